@@ -1,0 +1,1 @@
+"""Keep the main matter of web pages, drop the boilerplate."""

@@ -1,0 +1,67 @@
+"""Everything that mainmatter raises on purpose.
+
+    MainmatterError
+    ├── InputError           what was given cannot be read: no such file, empty URL, unknown format
+    │   └── FetchError       a URL could not be fetched
+    ├── PageTooLarge         a page is over the size limit
+    ├── UnknownName          no method, dataset, metric or format of that name
+    ├── MissingExtra         an optional dependency is not installed; says which command installs it
+    └── DatasetError         a gold standard is missing, damaged or not in a known layout
+
+Each message says what is wrong, where, and what to do. Anything else that escapes is a bug.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class MainmatterError(Exception):
+    """Base of all errors that mainmatter raises on purpose."""
+
+
+class InputError(MainmatterError):
+    """What was given cannot be read."""
+
+
+class FetchError(InputError):
+    """A URL could not be fetched."""
+
+
+class PageTooLarge(MainmatterError):
+    """A page is over the size limit (see `mainmatter.Limits`)."""
+
+
+class UnknownName(MainmatterError):
+    """No method, dataset, metric or format goes by that name."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        close = difflib.get_close_matches(name, names, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"
+        super().__init__(f"unknown {what} {name!r}; {hint}")
+        self.args = (what, name, tuple(names))
+        self.message = f"unknown {what} {name!r}; {hint}"
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class MissingExtra(MainmatterError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(package, extra)
+        self.package = package
+        self.extra = extra
+
+    def __str__(self) -> str:
+        return f"this needs {self.package}, which is not installed; run: pip install 'mainmatter[{self.extra}]'"
+
+
+class DatasetError(MainmatterError):
+    """A gold standard is missing, damaged or not in a known layout."""
