@@ -1,1 +1,51 @@
-"""Keep the main matter of web pages, drop the boilerplate."""
+"""Keep the main matter of web pages, drop the boilerplate.
+
+>>> import mainmatter
+>>> mainmatter.clean("<p>Hello, world: this is a paragraph of more than ten words, as you can see.</p>").text
+'Hello, world: this is a paragraph of more than ten words, as you can see.'
+"""
+
+from importlib.metadata import version as _version
+
+from mainmatter.clean import clean, clean_many, read
+from mainmatter.errors import (
+    DatasetError,
+    FetchError,
+    InputError,
+    MainmatterError,
+    MissingExtra,
+    PageTooLarge,
+    UnknownName,
+)
+from mainmatter.limits import Limits
+from mainmatter.methods.contract import Method
+from mainmatter.parallel import Failure
+from mainmatter.records import Block, Document, Extraction, Kind, Metadata, Page
+from mainmatter.registry import DEFAULT_METHOD, get_method, method_names
+
+__version__ = _version("mainmatter")
+
+__all__ = [
+    "DEFAULT_METHOD",
+    "Block",
+    "DatasetError",
+    "Document",
+    "Extraction",
+    "Failure",
+    "FetchError",
+    "InputError",
+    "Kind",
+    "Limits",
+    "MainmatterError",
+    "Metadata",
+    "Method",
+    "MissingExtra",
+    "Page",
+    "PageTooLarge",
+    "UnknownName",
+    "clean",
+    "clean_many",
+    "get_method",
+    "method_names",
+    "read",
+]

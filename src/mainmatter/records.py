@@ -1,14 +1,23 @@
 """The central types: facts about a page (`Page`, `Block`, `Document`) and decisions about it (`Extraction`).
 
-All are frozen. A `Document` keeps its blocks as columns, one list or array for each fact, because methods work on
-whole pages at once; `Block` objects are a view for people and are made when somebody asks for them.
+All are frozen. A `Document` keeps its blocks as columns, one list for each fact, because methods work on whole pages
+at once; `Block` objects are a view for people, made when somebody asks for them. So are the other heavy parts: they
+come from the document's `Source`, which the reader of its format (html/, text/) provides.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,44 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph-sized piece of a page: where it stands and what it looks like; no verdict.
+
+    Attributes:
+        index: its number in the document, from 0.
+        text: its text, white space normalised; lines of a single `<br>` are kept, table cells are separated by tabs.
+        kind: what it is.
+        level: the level of a heading, 0 for all others.
+        position: its place in the page's linear list of structural tags (Density, section 4).
+        tag: the element whose text it is; "" in a plain-text dump.
+        path: the tags from the root to that element, such as "html/body/div/p".
+        xpath: finds it again in the parsed page: the element, or, where the element holds several blocks, the
+            first text node of this one.
+        depth: how many elements are around its text.
+        link_chars: how many characters of its text are inside links.
+        link_count: how many links its text is in.
+        control: it is part of a form: button, label, select, textarea.
+        hidden: the page hides it (`hidden`, aria-hidden, display:none, closed dialog), at least at first.
+        attributes: the attributes of the element (class, id, role, ...).
+    """
+
+    index: int
+    text: str
+    kind: Kind
+    level: int = 0
+    position: int = 0
+    tag: str = ""
+    path: str = ""
+    xpath: str = ""
+    depth: int = 0
+    link_chars: int = 0
+    link_count: int = 0
+    control: bool = False
+    hidden: bool = False
+    attributes: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Metadata:
     """What a page says about itself; None where it does not say.
 
@@ -64,3 +111,139 @@ class Metadata:
     site: str | None = None
     url: str | None = None
     description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The blocks of a page as parallel lists: the nth entry of each belongs to the nth block (see `Block`)."""
+
+    texts: list[str]
+    kinds: list[Kind]
+    levels: list[int]
+    positions: list[int]
+    link_chars: list[int]
+    link_counts: list[int]
+    controls: list[bool]
+
+
+class Source(Protocol):
+    """Where a document gets its heavy parts from, when somebody asks."""
+
+    def blocks(self, columns: Columns) -> list[Block]:
+        """Make the blocks, with all that the columns do not hold."""
+        ...
+
+    def metadata(self) -> Metadata:
+        """Read what the page says about itself."""
+        ...
+
+
+@dataclass(frozen=True)
+class Document:
+    """A parsed page: its blocks, and what the page says about itself.
+
+    Cheap to make; `blocks` and `metadata` are made on first use. It can be pickled.
+
+    Attributes:
+        page: the page as it was fetched.
+        columns: the blocks as parallel lists, for methods.
+        encoding: the encoding that the page's bytes were read in; None for text.
+    """
+
+    page: Page
+    columns: Columns
+    encoding: str | None
+    source: Source = field(repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.columns.texts)
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The page's blocks, in the order of the page."""
+        return tuple(self.source.blocks(self.columns))
+
+    @cached_property
+    def metadata(self) -> Metadata:
+        """What the page says about itself."""
+        return self.source.metadata()
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of each block."""
+        return self.columns.texts
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """The number of characters of each block."""
+        return np.fromiter(map(len, self.columns.texts), np.int64, len(self.columns.texts))
+
+    @cached_property
+    def positions(self) -> NDArray[np.int64]:
+        """The place of each block in the page's linear list of structural tags."""
+        return np.array(self.columns.positions, np.int64)
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """What a method decided about a document.
+
+    Attributes:
+        document: the page that was decided about.
+        method: the name of the method that decided.
+        scores: one number a block, higher for main matter; each method says what it means.
+        kept: one truth value a block.
+        kinds: what each block is in the method's eyes; some methods decide that too.
+        reasons: why, one short sentence a block.
+    """
+
+    document: Document
+    method: str
+    scores: NDArray[np.float64]
+    kept: NDArray[np.bool_]
+    kinds: Sequence[Kind]
+    reasons: Sequence[str] = field(repr=False)
+
+    def __len__(self) -> int:
+        return int(self.kept.sum())
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The blocks that were kept."""
+        return [block for block, kept in zip(self.document.blocks, self.kept, strict=True) if kept]
+
+    @property
+    def metadata(self) -> Metadata:
+        """What the page says about itself."""
+        return self.document.metadata
+
+    @cached_property
+    def text(self) -> str:
+        """The main matter as plain text: a blank line between blocks, but none within a list or a table."""
+        return self.render("text")
+
+    def markdown(self, *, links: bool = True, images: bool = False) -> str:
+        """The main matter as Markdown, with its links, and with its images if asked."""
+        return self.render("markdown", links=links, images=images)
+
+    def html(self, *, images: bool = False) -> str:
+        """The page pruned to its main matter, as a small HTML document without scripts or styles."""
+        return self.render("html", images=images)
+
+    def json(self, *, blocks: bool = True) -> str:
+        """Metadata, text and, unless switched off, every block with its score, verdict and reason, as JSON."""
+        return self.render("json", blocks=blocks)
+
+    def tei(self) -> str:
+        """The main matter as a TEI P5 document."""
+        return self.render("tei")
+
+    def cleaneval(self) -> str:
+        """The main matter in CleanEval's markup: each block on a line, after `<h>`, `<p>` or `<l>`."""
+        return self.render("cleaneval")
+
+    def render(self, format: str, **options: Any) -> str:  # noqa: A002, ANN401 - the word users know
+        """The main matter in any of the known formats (`mainmatter.registry.FORMATS`)."""
+        from mainmatter.registry import get_format  # noqa: PLC0415 - records know the formats by name only
+
+        return get_format(format)(self, **options)

@@ -1,4 +1,4 @@
-"""Bytes or text to a tree. The only file that names the parser; everybody else imports its types from here.
+"""Text to a tree. The only file that names the parser; everybody else imports from here what it offers.
 
 Why turbohtml: it builds the tree that browsers build (WHATWG), in C, in time linear in the page even on hostile
 input, and ships wheels. Figures: docs/dependencies.md.
@@ -6,16 +6,111 @@ input, and ships wheels. Figures: docs/dependencies.md.
 
 from __future__ import annotations
 
-from turbohtml import Document as Tree
-from turbohtml import Element, Node, Text
-from turbohtml import parse as _parse
+import codecs
+import re
 
-__all__ = ["Element", "Node", "Text", "Tree", "parse"]
+from turbohtml import Document as Tree
+from turbohtml import Element, Markdown, Namespace, Node, Text
+from turbohtml import parse as _parse
+from turbohtml.clean import OnDisallowed, Policy, Sanitizer
+from turbohtml.detect import detect as _detect
+
+__all__ = [
+    "Element",
+    "Node",
+    "Text",
+    "Tree",
+    "as_text",
+    "codec_of_label",
+    "detect_encoding",
+    "is_html",
+    "parse",
+    "sanitize",
+    "to_markdown",
+]
+
+# What is left of a page's markup in HTML output: structure and links, nothing that runs or styles.
+_POLICY = Policy(
+    tags=frozenset(
+        """
+        a abbr address article aside b bdi bdo big blockquote br caption center cite code dd del details dfn div dl dt
+        em figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i img ins kbd li main mark menu nav ol p pre q rp rt
+        ruby s samp section small span strike strong sub summary sup table tbody td tfoot th thead time tr tt u ul var
+        wbr
+        """.split()
+    ),
+    attributes={
+        "*": frozenset({"lang", "dir", "title"}),
+        "a": frozenset({"href"}),
+        "img": frozenset({"src", "alt", "width", "height"}),
+        "td": frozenset({"colspan", "rowspan"}),
+        "th": frozenset({"colspan", "rowspan", "scope"}),
+        "time": frozenset({"datetime"}),
+        "ol": frozenset({"start", "type"}),
+        "q": frozenset({"cite"}),
+        "blockquote": frozenset({"cite"}),
+    },
+    allow_fragment_urls=True,
+    on_disallowed_tag=OnDisallowed.STRIP,
+)
+_SANITIZER = Sanitizer(_POLICY)
+
+# How the parser writes <br><br> in Markdown.
+_LINE_BREAKS = re.compile(r" *\n(?:\\\n)+")
 
 
 def parse(html: str) -> Tree:
     """Parse a page's HTML, whatever its state, into the tree that a browser would build.
 
-    `<noscript>` is parsed as markup, as a browser without scripting does.
+    `<noscript>` is parsed as markup, as a browser without scripting does. Declarative shadow roots stay templates, so
+    that their text can be reached.
     """
-    return _parse(html, scripting=False)
+    return _parse(html, scripting=False, allow_declarative_shadow_roots=False)
+
+
+def detect_encoding(data: bytes) -> tuple[str, str]:
+    """Find the encoding of a page as browsers do: byte order mark, `<meta>`, then what the bytes look like.
+
+    Returns:
+        The encoding's name, and the name of the codec that decodes it.
+    """
+    match = _detect(data)
+    return (match.encoding or "utf-8").lower(), match.codec or "utf-8"
+
+
+def codec_of_label(label: str) -> str | None:
+    """The codec for an encoding label of an HTTP header, read as browsers read it; None for an unknown one."""
+    codec = f"whatwg-{label.strip().lower()}"
+    try:
+        codecs.lookup(codec)
+    except (LookupError, ValueError):
+        return None
+    return codec
+
+
+def is_html(element: Element) -> bool:
+    """Whether an element is HTML, not SVG or MathML."""
+    return element.namespace is Namespace.HTML
+
+
+def as_text(value: str | list[str] | None) -> str:
+    """An attribute's value as one string; the parser splits lists such as `class`."""
+    return " ".join(value) if isinstance(value, list) else value or ""
+
+
+def sanitize(body: Element, base_url: str | None = None) -> Element:
+    """A copy of an element without anything that a browser would run or style; its links made absolute."""
+    if base_url:
+        body.resolve_links(base_url)
+    return _SANITIZER.sanitize_node(body)
+
+
+def to_markdown(element: Element, *, links: bool, images: bool) -> str:
+    """Write an element as Markdown (GitHub's flavour); a run of line breaks is a paragraph break, as in the blocks."""
+    markdown = element.to_markdown(
+        Markdown(
+            links=Markdown.Links(ignore=not links, autolink=False),
+            images=Markdown.Images(mode="markdown" if images else "ignore"),
+        )
+    )
+    return _LINE_BREAKS.sub("\n\n", markdown)

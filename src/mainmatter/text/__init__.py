@@ -1,1 +1,1 @@
-"""..."""
+"""Plain-text dumps of pages to documents."""

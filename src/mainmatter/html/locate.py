@@ -1,0 +1,158 @@
+"""Where each block stands in the tree: XPath, path, depth, attributes, and whether the page hides it.
+
+Made on demand for all blocks of a page at once, in time linear in the page: an element's place is worked out once
+and remembered, siblings are numbered once for each parent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from mainmatter.html.parse import Element, Text, as_text, is_html
+from mainmatter.records import Block
+
+if TYPE_CHECKING:
+    from mainmatter.html.parse import Node, Tree
+    from mainmatter.html.segments import Segments
+
+# Browsers build no deeper trees (Chromium: 512). Below, a block is found by counting the text nodes of the element at
+# this depth, so that paths stay short on hostile pages.
+MAX_DEPTH = 512
+MAX_ATTRIBUTES = 64
+
+_PLAIN_NAME = re.compile(r"[a-z][a-z0-9]*")
+_HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+
+
+class _Place(NamedTuple):
+    """Where an element stands; below `MAX_DEPTH`, where its ancestor at that depth stands."""
+
+    element: Node
+    path: str
+    xpath: str
+    depth: int
+    hidden: bool
+
+
+def locate(tree: Tree, segments: Segments) -> list[Block]:
+    """Make the blocks of a page, with all that is known about them."""
+    locator = _Locator(tree)
+    columns = segments.columns
+    blocks_of = Counter(segments.elements)
+    blocks = []
+    for i, element in enumerate(segments.elements):
+        first_text = segments.nodes[segments.ranges[i][0]]
+        place = locator.place_of(element if element is not None else tree)
+        is_alone = element is not None and blocks_of[element] == 1 and place.element is element
+        blocks.append(
+            Block(
+                index=i,
+                text=columns.texts[i],
+                kind=columns.kinds[i],
+                level=columns.levels[i],
+                position=columns.positions[i],
+                tag=element.tag if element is not None else "",
+                path=place.path,
+                xpath=place.xpath if is_alone else locator.xpath_of_text(first_text),
+                depth=place.depth,
+                link_chars=columns.link_chars[i],
+                link_count=columns.link_counts[i],
+                control=columns.controls[i],
+                hidden=place.hidden,
+                attributes=locator.attributes_of(element) if element is not None else {},
+            )
+        )
+    return blocks
+
+
+class _Locator:
+    """Works out places, and remembers them."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._places: dict[Node, _Place] = {tree: _Place(tree, "", "", 0, hidden=False)}
+        self._numbers: dict[Node, dict[Node, int]] = {}
+        self._deep_numbers: dict[Node, dict[Node, int]] = {}
+        self._attributes: dict[Element, dict[str, str]] = {}
+
+    def place_of(self, node: Node) -> _Place:
+        """Work out an element's place from its parent's; not by recursion, since pages can be deep."""
+        unknown = []
+        while node not in self._places:
+            unknown.append(node)
+            node = node.parent or node
+        place = self._places[node]
+        for inner in reversed(unknown):
+            place = self._places[inner] = self._step(place, inner)
+        return place
+
+    def _step(self, outer: _Place, node: Node) -> _Place:
+        if not isinstance(node, Element):  # the content of a template
+            return outer
+        hidden = outer.hidden or _hides(node)
+        if outer.depth == MAX_DEPTH:
+            return outer._replace(hidden=hidden)
+        path = f"{outer.path}/{node.tag}" if outer.path else node.tag
+        xpath = f"{outer.xpath}/{_name_test(node)}[{self._number(node)}]"
+        return _Place(node, path, xpath, outer.depth + 1, hidden)
+
+    def xpath_of_text(self, text: Text) -> str:
+        """An XPath that selects a text node."""
+        parent = text.parent
+        assert parent is not None
+        place = self.place_of(parent)
+        if place.element is parent:
+            return f"{place.xpath}/text()[{self._number(text)}]"
+        return f"{place.xpath}/descendant::text()[{self._deep_number(place.element, text)}]"
+
+    def _number(self, node: Node) -> int:
+        """A node's number among those siblings that its step of an XPath selects."""
+        parent = node.parent
+        assert parent is not None
+        numbers = self._numbers.get(parent)
+        if numbers is None:
+            numbers = self._numbers[parent] = {}
+            seen: Counter[str] = Counter()
+            for child in parent:
+                if isinstance(child, Element):
+                    seen["*"] += 1
+                    seen[child.tag] += 1
+                    numbers[child] = seen[_name_test(child)]
+                elif isinstance(child, Text):
+                    seen["text()"] += 1
+                    numbers[child] = seen["text()"]
+        return numbers[node]
+
+    def _deep_number(self, ancestor: Node, text: Text) -> int:
+        """A text node's number among all that are below an ancestor."""
+        numbers = self._deep_numbers.get(ancestor)
+        if numbers is None:
+            texts = (node for node in ancestor.descendants if isinstance(node, Text))
+            numbers = self._deep_numbers[ancestor] = {node: number for number, node in enumerate(texts, 1)}
+        return numbers[text]
+
+    def attributes_of(self, element: Element) -> dict[str, str]:
+        """An element's attributes, each as one string."""
+        attributes = self._attributes.get(element)
+        if attributes is None:
+            attributes = self._attributes[element] = dict(
+                islice(((name, as_text(value)) for name, value in element.attrs.items()), MAX_ATTRIBUTES)
+            )
+        return attributes
+
+
+def _name_test(element: Element) -> str:
+    """How a step of an XPath names this element; by `*` where its name is no plain HTML name."""
+    return element.tag if is_html(element) and _PLAIN_NAME.fullmatch(element.tag) else "*"
+
+
+def _hides(element: Element) -> bool:
+    """Whether the page hides an element by its own markup; style sheets are not read."""
+    if element.attr("hidden") is not None or element.attr("aria-hidden") == "true":
+        return True
+    if element.tag == "dialog" and element.attr("open") is None:
+        return True
+    style = element.attr("style")
+    return style is not None and _HIDING_STYLE.search(style) is not None

@@ -1,0 +1,60 @@
+"""An HTML page to a document: decode, parse, segment; the heavy parts on demand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mainmatter.html.decode import decode
+from mainmatter.html.locate import locate
+from mainmatter.html.metadata import read_metadata
+from mainmatter.html.parse import Tree, parse
+from mainmatter.html.segment import segment
+from mainmatter.records import Block, Columns, Document, Metadata, Page
+
+if TYPE_CHECKING:
+    from mainmatter.html.segments import Segments
+
+
+def read_html(page: Page) -> Document:
+    """Read an HTML page: find its encoding, parse it, split it into blocks."""
+    html, encoding = _decoded(page)
+    tree = parse(html)
+    segments = segment(tree)
+    return Document(page, segments.columns, encoding, HtmlSource(page, (tree, segments)))
+
+
+class HtmlSource:
+    """The heavy parts of an HTML page: its tree and all that is read from it on demand.
+
+    Trees do not travel between processes; a source that has travelled, or that was made without one, parses its page
+    when asked.
+    """
+
+    def __init__(self, page: Page, parsed: tuple[Tree, Segments] | None = None) -> None:
+        self._page = page
+        self._parsed = parsed
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_page": self._page, "_parsed": None}
+
+    def parse_again(self) -> tuple[Tree, Segments]:
+        """A tree and its segments that the caller may change; the blocks are the same as the document's."""
+        tree = parse(_decoded(self._page)[0])
+        return tree, segment(tree)
+
+    def blocks(self, columns: Columns) -> list[Block]:
+        """Make the blocks, with all that is known about them."""
+        return locate(*self._tree_and_segments())
+
+    def metadata(self) -> Metadata:
+        """Read what the page says about itself."""
+        return read_metadata(self._tree_and_segments()[0], self._page.url)
+
+    def _tree_and_segments(self) -> tuple[Tree, Segments]:
+        if self._parsed is None:
+            self._parsed = self.parse_again()
+        return self._parsed
+
+
+def _decoded(page: Page) -> tuple[str, str | None]:
+    return (page.html, None) if isinstance(page.html, str) else decode(page.html, page.charset)

@@ -1,0 +1,76 @@
+"""Table cells to table rows.
+
+The segmenter makes a block of every cell that holds text of its own. In a table of data the row is what one reads, so
+its cells become one block; in a table made for layout, as on most pages of CleanEval's days, each cell is a text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mainmatter.html.elements import ROLES, Role
+from mainmatter.html.parse import Element
+from mainmatter.records import Kind
+
+if TYPE_CHECKING:
+    from mainmatter.html.parse import Node
+    from mainmatter.html.segments import Segments
+
+CELL_SEPARATOR = "\t"
+
+
+def join_rows(segments: Segments) -> Segments:
+    """Make one block of the cells of each row of data, and paragraphs of the cells of layout tables."""
+    kinds = segments.columns.kinds
+    cells = [i for i, kind in enumerate(kinds) if kind is Kind.TABLE_ROW]
+    if not cells:
+        return segments
+    absorbed: set[int] = set()
+    for row, neighbours in _rows(segments, cells):
+        if not _is_data(segments, row, neighbours):
+            for i in neighbours:
+                kinds[i] = Kind.PARAGRAPH
+        elif len(neighbours) > 1:
+            _join(segments, row, neighbours)
+            absorbed.update(neighbours[1:])
+    if not absorbed:
+        return segments
+    return segments.only([i for i in range(len(kinds)) if i not in absorbed])
+
+
+def _rows(segments: Segments, cells: list[int]) -> list[tuple[Node | None, list[int]]]:
+    """The rows, each with those of its cells that follow each other without a block of something else between."""
+    rows: list[tuple[Node | None, list[int]]] = []
+    for i in cells:
+        cell = segments.elements[i]
+        row = cell.parent if cell is not None else None
+        if rows and rows[-1][0] is row and rows[-1][1][-1] == i - 1:
+            rows[-1][1].append(i)
+        else:
+            rows.append((row, [i]))
+    return rows
+
+
+def _is_data(segments: Segments, row: Node | None, cells: list[int]) -> bool:
+    """Whether neighbouring cells are a row of data: several cells, each of one block, with inline content only."""
+    elements = [segments.elements[i] for i in cells]
+    return (
+        row is not None
+        and len(set(elements)) == len(elements)
+        and sum(getattr(child, "tag", None) in ("td", "th") for child in row) > 1
+        and not any(_holds_block(cell) for cell in elements if cell is not None)
+    )
+
+
+def _holds_block(cell: Element) -> bool:
+    return any(ROLES.get(getattr(child, "tag", "")) is Role.BLOCK for child in cell)
+
+
+def _join(segments: Segments, row: Node | None, cells: list[int]) -> None:
+    """Put what the cells hold into the first of them, which becomes the row."""
+    columns, first = segments.columns, cells[0]
+    segments.elements[first] = row if isinstance(row, Element) else segments.elements[first]
+    columns.texts[first] = CELL_SEPARATOR.join(columns.texts[i] for i in cells)
+    columns.link_chars[first] = sum(columns.link_chars[i] for i in cells)
+    columns.link_counts[first] = sum(columns.link_counts[i] for i in cells)
+    segments.ranges[first] = (segments.ranges[first][0], segments.ranges[cells[-1]][1])

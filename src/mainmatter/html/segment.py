@@ -1,0 +1,221 @@
+"""A parsed page to blocks, in one pass over the tree.
+
+A block is a paragraph-sized piece of text: what stands between two block-level tags, or between two runs of
+`<br><br>`, which old pages use for paragraphs (ICE 3.1, FIASCO 2.1). A table row whose cells hold inline content
+only is one block; the cells of a layout table are blocks of their own (html/rows.py).
+
+Speed is design here: the pass visits each node once, asks it as little as it can, and fills lists, not objects.
+Whatever a method may never need (XPaths, attributes, what is hidden) is found later, by html/locate.py, from the
+nodes that `Segments` keeps.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mainmatter.html.elements import CODE_STATES, FALLBACK_STATES, MOVES, STATES, Role
+from mainmatter.html.parse import Element, Text, Tree
+from mainmatter.html.rows import join_rows
+from mainmatter.html.segments import Segments
+from mainmatter.records import Columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# Where a block begins: the number of its first text node, its position, the number of its state, its element.
+Start = tuple[int, int, int, Element | None]
+# A text inside a link: the number of its block, its length, the link.
+Linked = tuple[int, int, Element]
+
+_BLOCK, _LINK, _BREAK, _SKIP, _TEMPLATE = map(int, Role)
+
+_KINDS = [state.kind for state in STATES]
+_LEVELS = [state.level for state in STATES]
+_CONTROLS = [state.control for state in STATES]
+
+# Marks in the page's text while it is put together; a page that contains them itself is handled in `_split`.
+_BLOCK_MARK = "\x01\x01"
+_LINE_MARK = "\x02"
+
+_SOFT_HYPHEN = "\u00ad"
+# From here on Unicode has the scripts that put no spaces between words.
+_FIRST_CJK = "\u2e80"
+
+
+def segment(tree: Tree) -> Segments:
+    """Split a page into blocks."""
+    texts, starts, nodes, linked, spaced = _walk(tree)
+    if not starts:
+        return Segments(Columns([], [], [], [], [], [], []), [], [], [], [])
+    first_nodes, positions, states, elements = zip(*starts, strict=True)
+    link_chars, link_counts = _count_links(linked, texts)
+    segments = Segments(
+        Columns(
+            texts=texts,
+            kinds=[_KINDS[state] for state in states],
+            levels=[_LEVELS[state] for state in states],
+            positions=list(positions),
+            link_chars=link_chars,
+            link_counts=link_counts,
+            controls=[_CONTROLS[state] for state in states],
+        ),
+        elements=list(elements),
+        ranges=list(zip(first_nodes, (*first_nodes[1:], len(nodes)), strict=True)),
+        nodes=nodes,
+        spaced=spaced,
+    )
+    return join_rows(_choose_fallback(segments, states))
+
+
+def _choose_fallback(segments: Segments, states: Sequence[int]) -> Segments:
+    """Leave out what is inside `<noscript>`, unless it is longer than all the rest of the page.
+
+    Many forums hold their posts there; elsewhere it says that scripts are needed, or repeats what scripts load.
+    """
+    if FALLBACK_STATES.isdisjoint(states):
+        return segments
+    outside = [i for i, state in enumerate(states) if state not in FALLBACK_STATES]
+    length_outside = sum(len(segments.columns.texts[i]) for i in outside)
+    length = sum(map(len, segments.columns.texts))
+    return segments if length > 2 * length_outside else segments.only(outside)
+
+
+def _walk(tree: Tree) -> tuple[list[str], list[Start], list[Text], list[Linked], list[Text]]:  # noqa: C901, PLR0912, PLR0915
+    """Visit the tree once. One long loop with local names: function calls would double its time.
+
+    Returns the text of each block, where each begins, all text nodes, the texts inside links, and those that were set
+    apart from the text before.
+    """
+    parts: list[str] = []
+    starts: list[Start] = []
+    nodes: list[Text] = []
+    linked: list[Linked] = []
+    spaced: list[Text] = []
+    # What to go back to at the end of each open element, and whether that end breaks the text.
+    open_elements: list[tuple[Iterator[Any], Element | None, int, Element | None, bool]] = []
+    moves = MOVES.get
+    add_part, add_node, add_open = parts.append, nodes.append, open_elements.append
+    element: Element | None = None
+    link: Element | None = None
+    state = position = last_position = line_breaks = 0
+    block_ended = True
+    seam = 0  # between two inline elements: 1 after the end of one, 2 after the beginning of the next
+    children: Iterator[Any] = iter(tree)
+    while True:
+        for node in children:
+            if type(node) is Text:
+                data = node.data
+                if data.isspace():
+                    add_part(data if state in CODE_STATES else " ")
+                    continue
+                if block_ended:
+                    block_ended = False
+                    if position == last_position:  # a block ended, but no tag began the next one
+                        position += 1
+                    last_position = position
+                    starts.append((len(nodes), position, state, element))
+                    add_part(_BLOCK_MARK)
+                elif seam == 2 and state not in CODE_STATES and _would_glue(parts[-1], data):
+                    add_part(" ")
+                    spaced.append(node)
+                seam = line_breaks = 0
+                add_part(data)
+                add_node(node)
+                if link is not None:
+                    linked.append((len(starts) - 1, len(data), link))
+            elif type(node) is Element:
+                move = moves(node.tag)
+                if move is None:  # inline
+                    add_open((children, element, state, link, False))
+                    children = iter(node)
+                    if seam:
+                        seam = 2
+                    break
+                role, next_state = move
+                if role == _BLOCK:
+                    add_open((children, element, state, link, True))
+                    children = iter(node)
+                    element = node
+                    state = next_state[state]
+                    block_ended = True
+                    position += 1
+                    break
+                if role == _LINK:
+                    add_open((children, element, state, link, False))
+                    children = iter(node)
+                    link = node
+                    if seam:
+                        seam = 2
+                    break
+                if role == _BREAK:
+                    position += 1
+                    line_breaks += 1
+                    if line_breaks == 2:
+                        block_ended = True
+                    add_part(_LINE_MARK)
+                elif role == _TEMPLATE and node.attr("shadowrootmode") is not None:
+                    add_open((children, element, state, link, True))
+                    children = (child for fragment in node for child in fragment)
+                    element = node
+                    block_ended = True
+                    break
+        else:
+            if not open_elements:
+                break
+            children, element, state, link, ends_block = open_elements.pop()
+            if ends_block:
+                block_ended = True
+            else:
+                seam = 1
+    return _split(parts, starts), starts, nodes, linked, spaced
+
+
+def _would_glue(before: str, after: str) -> bool:
+    """Whether two texts of neighbouring inline elements read as one word, though the page shows two.
+
+    Pages set `<a>Home</a><a>News</a>` apart by style alone. Single characters are left alone: pages that animate
+    headlines put every letter into an element of its own.
+    """
+    return len(before) > 1 and len(after) > 1 and before[-1].isalnum() and after[0].isalnum() and after[0] < _FIRST_CJK
+
+
+def _split(parts: list[str], starts: list[Start]) -> list[str]:
+    """Put the page's text together, cut it at the marks, and normalise the text of each block."""
+    joined = "".join(parts)
+    if joined.count(_BLOCK_MARK) != len(starts):
+        joined = "".join(part if part is _BLOCK_MARK else part.replace("\x01", " ") for part in parts)
+    if _SOFT_HYPHEN in joined:
+        joined = joined.replace(_SOFT_HYPHEN, "")
+    raw_texts = joined.split(_BLOCK_MARK)
+    del raw_texts[0]  # what stood before the first block: white space
+    texts = [text.strip() for text in raw_texts]
+    for i, text in enumerate(texts):
+        # Asking is faster than splitting: most texts are clean.
+        if "  " in text or "\n" in text or "\xa0" in text or "\t" in text or "\r" in text or _LINE_MARK in text:
+            texts[i] = _verbatim(raw_texts[i]) if starts[i][2] in CODE_STATES else _collapse(text)
+    return texts
+
+
+def _collapse(text: str) -> str:
+    """Collapse white space; keep the line breaks of the page, not those of its source."""
+    if _LINE_MARK not in text:
+        return " ".join(text.split())
+    lines = (" ".join(line.split()) for line in text.split(_LINE_MARK))
+    return "\n".join(filter(None, lines))
+
+
+def _verbatim(text: str) -> str:
+    return text.replace(_LINE_MARK, "\n").strip("\r\n").rstrip()
+
+
+def _count_links(linked: list[Linked], texts: list[str]) -> tuple[list[int], list[int]]:
+    """How many characters of each block are inside links, and how many links that are."""
+    chars, counts = [0] * len(texts), [0] * len(texts)
+    last_link: Element | None = None
+    last_block = -1
+    for block, length, link in linked:
+        chars[block] += length
+        if link is not last_link or block != last_block:
+            counts[block] += 1
+            last_link, last_block = link, block
+    return chars, counts

@@ -1,0 +1,36 @@
+"""How much of a page the library is willing to read. The limits belong here, so that every caller has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mainmatter.errors import PageTooLarge
+
+if TYPE_CHECKING:
+    from mainmatter.records import Page
+
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on a page. Time needs no clock: every step takes time linear in the size (tests/test_hostile.py).
+
+    Attributes:
+        size: the largest page to read, in bytes (or characters, where the page is text).
+    """
+
+    size: int = 50 * MEGABYTE
+
+    def check(self, page: Page) -> None:
+        """Raise `PageTooLarge` if the page is over the limits."""
+        if len(page.html) > self.size:
+            name = page.id or page.url or "the page"
+            raise PageTooLarge(
+                f"{name} has {len(page.html) / MEGABYTE:.1f} MB, over the limit of {self.size / MEGABYTE:.1f} MB; "
+                "raise it with Limits(size=...) or --max-size"
+            )
+
+
+DEFAULT_LIMITS = Limits()

@@ -1,0 +1,51 @@
+"""What a method is, for those who write one and for those who use one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Protocol, overload
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from mainmatter.records import Document, Extraction
+
+
+class Method(Protocol):
+    """A way to tell main matter from boilerplate.
+
+    Parameters are keywords of the constructor, each with a default. A method has no state: `extract` may be called
+    from several threads, gives the same answer to the same document, and never raises on what a page contains.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+
+    def extract(self, document: Document) -> Extraction:
+        """Decide which blocks of a document are main matter."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reasons(Sequence[str]):
+    """One of a few reasons for each block: a number a block, and what the numbers mean.
+
+    Sentences are only made for those who read them; a page has hundreds of blocks.
+    """
+
+    codes: NDArray[np.intp] | Sequence[int]
+    legend: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self.legend[code] for code in self.codes[index]]
+        return self.legend[self.codes[index]]

@@ -1,0 +1,91 @@
+"""Names to things: methods and output formats, loaded when first asked for.
+
+A name here is the name of the file, of the command line's option, and of the column in a table. Third parties add
+methods of their own by an entry point in the group `mainmatter.methods`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, cast
+
+from mainmatter.errors import InputError, UnknownName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mainmatter.methods.contract import Method
+    from mainmatter.records import Extraction
+
+    Renderer = Callable[..., str]
+
+DEFAULT_METHOD = "ice-heuristic"
+
+METHODS: dict[str, str] = {
+    "density": "mainmatter.methods.density:Density",
+    "ice-baseline": "mainmatter.methods.ice_baseline:IceBaseline",
+    "ice-elaborate": "mainmatter.methods.ice_elaborate:IceElaborate",
+    "ice-heuristic": "mainmatter.methods.ice_heuristic:IceHeuristic",
+}
+
+# The format's name, the function that writes it, and the ending of its files.
+FORMATS: dict[str, tuple[str, str]] = {
+    "cleaneval": ("mainmatter.render.cleaneval:render", ".cleaneval.txt"),
+    "html": ("mainmatter.render.html:render", ".html"),
+    "json": ("mainmatter.render.json:render", ".json"),
+    "markdown": ("mainmatter.render.markdown:render", ".md"),
+    "tei": ("mainmatter.render.tei:render", ".xml"),
+    "text": ("mainmatter.render.text:render", ".txt"),
+}
+
+
+def method_names() -> list[str]:
+    """The names of all methods, those of other packages included."""
+    return sorted({*METHODS, *_plugins()})
+
+
+def get_method(name: str, **parameters: Any) -> Method:  # noqa: ANN401 - each method has its own
+    """Make a method by its name.
+
+    Args:
+        name: one of `method_names()`.
+        parameters: the method's own parameters, such as `c1=0.25` for density.
+
+    Raises:
+        UnknownName: there is no such method.
+        InputError: the method has no such parameter.
+    """
+    if name in METHODS:
+        maker = _load(METHODS[name])
+    elif name in _plugins():
+        maker = _plugins()[name].load()
+    else:
+        raise UnknownName("method", name, method_names())
+    try:
+        return cast("Method", maker(**parameters))
+    except TypeError as error:
+        raise InputError(f"method {name!r}: {error}") from error
+
+
+def get_format(name: str) -> Renderer:
+    """The function that writes an extraction in a format: `render(extraction, **options) -> str`.
+
+    Raises:
+        UnknownName: there is no such format.
+    """
+    if name not in FORMATS:
+        raise UnknownName("format", name, FORMATS)
+    return cast("Callable[[Extraction], str]", _load(FORMATS[name][0]))
+
+
+@cache
+def _load(target: str) -> Any:  # noqa: ANN401 - whatever the target is
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)
+
+
+@cache
+def _plugins() -> dict[str, Any]:
+    return {point.name: point for point in entry_points(group="mainmatter.methods")}

@@ -1,0 +1,91 @@
+"""TEI P5: a header with what the page says about itself, and the kept blocks as heads, paragraphs, lists, tables."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from mainmatter.records import Kind
+
+if TYPE_CHECKING:
+    from mainmatter.records import Extraction, Metadata
+
+_NAMESPACE = "http://www.tei-c.org/ns/1.0"
+# XML 1.0 has no control characters, surrogates or non-characters.
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+_GROUPS = {Kind.LIST_ITEM: "list", Kind.TABLE_ROW: "table"}
+
+
+def render(extraction: Extraction) -> str:
+    """The kept blocks as a TEI document."""
+    root = ET.Element("TEI", xmlns=_NAMESPACE)
+    _add_header(root, extraction.metadata, extraction.document.page.url)
+    body = ET.SubElement(ET.SubElement(root, "text"), "body")
+    columns = extraction.document.columns
+    kept = extraction.kept.nonzero()[0].tolist()
+    for group_tag, group in groupby(kept, lambda i: _GROUPS.get(extraction.kinds[i])):
+        parent = ET.SubElement(body, group_tag) if group_tag else body
+        for i in group:
+            _add_block(parent, extraction.kinds[i], columns.levels[i], columns.texts[i])
+    ET.indent(root, " ")
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _add_header(root: ET.Element, metadata: Metadata, url: str | None) -> None:
+    header = ET.SubElement(root, "teiHeader")
+    description = ET.SubElement(header, "fileDesc")
+    titles = ET.SubElement(description, "titleStmt")
+    _add(titles, "title", metadata.title or "")
+    if metadata.author:
+        for author in metadata.author.split("; "):
+            _add(titles, "author", author)
+    publication = ET.SubElement(description, "publicationStmt")
+    _add(publication, "p", metadata.site or "")
+    source = ET.SubElement(ET.SubElement(description, "sourceDesc"), "bibl")
+    _add(source, "title", metadata.title or "")
+    if metadata.date:
+        _add(source, "date", metadata.date).set("when", metadata.date)
+    if metadata.url or url:
+        _add(source, "ptr", "").set("target", _clean(metadata.url or url or ""))
+    if metadata.description or metadata.language:
+        profile = ET.SubElement(header, "profileDesc")
+        if metadata.description:
+            _add(ET.SubElement(profile, "abstract"), "p", metadata.description)
+        if metadata.language:
+            _add(ET.SubElement(profile, "langUsage"), "language", "").set("ident", _clean(metadata.language))
+
+
+def _add_block(parent: ET.Element, kind: Kind, level: int, text: str) -> None:
+    if kind is Kind.LIST_ITEM:
+        _add(parent, "item", text)
+    elif kind is Kind.TABLE_ROW:
+        row = ET.SubElement(parent, "row")
+        for cell in text.split("\t"):
+            _add(row, "cell", cell)
+    elif kind is Kind.HEADING:
+        # In TEI a <head> may only stand at the beginning of a division; <ab> may stand anywhere.
+        _add(parent, "ab", text).attrib.update({"type": "head", "rend": f"h{level}"} if level else {"type": "head"})
+    elif kind is Kind.CODE:
+        _add(parent, "ab", text).set("type", "code")
+    elif kind is Kind.QUOTE:
+        _add(ET.SubElement(parent, "quote"), "p", text)
+    elif kind is Kind.CAPTION:
+        _add(parent, "ab", text).set("type", "caption")
+    else:
+        _add(parent, "p", text)
+
+
+def _add(parent: ET.Element, tag: str, text: str) -> ET.Element:
+    element = ET.SubElement(parent, tag)
+    lines = _clean(text).split("\n")
+    element.text = lines[0]
+    for line in lines[1:]:
+        ET.SubElement(element, "lb").tail = line
+    return element
+
+
+def _clean(text: str) -> str:
+    return _NOT_XML.sub("", text)
