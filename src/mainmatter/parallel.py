@@ -89,7 +89,7 @@ def _chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
 def _try(function: Callable[[Item], Result], item: Item) -> Result | Failure[Item]:
     try:
         return function(item)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it must not cost the other items
+    except Exception as error:
         return Failure(item, f"{type(error).__name__}: {error}")
 
 

@@ -106,7 +106,7 @@ def test_in_an_article_the_heading_wins_elsewhere_the_declared_title() -> None:
         ("Milk - Dairy Forums", {"dairy"}, "Milk"),
         ("Milk - a history", {"dairy"}, "Milk - a history"),
         ("Milk-free | Ox", {"x"}, "Milk-free | Ox"),
-        ("牛乳の話｜乳業新聞", {"乳業新聞"}, "牛乳の話"),  # noqa: RUF001  the separator of Japanese titles
+        ("牛乳の話｜乳業新聞", {"乳業新聞"}, "牛乳の話"),
     ],
 )
 def test_site_names_leave_titles(title: str, keys: set[str], stripped: str) -> None:

@@ -42,7 +42,7 @@ class HtmlSource:
         tree = parse(_decoded(self._page)[0])
         return tree, segment(tree)
 
-    def blocks(self, columns: Columns) -> list[Block]:
+    def blocks(self, columns: Columns) -> list[Block]:  # noqa: ARG002 - the segments have them too
         """Make the blocks, with all that is known about them."""
         return locate(*self._tree_and_segments())
 

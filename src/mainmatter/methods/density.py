@@ -46,10 +46,7 @@ class Density:
     def extract(self, document: Document) -> Extraction:
         """Keep what lies between the first and the last text of the dense region."""
         lengths, positions = document.lengths, document.positions
-        if not len(lengths):
-            codes = np.zeros(0, np.intp)
-        else:
-            codes = self._decide(lengths, positions)
+        codes = self._decide(lengths, positions) if len(lengths) else np.zeros(0, np.intp)
         return Extraction(
             document,
             self.name,
