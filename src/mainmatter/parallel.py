@@ -65,7 +65,7 @@ def ordered_map(
     try:
         while True:
             for chunk in islice(chunks, workers * CHUNKS_AHEAD - len(pending)):
-                pending.append((chunk, pool.submit(_try_all, function, chunk)))
+                pending.append((chunk, _submit(pool, function, chunk)))
             if not pending:
                 return
             chunk, future = pending.popleft()
@@ -75,9 +75,21 @@ def ordered_map(
                 pool.shutdown(wait=False, cancel_futures=True)
                 yield from _one_by_one(function, chunk)
                 pool = ProcessPoolExecutor(workers)
-                pending = deque((chunk, pool.submit(_try_all, function, chunk)) for chunk, _ in pending)
+                pending = deque((chunk, _submit(pool, function, chunk)) for chunk, _ in pending)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _submit(
+    pool: ProcessPoolExecutor, function: Callable[[Item], Result], chunk: list[Item]
+) -> Future[list[Result | Failure[Item]]]:
+    """Give a pool work. One that broke meanwhile refuses it; the future says so, as do those already under way."""
+    try:
+        return pool.submit(_try_all, function, chunk)
+    except BrokenProcessPool as error:
+        refused: Future[list[Result | Failure[Item]]] = Future()
+        refused.set_exception(error)
+        return refused
 
 
 def _chunks(items: Iterable[Item]) -> Iterator[list[Item]]:

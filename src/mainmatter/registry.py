@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
 from mainmatter.errors import InputError, UnknownName
@@ -63,10 +64,11 @@ def get_method(name: str, **parameters: Any) -> Method:  # noqa: ANN401 - each m
         maker = _plugins()[name].load()
     else:
         raise UnknownName("method", name, method_names())
-    try:
-        return cast("Method", maker(**parameters))
-    except TypeError as error:
-        raise InputError(f"method {name!r}: {error}") from error
+    known = signature(maker).parameters
+    for parameter in parameters:
+        if parameter not in known:
+            raise InputError(f"method {name!r} has no parameter {parameter!r}; it has: {', '.join(known) or 'none'}")
+    return cast("Method", maker(**parameters))
 
 
 def get_format(name: str) -> Renderer:

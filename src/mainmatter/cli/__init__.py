@@ -1,1 +1,63 @@
-"""..."""
+"""The command line: one file a command, which parses its arguments, calls one library function and prints.
+
+Exit codes: 0 all is well; 1 something could not be done, said on standard error; 2 the command was used wrongly.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from mainmatter import __version__
+from mainmatter.errors import MainmatterError
+
+_COMMANDS = ("bench", "clean", "evaluate", "explain", "methods", "plot")
+
+
+class _LazyGroup(click.Group):
+    """Imports a command's file only when the command is used, so that `clean` starts without what others need."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f"mainmatter.cli.{cmd_name}").command
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - whatever the command returns
+        try:
+            return super().invoke(ctx)
+        except MainmatterError as error:
+            raise click.ClickException(str(error)) from error
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):
+                raise
+            raise click.ClickException(f"{error.filename or 'output'}: {error.strerror or error}") from error
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="mainmatter")
+def group() -> None:
+    r"""Keep the main matter of web pages, drop the boilerplate.
+
+    \b
+    mainmatter clean page.html              the main matter of a page
+    mainmatter clean site/ -o texts/        of all pages in a folder
+    mainmatter explain page.html            why each block was kept or dropped
+    """
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        group(prog_name="mainmatter")
+    except BrokenPipeError:
+        # The reader of our output has gone; what Python still has to flush must not fail too.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

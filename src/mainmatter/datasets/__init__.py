@@ -1,1 +1,6 @@
-"""..."""
+"""Gold standards: pages with what people say is their main content. One reader for all layouts; the table of names."""
+
+from mainmatter.datasets.read import GoldPage, load_dataset
+from mainmatter.datasets.table import DATASETS, Dataset
+
+__all__ = ["DATASETS", "Dataset", "GoldPage", "load_dataset"]

@@ -148,7 +148,6 @@ def _walk(tree: Tree) -> tuple[list[str], list[Start], list[Text], list[Linked],
                         seam = 2
                     break
                 if role == _BREAK:
-                    position += 1
                     line_breaks += 1
                     if line_breaks == 2:
                         block_ended = True

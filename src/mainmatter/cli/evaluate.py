@@ -1,0 +1,68 @@
+"""`mainmatter evaluate`: methods x datasets x metrics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from mainmatter.cli import options
+from mainmatter.cli.progress import progress
+from mainmatter.datasets import load_dataset
+from mainmatter.evaluation import Evaluation, evaluate, to_json, to_table
+from mainmatter.evaluation.evaluate import check_names
+from mainmatter.metrics import METRICS
+
+
+@click.command(name="evaluate")
+@click.argument("methods", nargs=-1, required=True, metavar="METHOD...")
+@click.option(
+    "--on",
+    "datasets",
+    multiple=True,
+    required=True,
+    metavar="DATASET",
+    help="A dataset's name or path; may be repeated.",
+)
+@click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="The folder that holds NAME.parquet.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    type=click.Choice(sorted(METRICS)),
+    default=("bag",),
+    show_default=True,
+    help="May be repeated; one alone shows all its columns.",
+)
+@click.option("--groups", is_flag=True, help="Show page types and languages separately.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write all figures as JSON.")
+@options.workers
+def command(
+    methods: tuple[str, ...],
+    datasets: tuple[str, ...],
+    data: Path | None,
+    metrics: tuple[str, ...],
+    groups: bool,
+    output: Path | None,
+    workers: int,
+) -> None:
+    """Measure methods on gold standards.
+
+    METHOD is a method (see: mainmatter methods) or a peer that is installed: resiliparse, trafilatura, turbohtml.
+    DATASET is the name of one in the --data folder, a Parquet file, a folder with html/ and gold/, or CleanEval's own
+    folder.
+    """
+    check_names(methods, metrics)
+    evaluations: list[Evaluation] = []
+    for dataset in datasets:
+        pages = load_dataset(dataset, data)
+        for method in methods:
+            label = f"{method} on {dataset}"
+            with progress(label, len(pages)) as advance:
+                evaluations.append(evaluate(method, dataset, pages, metrics, workers=workers, on_page=advance))
+            for page, error in evaluations[-1].failures:
+                click.echo(f"{label}: {page}: {error}", err=True)
+    click.echo(to_table(evaluations, metrics, groups=groups))
+    if output is not None:
+        output.write_text(to_json(evaluations), encoding="utf-8")
+        click.echo(f"all figures: {output}", err=True)

@@ -1,0 +1,48 @@
+"""`mainmatter explain`: every block of a page, kept or dropped, and why."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mainmatter.cli import one_page
+
+if TYPE_CHECKING:
+    from mainmatter.records import Extraction
+
+
+@click.command(name="explain")
+@one_page.arguments
+@click.option("--only", type=click.Choice(["kept", "dropped"]), help="Show only these blocks.")
+def command(page: str, only: str | None, **choices: Any) -> None:  # noqa: ANN401 - see one_page
+    """Show why each block of a page was kept or dropped.
+
+    PAGE is an HTML file, a plain-text dump (.txt), a URL, or - for standard input.
+    """
+    _show(one_page.clean_one_page(page, **choices), only)
+
+
+def _show(extraction: Extraction, only: str | None) -> None:
+    width = shutil.get_terminal_size((120, 24)).columns
+    texts = extraction.document.texts
+    for i, is_kept in enumerate(extraction.kept.tolist()):
+        if only is not None and is_kept != (only == "kept"):
+            continue
+        verdict = click.style("kept   ", fg="green") if is_kept else click.style("dropped", fg="red")
+        head = f"{i:4} {verdict} {extraction.scores[i]:5.2f}  {extraction.kinds[i].value:9}  "
+        reason = extraction.reasons[i]
+        click.echo(head + click.style(reason, dim=True))
+        click.echo(" " * 20 + _excerpt(texts[i], width - 20))
+    kept_chars = sum(len(text) for text, is_kept in zip(texts, extraction.kept, strict=True) if is_kept)
+    all_chars = sum(map(len, texts))
+    click.echo(
+        f"{extraction.method}: kept {len(extraction)} of {len(texts)} blocks, "
+        f"{kept_chars:,} of {all_chars:,} characters ({kept_chars / max(1, all_chars):.0%})"
+    )
+
+
+def _excerpt(text: str, width: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= width else line[: max(0, width - 1)] + "…"

@@ -1,0 +1,144 @@
+"""One reader for all layouts of gold standards.
+
+a Parquet file     columns id, url, html, gold, gold_marked, lang, page_type, must_have, must_not_have, ...
+html/ and gold/    NAME.html beside NAME.txt
+CleanEval's own    en_original/ and en_cleaned/, or input/ and GoldStandard/; the gold text is marked up, and may
+                   begin with a line that gives the URL
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mainmatter.datasets.table import DATASETS
+from mainmatter.errors import DatasetError, MissingExtra, UnknownName
+from mainmatter.html.decode import decode
+from mainmatter.metrics import Gold
+from mainmatter.records import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Pairs of folders: pages, gold texts.
+_FOLDERS = (
+    ("html", "gold"),
+    ("en_original", "en_cleaned"),
+    ("original", "cleaned"),
+    ("finalrun-input", "GoldStandard"),
+    ("input", "GoldStandard"),
+)
+_PAGE_ENDINGS = frozenset((".html", ".htm", ".xhtml"))
+_MARKER = re.compile(r"^\s*<[hpl]>", re.IGNORECASE | re.MULTILINE)
+_URL_LINE = re.compile(r"\AURL:?\s*(\S+)[^\n]*\n?")
+
+
+@dataclass(frozen=True, slots=True)
+class GoldPage:
+    """A page, and what the gold standard says about it.
+
+    Attributes:
+        page: the page as fetched.
+        gold: its main content, snippets and metadata.
+        groups: what to report separately by, such as {"page_type": "forum", "lang": "en"}.
+    """
+
+    page: Page
+    gold: Gold
+    groups: dict[str, str]
+
+
+def load_dataset(name: str, data: str | Path | None = None) -> list[GoldPage]:
+    """Read a gold standard.
+
+    Args:
+        name: the name of one in the table, or the path of a Parquet file or of a folder.
+        data: the folder where the named ones are.
+
+    Raises:
+        UnknownName: it is neither a name nor a path.
+        DatasetError: it is missing, damaged or in no known layout.
+        MissingExtra: Parquet files need pyarrow.
+    """
+    path = Path(name)
+    if name in DATASETS and not path.exists():
+        path = Path(data or ".") / f"{name}.parquet"
+        if not path.is_file():
+            raise DatasetError(f"{path}: no such file; say with --data which folder holds {name}.parquet")
+    if path.is_dir():
+        pages = list(_read_folder(path))
+    elif path.suffix == ".parquet" and path.is_file():
+        pages = list(_read_parquet(path))
+    elif path.exists():
+        raise DatasetError(f"{path}: neither a Parquet file nor a folder")
+    else:
+        raise UnknownName("dataset", name, DATASETS)
+    if not pages:
+        raise DatasetError(f"{path}: holds no page")
+    if not any(page.gold.text for page in pages):  # snippets only: they say nothing about the whole text
+        return [replace(page, gold=replace(page.gold, text=None)) for page in pages]
+    return pages
+
+
+def _read_parquet(path: Path) -> Iterator[GoldPage]:
+    try:
+        from pyarrow import ArrowException  # noqa: PLC0415 - an extra
+        from pyarrow.parquet import ParquetFile  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingExtra("pyarrow", "eval") from error
+    try:
+        with ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=64):
+                yield from map(_from_row, batch.to_pylist())
+    except (ArrowException, OSError, KeyError) as error:
+        raise DatasetError(f"{path}: cannot be read as a gold standard: {error}") from error
+
+
+def _from_row(row: dict[str, Any]) -> GoldPage:
+    return GoldPage(
+        Page(row["html"], row.get("url"), row.get("id")),
+        Gold(
+            text=row.get("gold"),
+            marked=row.get("gold_marked"),
+            must_have=tuple(row.get("must_have") or ()),
+            must_not_have=tuple(row.get("must_not_have") or ()),
+            title=row.get("title"),
+            author=row.get("author"),
+            date=row.get("date"),
+        ),
+        {group: row[group] for group in ("page_type", "lang") if row.get(group)},
+    )
+
+
+def _read_folder(path: Path) -> Iterator[GoldPage]:
+    for pages, golds in _FOLDERS:
+        if (path / pages).is_dir() and (path / golds).is_dir():
+            yield from _read_pairs(path / pages, path / golds)
+            return
+    wanted = ", or ".join(f"{pages}/ and {golds}/" for pages, golds in _FOLDERS)
+    raise DatasetError(f"{path}: not a gold standard; it would have {wanted}")
+
+
+def _read_pairs(pages: Path, golds: Path) -> Iterator[GoldPage]:
+    gold_files = {re.sub(r"-cleaned$", "", file.stem): file for file in sorted(golds.glob("*.txt"))}
+    for file in sorted(pages.iterdir()):
+        if file.suffix.lower() not in _PAGE_ENDINGS:
+            continue
+        gold_file = gold_files.get(file.stem)
+        if gold_file is None:
+            raise DatasetError(f"{file}: has no gold text; expected {golds / (file.stem + '.txt')}")
+        yield _from_files(file, gold_file)
+
+
+def _from_files(page_file: Path, gold_file: Path) -> GoldPage:
+    text, _ = decode(gold_file.read_bytes())
+    url = _URL_LINE.match(text)
+    is_marked = _MARKER.search(text) is not None
+    marked = text[url.end() :] if url else text
+    return GoldPage(
+        Page(page_file.read_bytes(), url[1] if url else None, page_file.stem),
+        Gold(text=_MARKER.sub("", marked) if is_marked else text, marked=marked if is_marked else None),
+        {},
+    )

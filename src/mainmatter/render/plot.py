@@ -1,0 +1,78 @@
+"""The density picture: how long the text is after each structural tag, and what was kept of it (Density, figure 2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mainmatter.errors import InputError, MissingExtra
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from mainmatter.records import Extraction
+
+_KEPT, _DROPPED, _SCORE = "#1b7837", "#b8b8b8", "#762a83"
+
+
+def save_plot(extraction: Extraction, path: Path) -> None:
+    """Draw an extraction into a file; its ending (.png, .svg, .pdf) tells the format.
+
+    Raises:
+        MissingExtra: matplotlib is not installed.
+        InputError: the ending is not that of a known picture format.
+    """
+    figure = plot(extraction)
+    if path.suffix.lstrip(".").lower() not in figure.canvas.get_supported_filetypes():
+        raise InputError(f"{path}: no such picture format; let the name end in .png, .svg or .pdf")
+    figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def plot(extraction: Extraction) -> Figure:
+    """Draw an extraction: texts as bars over their positions, kept ones in colour, and the scores as dots.
+
+    Raises:
+        MissingExtra: matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise MissingExtra("matplotlib", "plot") from error
+    document = extraction.document
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    lengths_axis = figure.add_subplot()
+    for is_kept, colour, label in ((False, _DROPPED, "dropped"), (True, _KEPT, "kept")):
+        chosen = extraction.kept == is_kept
+        lengths_axis.vlines(
+            document.positions[chosen],
+            0,
+            document.lengths[chosen],
+            colors=colour,
+            label=label,
+            linewidth=_width(document.positions),
+        )
+    lengths_axis.set(xlabel="position in the list of structural tags", ylabel="length of the text (characters)")
+    lengths_axis.set_ylim(bottom=0)
+    lengths_axis.set_title(
+        f"{_name(extraction)}: {len(extraction)} of {len(document)} blocks kept by {extraction.method}"
+    )
+    scores_axis = lengths_axis.twinx()
+    scores_axis.plot(document.positions, extraction.scores, ".", color=_SCORE, markersize=2.5, label="score")
+    scores_axis.set_ylabel("score", color=_SCORE)
+    lengths_axis.legend(loc="upper left", frameon=False)
+    return figure
+
+
+def _width(positions: NDArray[np.int64]) -> float:
+    """Thick bars for short pages, thin ones for long pages."""
+    span = int(np.ptp(positions)) if len(positions) else 0
+    return float(np.clip(500 / max(1, span), 0.8, 6))
+
+
+def _name(extraction: Extraction) -> str:
+    page = extraction.document.page
+    return (page.id or page.url or "page").rpartition("/")[2][:60]
