@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from mainmatter.html.parse import Node, Tree
     from mainmatter.html.segments import Segments
 
-# Browsers build no deeper trees (Chromium: 512). Below, a block is found by counting the text nodes of the element at
-# this depth, so that paths stay short on hostile pages.
-MAX_DEPTH = 512
+# Pages for people are not as deep. Below, a block is found by counting the text nodes of the element at this depth, so
+# that paths stay short on hostile pages: 100,000 blocks with paths of 512 steps take 2 GB and 7 s to write as JSON.
+MAX_DEPTH = 128
 MAX_ATTRIBUTES = 64
 
 _PLAIN_NAME = re.compile(r"[a-z][a-z0-9]*")
@@ -42,11 +42,12 @@ def locate(tree: Tree, segments: Segments) -> list[Block]:
     locator = _Locator(tree)
     columns = segments.columns
     blocks_of = Counter(segments.elements)
+    places = [locator.place_of(element if element is not None else tree) for element in segments.elements]
+    holders = locator.holders()
     blocks = []
-    for i, element in enumerate(segments.elements):
+    for i, (element, place) in enumerate(zip(segments.elements, places, strict=True)):
         first_text = segments.nodes[segments.ranges[i][0]]
-        place = locator.place_of(element if element is not None else tree)
-        is_alone = element is not None and blocks_of[element] == 1 and place.element is element
+        is_alone = blocks_of[element] == 1 and place.element is element and element not in holders
         blocks.append(
             Block(
                 index=i,
@@ -73,6 +74,7 @@ class _Locator:
 
     def __init__(self, tree: Tree) -> None:
         self._places: dict[Node, _Place] = {tree: _Place(tree, "", "", 0, hidden=False)}
+        self._holders: set[Node] = set()
         self._numbers: dict[Node, dict[Node, int]] = {}
         self._deep_numbers: dict[Node, dict[Node, int]] = {}
         self._attributes: dict[Element, dict[str, str]] = {}
@@ -83,10 +85,16 @@ class _Locator:
         while node not in self._places:
             unknown.append(node)
             node = node.parent or node
+        if unknown:
+            self._holders.update(unknown[1:], (node,))
         place = self._places[node]
         for inner in reversed(unknown):
             place = self._places[inner] = self._step(place, inner)
         return place
+
+    def holders(self) -> frozenset[Node]:
+        """The nodes that hold some of those whose place was asked for so far."""
+        return frozenset(self._holders)
 
     def _step(self, outer: _Place, node: Node) -> _Place:
         if not isinstance(node, Element):  # the content of a template

@@ -37,6 +37,9 @@ _CONTROLS = [state.control for state in STATES]
 _BLOCK_MARK = "\x01\x01"
 _LINE_MARK = "\x02"
 
+# White space of which a text has more than one space between two words.
+_SIGNS_OF_RUNS = ("\n", "  ", "\xa0", "\t", "\r", _LINE_MARK)
+
 _SOFT_HYPHEN = "\u00ad"
 # From here on Unicode has the scripts that put no spaces between words.
 _FIRST_CJK = "\u2e80"
@@ -103,10 +106,12 @@ def _walk(tree: Tree) -> tuple[list[str], list[Start], list[Text], list[Linked],
     children: Iterator[Any] = iter(tree)
     while True:
         for node in children:
-            if type(node) is Text:
+            node_type = type(node)
+            if node_type is Text:
                 data = node.data
                 if data.isspace():
-                    add_part(data if state in CODE_STATES else " ")
+                    if not block_ended:
+                        add_part(data if state in CODE_STATES else " ")
                     continue
                 if block_ended:
                     block_ended = False
@@ -123,7 +128,7 @@ def _walk(tree: Tree) -> tuple[list[str], list[Start], list[Text], list[Linked],
                 add_node(node)
                 if link is not None:
                     linked.append((len(starts) - 1, len(data), link))
-            elif type(node) is Element:
+            elif node_type is Element:
                 move = moves(node.tag)
                 if move is None:  # inline
                     add_open((children, element, state, link, False))
@@ -186,12 +191,16 @@ def _split(parts: list[str], starts: list[Start]) -> list[str]:
     if _SOFT_HYPHEN in joined:
         joined = joined.replace(_SOFT_HYPHEN, "")
     raw_texts = joined.split(_BLOCK_MARK)
-    del raw_texts[0]  # what stood before the first block: white space
+    del raw_texts[0]  # what stood before the first block: nothing
     texts = [text.strip() for text in raw_texts]
-    for i, text in enumerate(texts):
-        # Asking is faster than splitting: most texts are clean.
-        if "  " in text or "\n" in text or "\xa0" in text or "\t" in text or "\r" in text or _LINE_MARK in text:
-            texts[i] = _verbatim(raw_texts[i]) if starts[i][2] in CODE_STATES else _collapse(text)
+    # Asking is faster than splitting: most texts are clean. And asking the page first saves asking every text.
+    for sign in _SIGNS_OF_RUNS:
+        if sign in joined:
+            for i, text in enumerate(texts):
+                if sign in text:
+                    texts[i] = _verbatim(raw_texts[i]) if starts[i][2] in CODE_STATES else _collapse(text)
+    if _LINE_MARK in joined:
+        texts = [text.replace(_LINE_MARK, "\n") for text in texts]
     return texts
 
 
@@ -200,7 +209,7 @@ def _collapse(text: str) -> str:
     if _LINE_MARK not in text:
         return " ".join(text.split())
     lines = (" ".join(line.split()) for line in text.split(_LINE_MARK))
-    return "\n".join(filter(None, lines))
+    return _LINE_MARK.join(filter(None, lines))
 
 
 def _verbatim(text: str) -> str:

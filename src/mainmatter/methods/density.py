@@ -8,15 +8,12 @@ near enough; what lies between its ends is the main matter.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mainmatter.methods.contract import Reasons
 from mainmatter.records import Document, Extraction
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _OUTSIDE, _INSIDE, _DENSE, _LONGEST, _TOO_FAR = range(5)
 _LEGEND = (
@@ -45,28 +42,33 @@ class Density:
 
     def extract(self, document: Document) -> Extraction:
         """Keep what lies between the first and the last text of the dense region."""
-        lengths, positions = document.lengths, document.positions
-        codes = self._decide(lengths, positions) if len(lengths) else np.zeros(0, np.intp)
+        lengths = [len(text) for text in document.columns.texts]
+        codes = np.zeros(len(lengths), np.intp)
+        longest_length = max(lengths, default=0)
+        if lengths:
+            cutoff = longest_length * self.c1
+            long = [i for i, length in enumerate(lengths) if length > cutoff]
+            region = self._grow(long, lengths.index(longest_length), document.columns.positions)
+            codes[long] = _TOO_FAR
+            codes[region[0] : region[-1] + 1] = _INSIDE
+            codes[region] = _DENSE
+            codes[lengths.index(longest_length)] = _LONGEST
         return Extraction(
             document,
             self.name,
-            scores=lengths / max(1, lengths.max(initial=0)),
-            kept=(codes != _OUTSIDE) & (codes != _TOO_FAR),
+            scores=np.array(lengths) / max(1, longest_length),
+            kept=(codes > _OUTSIDE) & (codes < _TOO_FAR),
             kinds=document.columns.kinds,
             reasons=Reasons(codes, _LEGEND),
         )
 
-    def _decide(self, lengths: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.intp]:
-        """Find the region; returns one reason a block."""
-        longest = int(lengths.argmax())
-        is_long = lengths > lengths[longest] * self.c1
-        is_long[longest] = True  # whatever c1 is: the region is never empty
-        long = np.flatnonzero(is_long)
-        # Growing the region text by text comes to the same as cutting the long texts into chains of near ones.
-        chain = np.concatenate(([0], np.cumsum(np.diff(positions[long]) >= self.c2)))
-        region = long[chain == chain[np.searchsorted(long, longest)]]
-        codes = np.where(is_long, _TOO_FAR, _OUTSIDE)
-        codes[region[0] : region[-1] + 1] = _INSIDE
-        codes[region] = _DENSE
-        codes[longest] = _LONGEST
-        return codes
+    def _grow(self, long: list[int], start: int, positions: list[int]) -> list[int]:
+        """The region of long texts around the longest one: each is near another one of it."""
+        if start not in long:  # c1 of 1 and more
+            return [start]
+        first = last = long.index(start)
+        while first > 0 and positions[long[first]] - positions[long[first - 1]] < self.c2:
+            first -= 1
+        while last < len(long) - 1 and positions[long[last + 1]] - positions[long[last]] < self.c2:
+            last += 1
+        return long[first : last + 1]

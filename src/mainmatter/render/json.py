@@ -32,7 +32,7 @@ def render(extraction: Extraction, *, blocks: bool = True) -> str:
     members = [f' "{name}": {_encode(value)}' for name, value in content.items()]
     if blocks:
         lines = ",\n  ".join(map(_encode, _blocks(extraction)))
-        members.append(f' "blocks": [\n  {lines}\n ]')
+        members.append(f' "blocks": [\n  {lines}\n ]' if lines else ' "blocks": []')
     return "{\n" + ",\n".join(members) + "\n}"
 
 
