@@ -1,0 +1,5 @@
+"""`python -m mainmatter`: the command line."""
+
+from mainmatter.cli import main
+
+main()
