@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import re
+import time
 from email.message import Message
 from importlib.metadata import version
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
 from mainmatter.errors import FetchError
 from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE, Limits
 from mainmatter.records import Page
 
+if TYPE_CHECKING:
+    from urllib3 import BaseHTTPResponse
+
 TIMEOUT = 20.0  # seconds, for connecting and for each read
+DEADLINE = 120.0  # seconds, for the whole body: a server may send a byte at a time
 REDIRECTS = 5
 _CHUNK = 65_536
 _TEXT_TYPES = ("text/plain", "text/markdown")
 _HTML_TYPES = ("text/html", "application/xhtml+xml", "application/xml", "text/xml")
+_CONNECTION = re.compile(r"^<?\w+\(host=[^)]*\)[^:]*: ")  # how the HTTP library's messages begin
 
 
 def is_url(text: str) -> bool:
@@ -34,37 +43,43 @@ def fetch(url: str, *, limits: Limits = DEFAULT_LIMITS, timeout: float = TIMEOUT
     """
     import urllib3  # noqa: PLC0415 - most users clean files
 
-    http = urllib3.PoolManager(
-        headers={"User-Agent": f"mainmatter/{version('mainmatter')}", "Accept": "text/html, */*"}
-    )
+    headers = {"User-Agent": f"mainmatter/{version('mainmatter')}", "Accept": "text/html, */*"}
+    # A server that says "try again in an hour" is not waited for.
+    retries = urllib3.Retry(total=REDIRECTS, connect=1, read=0, redirect=REDIRECTS, respect_retry_after_header=False)
     try:
-        response = http.request(
-            "GET",
-            url,
-            preload_content=False,
-            timeout=timeout,
-            retries=urllib3.Retry(total=REDIRECTS, connect=1, read=0, redirect=REDIRECTS),
-        )
-        with response:
-            if response.status >= 400:
+        with (
+            urllib3.PoolManager(headers=headers) as http,
+            http.request("GET", url, preload_content=False, timeout=timeout, retries=retries) as response,
+        ):
+            if not 200 <= response.status < 300:
                 raise FetchError(f"{url}: the server answered {response.status} {response.reason or ''}".rstrip())
             media_type, charset = _content_type(response.headers.get("Content-Type", ""))
             if media_type not in (*_HTML_TYPES, *_TEXT_TYPES, ""):
                 raise FetchError(f"{url}: is {media_type}, not a web page")
             body = _read(response, url, limits)
-    except urllib3.exceptions.HTTPError as error:
+    except (urllib3.exceptions.HTTPError, ValueError) as error:  # ValueError: a redirect to no address at all
         raise FetchError(f"{url}: could not be fetched: {_reason(error)}") from error
     is_text = media_type in _TEXT_TYPES
-    return Page(body, response.url or url, url, charset, "text" if is_text else "html")
+    return Page(body, _final_url(response, url), url, charset, "text" if is_text else "html")
 
 
-def _read(response: urllib3.BaseHTTPResponse, url: str, limits: Limits) -> bytes:  # type: ignore[name-defined] # noqa: F821
+def _read(response: BaseHTTPResponse, url: str, limits: Limits) -> bytes:
     body = bytearray()
-    for chunk in response.stream(_CHUNK, decode_content=True):
+    end = time.monotonic() + DEADLINE
+    while chunk := response.read1(_CHUNK, decode_content=True):
         body += chunk
         if len(body) > limits.size:
             raise FetchError(f"{url}: has more than {limits.size / MEGABYTE:.1f} MB; raise the limit with --max-size")
+        if time.monotonic() > end:
+            raise FetchError(f"{url}: could not be fetched: not complete after {DEADLINE:g} seconds")
     return bytes(body)
+
+
+def _final_url(response: BaseHTTPResponse, url: str) -> str:
+    """Where the redirects led to; the response itself knows only the path."""
+    for step in response.retries.history if response.retries else ():
+        url = urljoin(url, step.redirect_location or "")
+    return url
 
 
 def _content_type(header: str) -> tuple[str, str | None]:
@@ -77,7 +92,9 @@ def _content_type(header: str) -> tuple[str, str | None]:
 
 
 def _reason(error: Exception) -> str:
-    """The innermost reason of an error of the HTTP library, without its object addresses."""
+    """The innermost reason of an error of the HTTP library, as one line of words without its objects."""
     reason = getattr(error, "reason", None)
-    text = str(reason if isinstance(reason, Exception) else error)
-    return text.rpartition(">: ")[2] or text
+    innermost = reason if isinstance(reason, Exception) else error
+    parts = innermost.args if len(innermost.args) > 1 else (innermost,)
+    text = ": ".join(str(part).strip().removesuffix(".") for part in parts)
+    return _CONNECTION.sub("", " ".join(text.split()))

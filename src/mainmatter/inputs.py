@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mainmatter.errors import InputError
+from mainmatter.errors import InputError, PageTooLarge
 from mainmatter.fetch import fetch, is_url
-from mainmatter.limits import DEFAULT_LIMITS, Limits
+from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE, Limits
 from mainmatter.records import Page
 
 if TYPE_CHECKING:
@@ -35,20 +35,26 @@ class Input:
     format: str | None = None
 
     def read(self, limits: Limits = DEFAULT_LIMITS) -> Page:
-        """Read the page.
+        """Read the page, but no more than the limits allow: a pipe or a device may have no end.
 
         Raises:
             InputError: it cannot be read.
+            PageTooLarge: it is over the limits.
         """
         if is_url(self.name):
             return fetch(self.name, limits=limits)
         if self.name == STANDARD_INPUT:
-            data = sys.stdin.buffer.read()
+            data = sys.stdin.buffer.read(limits.size + 1)
         else:
             try:
-                data = Path(self.name).read_bytes()
+                with Path(self.name).open("rb") as file:
+                    data = file.read(limits.size + 1)
             except OSError as error:
                 raise InputError(f"{self.name}: cannot be read: {error.strerror or error}") from error
+        if len(data) > limits.size:
+            raise PageTooLarge(
+                f"{self.name} has more than {limits.size / MEGABYTE:.1f} MB; raise the limit with --max-size"
+            )
         is_dump = Path(self.name).suffix.lower() in DUMP_ENDINGS
         kind = self.format or ("text" if is_dump else "html")
         return Page(data, None, self.name, format="text" if kind == "text" else "html")
@@ -87,4 +93,5 @@ def _find_in_folder(folder: Path, format: str | None) -> list[Input]:  # noqa: A
 def _file_name(url: str) -> str:
     """A name for the file that a URL's result goes to."""
     letters = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in url.partition("://")[2])
-    return letters.strip("._")[:150] or "page"
+    name = letters.strip("._")[:150] or "page"
+    return name if Path(name).suffix.lower() in PAGE_ENDINGS | DUMP_ENDINGS else f"{name}.html"

@@ -77,7 +77,7 @@ def ordered_map(
                 pool = ProcessPoolExecutor(workers)
                 pending = deque((chunk, _submit(pool, function, chunk)) for chunk, _ in pending)
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _submit(

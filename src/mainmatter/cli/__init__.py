@@ -35,6 +35,11 @@ class _LazyGroup(click.Group):
             return super().invoke(ctx)
         except MainmatterError as error:
             raise click.ClickException(str(error)) from error
+        except UnicodeEncodeError as error:
+            sign = ascii(error.object[error.start])
+            raise click.ClickException(
+                f"{sign} cannot be written in {error.encoding}; set PYTHONIOENCODING=utf-8, or write to a file with -o"
+            ) from error
         except OSError as error:
             if isinstance(error, BrokenPipeError):
                 raise
@@ -44,13 +49,13 @@ class _LazyGroup(click.Group):
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="mainmatter")
 def group() -> None:
-    r"""Keep the main matter of web pages, drop the boilerplate.
+    """Keep the main matter of web pages, drop the boilerplate.
 
     \b
     mainmatter clean page.html              the main matter of a page
     mainmatter clean site/ -o texts/        of all pages in a folder
     mainmatter explain page.html            why each block was kept or dropped
-    """
+    """  # noqa: D301 - click wants the control character
 
 
 def main() -> None:

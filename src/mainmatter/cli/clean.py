@@ -12,7 +12,7 @@ import click
 from mainmatter.clean import clean
 from mainmatter.cli import options
 from mainmatter.cli.progress import progress
-from mainmatter.inputs import Input, find_inputs
+from mainmatter.inputs import STANDARD_INPUT, Input, find_inputs
 from mainmatter.parallel import Failure, ordered_map
 from mainmatter.registry import FORMATS, get_method
 
@@ -73,6 +73,7 @@ def command(
     render_options = {"markdown": {"links": links, "images": images}, "html": {"images": images}}.get(format_, {})
     task = _Task(method, format_, parameters, options.to_limits(max_size), render_options)
     targets = _targets(found, output, FORMATS[format_][1], is_folder=any(Path(name).is_dir() for name in inputs))
+    _spare_inputs(found, targets)
     failed = _run(task, found, targets, url, workers)
     if len(found) > 1:
         _say_summary(len(found), failed, output)
@@ -94,29 +95,49 @@ def _targets(found: list[Input], output: Path | None, ending: str, *, is_folder:
         target = output / one.relative.with_suffix(ending)
         if target in taken:  # page.html and page.htm
             target = output / one.relative.with_name(one.relative.name + ending)
+        number = 2
+        while target in taken:  # a/page.html, b/page.html and c/page.html
+            target = output / one.relative.with_name(f"{one.relative.name}-{number}{ending}")
+            number += 1
         taken.add(target)
         targets.append(target)
     return targets
 
 
+def _spare_inputs(found: list[Input], targets: list[Path | None]) -> None:
+    """Complain before any work if a result would overwrite a page that is to be read."""
+    sources = {Path(one.name).resolve() for one in found}
+    for target in targets:
+        if target is not None and target.resolve() in sources:
+            raise click.BadParameter(f"{target} is an input, and would be overwritten", param_hint="--output")
+
+
 def _run(task: _Task, found: list[Input], targets: list[Path | None], url: str | None, workers: int) -> int:
     """Clean every input and write its result; returns how many failed."""
     failed = 0
+    if any(one.name == STANDARD_INPUT for one in found):
+        workers = 1  # only this process has it
     results = ordered_map(partial(_clean_one, task, url), found, min(workers, len(found)))
     with progress("cleaning", len(found), hidden=len(found) == 1 or None in targets) as advance:
         for one, target, result in zip(found, targets, results, strict=True):
             if isinstance(result, Failure):
                 failed += 1
-                click.echo(f"Error: {result.error.partition(': ')[2] or result.error}", err=True)
+                click.echo(f"Error: {_message(one, result.error)}", err=True)
             elif target is None:
                 if len(found) > 1:
                     click.echo(f"==> {one.name} <==")
-                click.echo(result)
+                click.echo(result, nl=not result.endswith("\n"))
             else:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(result + ("" if result.endswith("\n") else "\n"), encoding="utf-8")
             advance()
     return failed
+
+
+def _message(one: Input, error: str) -> str:
+    """What went wrong, with the input's name; our own errors give it, those that nobody foresaw do not."""
+    text = error.partition(": ")[2]
+    return text if one.name in text else f"{one.name}: {error}"
 
 
 def _clean_one(task: _Task, url: str | None, one: Input) -> str:

@@ -52,6 +52,8 @@ def command(
     DATASET is the name of one in the --data folder, a Parquet file, a folder with html/ and gold/, or CleanEval's own
     folder.
     """
+    if output is not None and not output.parent.is_dir():  # complain before any work
+        raise click.BadParameter(f"there is no folder {output.parent}", param_hint="--output")
     check_names(methods, metrics)
     evaluations: list[Evaluation] = []
     for dataset in datasets:

@@ -32,7 +32,7 @@ _FOLDERS = (
 )
 _PAGE_ENDINGS = frozenset((".html", ".htm", ".xhtml"))
 _MARKER = re.compile(r"^\s*<[hpl]>", re.IGNORECASE | re.MULTILINE)
-_URL_LINE = re.compile(r"\AURL:?\s*(\S+)[^\n]*\n?")
+_URL_LINE = re.compile(r"\AURL(?::\s*|\s+(?=\w+://|www\.))(\S+)[^\n]*\n?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +90,17 @@ def _read_parquet(path: Path) -> Iterator[GoldPage]:
         raise MissingExtra("pyarrow", "eval") from error
     try:
         with ParquetFile(path) as file:
+            if "html" not in file.schema_arrow.names:
+                raise DatasetError(f"{path}: not a gold standard; it has no column html")
             for batch in file.iter_batches(batch_size=64):
                 yield from map(_from_row, batch.to_pylist())
-    except (ArrowException, OSError, KeyError) as error:
-        raise DatasetError(f"{path}: cannot be read as a gold standard: {error}") from error
+    except (ArrowException, OSError) as error:
+        raise DatasetError(f"{path}: cannot be read as a Parquet file: {' '.join(str(error).split())}") from error
 
 
 def _from_row(row: dict[str, Any]) -> GoldPage:
+    if not isinstance(row["html"], str | bytes):
+        raise DatasetError(f"page {row.get('id')!r}: html is {row['html']!r}, not text or bytes")
     return GoldPage(
         Page(row["html"], row.get("url"), row.get("id")),
         Gold(
@@ -133,12 +137,16 @@ def _read_pairs(pages: Path, golds: Path) -> Iterator[GoldPage]:
 
 
 def _from_files(page_file: Path, gold_file: Path) -> GoldPage:
-    text, _ = decode(gold_file.read_bytes())
+    try:
+        html, (text, _) = page_file.read_bytes(), decode(gold_file.read_bytes())
+    except OSError as error:
+        raise DatasetError(f"{error.filename}: cannot be read: {error.strerror}") from error
     url = _URL_LINE.match(text)
+    if url:
+        text = text[url.end() :]
     is_marked = _MARKER.search(text) is not None
-    marked = text[url.end() :] if url else text
     return GoldPage(
-        Page(page_file.read_bytes(), url[1] if url else None, page_file.stem),
-        Gold(text=_MARKER.sub("", marked) if is_marked else text, marked=marked if is_marked else None),
+        Page(html, url[1] if url else None, page_file.stem),
+        Gold(text=_MARKER.sub("", text) if is_marked else text, marked=text if is_marked else None),
         {},
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
     from mainmatter.evaluation.evaluate import Evaluation
     from mainmatter.metrics import Row
+
+
+_FIGURE = re.compile(r"-|-?\d+(\.\d+)?")  # a lone dash stands for none
 
 
 def to_table(evaluations: Sequence[Evaluation], metrics: Sequence[str], *, groups: bool = False) -> str:
@@ -58,7 +62,7 @@ def _figure(row: Row, metric: str, key: str) -> str:
 def format_table(rows: Sequence[Sequence[str]]) -> str:
     """Rows, the first of them the head, as a Markdown table with aligned columns; figures to the right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    is_text = [not rows[-1][i].replace(".", "").replace("-", "").isdigit() for i in range(len(rows[0]))]
+    is_text = [any(_FIGURE.fullmatch(row[i]) is None for row in rows[1:]) for i in range(len(rows[0]))]
     lines = [
         "| " + " | ".join(c.ljust(w) if t else c.rjust(w) for c, w, t in zip(row, widths, is_text, strict=True)) + " |"
         for row in rows

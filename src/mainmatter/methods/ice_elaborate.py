@@ -15,6 +15,7 @@ import numpy as np
 
 from mainmatter.methods.contract import Reasons
 from mainmatter.records import Document, Extraction, Kind
+from mainmatter.text.words import count_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,6 +54,7 @@ _CONJUNCTIONS = frozenset(
     αλλά αν γιατί ενώ ή και όταν ότι
     """.split()
 )
+_HAN_CONJUNCTIONS = re.compile("因为|所以|如果|虽然|而且|[和與与而但或及並并]")
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,10 @@ class _Signals:
 
     def __init__(self, document: Document) -> None:
         texts = document.columns.texts
-        words = [_WORD.findall(text.lower()) for text in texts]
-        self.words = _array(map(len, words))
-        self.punctuation = _array(len(_PUNCTUATION.findall(text)) for text in texts) / np.maximum(self.words, 1)
-        self.conjunctions = _array(sum(word in _CONJUNCTIONS for word in block) for block in words) / np.maximum(
-            self.words, 1
-        )
+        self.words = _array(count_words(text)[0] for text in texts)
+        at_least_one = np.maximum(self.words, 1)
+        self.punctuation = _array(len(_PUNCTUATION.findall(text)) for text in texts) / at_least_one
+        self.conjunctions = _array(_count_conjunctions(text) for text in texts) / at_least_one
         self.is_capitalised = _array(text[:1].isupper() for text in texts)
         self.has_link = _array(document.columns.link_counts) > 0
         kinds = document.columns.kinds
@@ -125,6 +125,11 @@ class _Signals:
         padded = np.pad(alone, 1)
         neighbours = (padded[:-2] + padded[2:]) / 2 / 0.75
         return np.where(self.has_link, 0, alone + neighbours * 0.25)
+
+
+def _count_conjunctions(text: str) -> int:
+    found = sum(word in _CONJUNCTIONS for word in _WORD.findall(text.lower()))
+    return found if text.isascii() else found + len(_HAN_CONJUNCTIONS.findall(text))
 
 
 def _array(values: object) -> NDArray[np.float64]:

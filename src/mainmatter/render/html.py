@@ -33,4 +33,5 @@ def pruned_body(extraction: Extraction, *, images: bool) -> Element | None:
     if not isinstance(source, HtmlSource):
         return None
     tree, segments = source.parse_again()
-    return prune(tree, segments, extraction.kept.tolist(), images=images, url=extraction.document.page.url)
+    url = extraction.document.page.url or extraction.metadata.url  # links become absolute
+    return prune(tree, segments, extraction.kept.tolist(), images=images, url=url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from mainmatter.records import Extraction
 
+FORMATS = ("png", "svg", "pdf")
 _KEPT, _DROPPED, _SCORE = "#1b7837", "#b8b8b8", "#762a83"
 
 
@@ -26,10 +28,13 @@ def save_plot(extraction: Extraction, path: Path) -> None:
         MissingExtra: matplotlib is not installed.
         InputError: the ending is not that of a known picture format.
     """
-    figure = plot(extraction)
-    if path.suffix.lstrip(".").lower() not in figure.canvas.get_supported_filetypes():
+    picture_format = path.suffix.lstrip(".").lower()
+    if picture_format not in FORMATS:
         raise InputError(f"{path}: no such picture format; let the name end in .png, .svg or .pdf")
-    figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+    figure = plot(extraction)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # a box in the title will do
+        figure.savefig(path, dpi=150, metadata={"Date": None} if picture_format == "svg" else None)
 
 
 def plot(extraction: Extraction) -> Figure:
@@ -58,7 +63,8 @@ def plot(extraction: Extraction) -> Figure:
     lengths_axis.set(xlabel="position in the list of structural tags", ylabel="length of the text (characters)")
     lengths_axis.set_ylim(bottom=0)
     lengths_axis.set_title(
-        f"{_name(extraction)}: {len(extraction)} of {len(document)} blocks kept by {extraction.method}"
+        f"{_name(extraction)}: {len(extraction)} of {len(document)} blocks kept by {extraction.method}",
+        parse_math=False,  # a name may have dollar signs
     )
     scores_axis = lengths_axis.twinx()
     scores_axis.plot(document.positions, extraction.scores, ".", color=_SCORE, markersize=2.5, label="score")

@@ -1,0 +1,79 @@
+"""Markdown from the page's own markup."""
+
+from __future__ import annotations
+
+import pytest
+
+import mainmatter
+from mainmatter.records import Page
+
+
+def markdown(html: str, **options: bool) -> str:
+    return mainmatter.clean(html, method="ice-baseline", url="https://e.example/d/").markdown(**options)
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("", ""),
+        ("<h1>One</h1><h3>Three</h3>", "# One\n\n### Three"),
+        ("<p>one</p><p>two</p>", "one\n\ntwo"),
+        ("<p>a <b>bold</b>, an <em>emphasised</em> and a <code>coded</code> word", "a **bold**, an *emphasised* and a `coded` word"),
+        ("<ul><li>a<li>b</ul>", "- a\n- b"),
+        ("<ol><li>a<li>b</ol>", "1. a\n2. b"),
+        ("<blockquote><p>said</p></blockquote>", "> said"),
+        ("<pre>if x:\n    y</pre>", "```\nif x:\n    y\n```"),
+        ("<table><tr><th>A<th>B<tr><td>1<td>2</table>", "| A | B |\n| --- | --- |\n| 1 | 2 |"),
+        ("<p>one<br>two</p>", "one  \ntwo"),
+        ("<p>one<br><br>two</p>", "one\n\ntwo"),
+        ("<p>one<br><br><br><br>two</p>", "one\n\ntwo"),
+        ("<p>2 * 3 * 4</p>", "2 \\* 3 \\* 4"),
+        ("<p><a>Home</a><a>News</a></p>", "Home News"),
+        ("<p>a<script>x</script></p><style>y</style>", "a"),
+    ],
+)
+def test_markup(html: str, expected: str) -> None:
+    assert markdown(html) == expected
+
+
+def test_links() -> None:
+    html = "<p>see <a href=../x>this</a></p>"
+    assert markdown(html) == "see [this](https://e.example/x)"
+    assert markdown(html, links=False) == "see this"
+    assert markdown("<p><a href=javascript:x()>this</a></p>") in ("this", "[this]()")
+
+
+def test_images() -> None:
+    html = "<p>a</p><p><img src=i.png alt=pic></p><p>b</p>"
+    assert markdown(html) == "a\n\nb"
+    assert markdown(html, images=True) == "a\n\n![pic](https://e.example/d/i.png)\n\nb"
+
+
+def test_only_what_is_kept() -> None:
+    long = "this paragraph has <b>more</b> than ten words and they are long enough"
+    found = mainmatter.clean(f"<ul><li>Home</ul><div><div><div><h2>Title</h2><p>{long}</p></div></div></div><p>x</p>")
+    assert found.markdown() == "## Title\n\nthis paragraph has **more** than ten words and they are long enough"
+
+
+def test_a_dump() -> None:
+    page = Page("## Title\n\nOne\ntwo.\n\n* a\n* b\n\nEnd", format="text")
+    assert mainmatter.clean(page, method="density", c1=0, c2=100).markdown() == "## Title\n\nOne two.\n\n- a\n- b\n\nEnd"
+
+
+@pytest.mark.xfail(reason="elements that the sanitizer removes leave nothing between the blocks that they were")
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<label>Name</label><button>Send</button>",
+        "<select><option>Name<option>Send</select>",
+        "<fieldset><legend>Name</legend>Send</fieldset>",
+        "<dialog open>Name</dialog><noscript>Send</noscript>",
+    ],
+)
+def test_blocks_are_not_glued(html: str) -> None:
+    assert markdown(f"<body>{html}").split() == ["Name", "Send"]
+
+
+@pytest.mark.xfail(reason="the content of a template is no descendant of the body")
+def test_a_declarative_shadow_root_is_there_too() -> None:
+    assert markdown("<x-card><template shadowrootmode=open><p>inside</p></template></x-card>") == "inside"

@@ -1,0 +1,83 @@
+"""Plain-text dumps: blank lines, bullets, numbers and headings (NCleaner 2)."""
+
+from __future__ import annotations
+
+import pytest
+
+from mainmatter.clean import read
+from mainmatter.records import Columns, Kind, Metadata, Page
+from mainmatter.text.segment import segment_text
+
+P, L, H = Kind.PARAGRAPH, Kind.LIST_ITEM, Kind.HEADING
+
+
+def kinds(text: str) -> list[tuple[Kind, str]]:
+    found = segment_text(text)
+    return list(zip(found.kinds, found.texts, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        (" \n\t\n\r\n  ", []),
+        ("one", [(P, "one")]),
+        ("one\ntwo", [(P, "one two")]),
+        ("one\n\ntwo", [(P, "one"), (P, "two")]),
+        ("one\n \t \n\n\ntwo\n", [(P, "one"), (P, "two")]),
+        ("one\r\ntwo\r\n\r\nthree", [(P, "one two"), (P, "three")]),
+        ("  a   b\tc  ", [(P, "a b c")]),
+        ("* a\n* b", [(L, "a"), (L, "b")]),
+        ("- a\n  goes on\n- b", [(L, "a goes on"), (L, "b")]),
+        ("intro:\n• a\n• b\n\nafter", [(P, "intro:"), (L, "a"), (L, "b"), (P, "after")]),
+        ("1. a\n2) b\n(3) c\n12. d", [(L, "a"), (L, "b"), (L, "c"), (L, "d")]),
+        ("a) first\nb. second", [(L, "first"), (L, "second")]),
+        ("1984 was a year", [(P, "1984 was a year")]),
+        ("1984. A novel", [(P, "1984. A novel")]),
+        ("-5 degrees", [(P, "-5 degrees")]),
+        ("e.g. this", [(P, "e.g. this")]),
+        ("*", [(P, "*")]),
+        ("# Title\ntext", [(H, "Title"), (P, "text")]),
+        ("text\n## Title", [(P, "text"), (H, "Title")]),
+        ("#hashtag", [(P, "#hashtag")]),
+        ("####### seven", [(P, "####### seven")]),
+        ("Title\n=====\ntext", [(H, "Title"), (P, "text")]),
+        ("Title\n---", [(H, "Title")]),
+        ("one\ntwo\n---", [(P, "one two ---")]),
+        ("a\n--", [(P, "a --")]),
+    ],
+)
+def test_blocks(text: str, expected: list[tuple[Kind, str]]) -> None:
+    assert kinds(text) == expected
+
+
+def test_all_columns() -> None:
+    text = "# Title\n\nFirst\nparagraph\n\n* item\nSub\n~~~\n\nUnder\n~~~~\n"
+    assert segment_text(text) == Columns(
+        texts=["Title", "First paragraph", "item Sub ~~~", "Under"],
+        kinds=[H, P, L, H],
+        levels=[1, 0, 0, 2],
+        positions=[0, 2, 5, 9],
+        link_chars=[0] * 4,
+        link_counts=[0] * 4,
+        controls=[False] * 4,
+    )
+
+
+def test_levels_of_headings() -> None:
+    assert segment_text("# a\n## b\n###### c\n\nd\n===\n\ne\n---").levels == [1, 2, 6, 1, 2]
+
+
+def test_a_dump_becomes_a_document() -> None:
+    document = read(Page("Überschrift\n\n* eins".encode("latin-1"), "https://e.example/", charset="iso-8859-1", format="text"))
+    assert document.texts == ["Überschrift", "eins"]
+    assert document.encoding == "iso-8859-1"
+    assert document.metadata == Metadata(url="https://e.example/")
+    assert [(block.index, block.text, block.kind, block.tag, block.xpath) for block in document.blocks] == [
+        (0, "Überschrift", P, "", ""),
+        (1, "eins", L, "", ""),
+    ]
+
+
+def test_markup_in_a_dump_is_text() -> None:
+    assert kinds("<p>a & b</p>") == [(P, "<p>a & b</p>")]
