@@ -58,6 +58,26 @@ def test_markup_is_reduced_to_structure_and_links(html: str, expected: str) -> N
     assert pruned(html, "x") == expected
 
 
+@pytest.mark.parametrize(
+    ("html", "kept", "expected"),
+    [
+        # Without a doctype a table does not close a paragraph (HTML standard, 13.2.6.4.7), but it would when read again.
+        ("<p>a<table><tr><td>b</table>", "xx", "<div>a<table><tbody><tr><td>b</td></tr></tbody></table></div>"),
+        ("<p>a<table><tr><td>b</table>", "x.", "<p>a</p>"),
+        ("<p>a<button>b</button>", "xx", "<div>a<div>b</div></div>"),
+        ("<p>x = <math><mi>y</mi><mo>+</mo><mn>1</mn><annotation>tex</annotation></math>.</p>", "x", "<p>x = y+1.</p>"),
+        ("<form><label>a</label><select><option>b<option>c</select></form>", "xxx",
+         "<section><div>a</div><div><div>b</div><div>c</div></div></section>"),
+        ("<xmp>a  &amp; b</xmp>", "x", "<pre>a  &amp;amp; b</pre>"),
+        ("<div><template shadowrootmode=open><p>a</p><p>b</p></template>c</div>", "x.x", "<div><p>a</p>c</div>"),
+        ("<template shadowrootmode=open><div><template shadowrootmode=open><p>a</p></template></div>b</template>", "xx",
+         "<div><p>a</p></div>b"),
+    ],
+)  # fmt: skip
+def test_markup_that_is_no_output_leaves_its_text(html: str, kept: str, expected: str) -> None:
+    assert pruned(f"<body>{html}", kept) == expected
+
+
 def test_links_are_made_absolute_when_the_address_is_known() -> None:
     html = "<p><a href=/x>l</a> <a href=y>m</a> <a href='#z'>n</a></p>"
     assert pruned(html, "x", url="https://e.example/d/p.html") == (

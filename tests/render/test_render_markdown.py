@@ -40,7 +40,7 @@ def test_links() -> None:
     html = "<p>see <a href=../x>this</a></p>"
     assert markdown(html) == "see [this](https://e.example/x)"
     assert markdown(html, links=False) == "see this"
-    assert markdown("<p><a href=javascript:x()>this</a></p>") in ("this", "[this]()")
+    assert markdown("<p><a href=javascript:x()>this</a></p>") == "this"
 
 
 def test_images() -> None:
@@ -60,20 +60,32 @@ def test_a_dump() -> None:
     assert mainmatter.clean(page, method="density", c1=0, c2=100).markdown() == "## Title\n\nOne two.\n\n- a\n- b\n\nEnd"
 
 
-@pytest.mark.xfail(reason="elements that the sanitizer removes leave nothing between the blocks that they were")
 @pytest.mark.parametrize(
     "html",
     [
         "<label>Name</label><button>Send</button>",
         "<select><option>Name<option>Send</select>",
         "<fieldset><legend>Name</legend>Send</fieldset>",
-        "<dialog open>Name</dialog><noscript>Send</noscript>",
+        "<dialog open>Name</dialog><search>Send</search>",
     ],
 )
 def test_blocks_are_not_glued(html: str) -> None:
     assert markdown(f"<body>{html}").split() == ["Name", "Send"]
 
 
-@pytest.mark.xfail(reason="the content of a template is no descendant of the body")
 def test_a_declarative_shadow_root_is_there_too() -> None:
     assert markdown("<x-card><template shadowrootmode=open><p>inside</p></template></x-card>") == "inside"
+
+
+@pytest.mark.xfail(reason="tables made for layout are written as tables of one row, with HTML in their cells")
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<table><tr><td><p>one</p><p>two</p></table>", "one\n\ntwo"),
+        ("<table><tr><td>one<br><br>two</table>", "one\n\ntwo"),
+        ("<table><tr><td><ul><li>one<li>two</ul><td><h2>three</h2><p>four</p></table>", "- one\n- two\n\n## three\n\nfour"),
+        ("<table><tr><td><table><tr><td><p>one</p></table></table>", "one"),
+    ],
+)
+def test_layout_tables_are_no_tables(html: str, expected: str) -> None:
+    assert markdown(html) == expected

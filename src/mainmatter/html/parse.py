@@ -52,6 +52,13 @@ _POLICY = Policy(
     },
     allow_fragment_urls=True,
     on_disallowed_tag=OnDisallowed.STRIP,
+    # Without an element in their place the texts of these would be glued to those around them.
+    transform_tags={
+        **dict.fromkeys("dialog fieldset form noscript search".split(), "section"),
+        **dict.fromkeys("button hgroup label legend option optgroup select textarea".split(), "div"),
+        **dict.fromkeys("listing plaintext xmp".split(), "pre"),
+        "dir": "ul",
+    },
 )
 _SANITIZER = Sanitizer(_POLICY)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mainmatter.html.elements import ROLES, Role
 from mainmatter.html.parse import Element, Text, sanitize
 
 if TYPE_CHECKING:
@@ -39,10 +40,33 @@ def prune(tree: Tree, segments: Segments, kept: Sequence[bool], *, images: bool,
     body = tree.find("body")
     if body is None:
         return None
+    _open_shadow_roots(wanted)
     for node in list(body.descendants):
         if node not in wanted and not _is_glue(node, wanted):
             node.extract()
+    _make_plain(wanted)
     return sanitize(body, tree.base_url(url) if url else None)
+
+
+def _open_shadow_roots(wanted: set[Node]) -> None:
+    """Put what a template shows in its place; other templates hold nothing that is wanted."""
+    for node in wanted:
+        if isinstance(node, Element) and node.tag == "template":
+            node.replace_with(*(child for fragment in node for child in fragment))
+
+
+def _make_plain(wanted: set[Node]) -> None:
+    """Reduce markup that would not survive being written and read again, and that the sanitizer would mangle.
+
+    In quirks mode a paragraph may hold a table; and formulas are text to us.
+    """
+    holders = _ancestors({node for node in wanted if ROLES.get(getattr(node, "tag", "")) is Role.BLOCK})
+    for node in wanted:
+        if isinstance(node, Element):
+            if node.tag == "p" and node in holders:
+                node.tag = "div"
+            elif node.tag == "math":
+                node.replace_with(Text(node.text))
 
 
 def _wanted(segments: Segments, kept: Sequence[bool]) -> set[Node]:

@@ -69,6 +69,7 @@ def plot(extraction: Extraction) -> Figure:
     scores_axis = lengths_axis.twinx()
     scores_axis.plot(document.positions, extraction.scores, ".", color=_SCORE, markersize=2.5, label="score")
     scores_axis.set_ylabel("score", color=_SCORE)
+    scores_axis.set_ylim(bottom=min(0.0, float(extraction.scores.min(initial=0))))  # both axes stand on zero
     lengths_axis.legend(loc="upper left", frameon=False)
     return figure
 

@@ -1,0 +1,307 @@
+"""`mainmatter clean`, through the command line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+
+from mainmatter.cli import group
+from mainmatter.registry import FORMATS
+
+if TYPE_CHECKING:
+    from click.testing import Result
+
+PAGES = Path(__file__).parents[1] / "pages"
+HEADING = "The river rises"
+FIRST = "The river rose by two metres in the night, and the people of the village carried their goods to the church."
+SECOND = (
+    "By the morning the water had reached the bridge, where the old mill has stood for more than three hundred years."
+)
+RIVER = f"{HEADING}\n\n{FIRST}\n\n{SECOND}\n"
+FERRY = (
+    "The ferry between the two towns will not run this week, since the river is too high, said the ferryman on Monday."
+)
+
+
+def mainmatter(*args: str | Path, **options: Any) -> Result:
+    return CliRunner().invoke(group, [str(arg) for arg in args], prog_name="mainmatter", **options)
+
+
+def clean(*args: str | Path, **options: Any) -> Result:
+    return mainmatter("clean", "--method", "ice-heuristic", "--workers", "1", *args, **options)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with site/river.html and site/old/dump.txt."""
+    (tmp_path / "site" / "old").mkdir(parents=True)
+    shutil.copy(PAGES / "river.html", tmp_path / "site" / "river.html")
+    shutil.copy(PAGES / "dump.txt", tmp_path / "site" / "old" / "dump.txt")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def texts(folder: Path) -> dict[str, str]:
+    return {
+        str(file.relative_to(folder)): file.read_text(encoding="utf-8")
+        for file in folder.rglob("*")
+        if file.is_file() and "site" not in file.relative_to(folder).parts
+    }
+
+
+# What is printed
+
+
+def test_text_goes_to_standard_output_and_nothing_to_standard_error(folder: Path) -> None:
+    result = clean("site/river.html")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, RIVER, "")
+
+
+def test_cleaneval_markup(folder: Path) -> None:
+    assert clean("site/river.html", "-f", "cleaneval").stdout == f"<h> {HEADING}\n<p> {FIRST}\n<p> {SECOND}\n"
+
+
+def test_markdown_with_and_without_links(folder: Path) -> None:
+    with_links = FIRST.replace("the village", "[the village](/village)")
+    assert clean("site/river.html", "-f", "markdown").stdout == f"# {HEADING}\n\n{with_links}\n\n{SECOND}\n"
+    assert clean("site/river.html", "-f", "markdown", "--no-links").stdout == f"# {HEADING}\n\n{FIRST}\n\n{SECOND}\n"
+
+
+def test_url_makes_links_absolute(folder: Path) -> None:
+    result = clean("site/river.html", "-f", "markdown", "--url", "https://news.example/today/")
+    assert "[the village](https://news.example/village)" in result.stdout
+
+
+def test_images_are_kept_if_asked(folder: Path) -> None:
+    assert "mill.jpg" not in clean("site/river.html", "-f", "html").stdout
+    assert '<img src="mill.jpg" alt="The mill">' in clean("site/river.html", "-f", "html", "--images").stdout
+
+
+def test_json_holds_metadata_and_every_block(folder: Path) -> None:
+    found = json.loads(clean("site/river.html", "-f", "json", "--url", "https://news.example/river").stdout)
+    assert found["id"] == "site/river.html"
+    assert found["url"] == "https://news.example/river"
+    assert found["metadata"]["author"] == "Ann Lee"
+    assert [block["kept"] for block in found["blocks"]] == [False, False, True, True, True, False, False]
+
+
+def test_tei_is_xml(folder: Path) -> None:
+    root = ElementTree.fromstring(clean("site/river.html", "-f", "tei").stdout)
+    assert root.tag == "{http://www.tei-c.org/ns/1.0}TEI"
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_every_format_ends_with_one_newline(name: str, folder: Path) -> None:
+    printed = clean("site/river.html", "-f", name).stdout
+    clean("site/river.html", "-f", name, "-o", "written")
+    assert printed.endswith("\n")
+    assert not printed.endswith("\n\n")
+    assert Path("written").read_text(encoding="utf-8") == printed
+
+
+def test_page_without_text_is_cleaned_to_nothing(folder: Path) -> None:
+    Path("empty.html").touch()
+    result = clean("empty.html")
+    assert (result.exit_code, result.stdout) == (0, "\n")
+
+
+# What is read
+
+
+def test_standard_input(folder: Path) -> None:
+    result = clean("-", input=(PAGES / "river.html").read_bytes())
+    assert (result.exit_code, result.stdout) == (0, RIVER)
+
+
+def test_encoding_of_standard_input_is_found_as_browsers_do() -> None:
+    result = mainmatter("clean", "-m", "ice-baseline", "-", input='<meta charset="latin-1"><p>Café'.encode("latin-1"))
+    assert result.stdout == "Café\n"
+
+
+def test_dump_is_told_by_its_ending(folder: Path) -> None:
+    result = mainmatter("clean", "-m", "ice-baseline", "site/old/dump.txt", "-f", "cleaneval")
+    assert result.stdout == f"<p> Home | About | Contact\n<p> {FERRY}\n<p> Copyright\n"
+
+
+def test_input_format_overrides_the_ending(folder: Path) -> None:
+    dump = (PAGES / "dump.txt").read_bytes()
+    as_text = mainmatter("clean", "-m", "ice-baseline", "-", "--input-format", "text", "-f", "cleaneval", input=dump)
+    as_html = mainmatter(
+        "clean", "-m", "ice-baseline", "site/old/dump.txt", "--input-format", "html", "-f", "cleaneval"
+    )
+    assert as_text.stdout == f"<p> Home | About | Contact\n<p> {FERRY}\n<p> Copyright\n"
+    assert as_html.stdout == f"<p> Home | About | Contact {FERRY} Copyright\n"
+
+
+def test_several_inputs_are_told_apart(folder: Path) -> None:
+    result = mainmatter("clean", "-m", "density", "site")
+    assert result.stdout == f"==> site/old/dump.txt <==\n{FERRY}\n==> site/river.html <==\n{FIRST}\n\n{SECOND}\n"
+    assert result.stderr == "2 of 2 pages cleaned\n"
+
+
+def test_processes_give_what_one_gives_and_in_order(folder: Path) -> None:
+    for number in range(40):
+        Path(f"site/{number:02}.html").write_text(f"<p>{number}</p>", encoding="utf-8")
+    one = mainmatter("clean", "-m", "ice-baseline", "site", "-j", "1")
+    two = mainmatter("clean", "-m", "ice-baseline", "site", "-j", "2")
+    assert one.stdout == two.stdout
+    assert one.stdout.startswith("==> site/00.html <==\n0\n==> site/01.html <==\n1\n")
+
+
+# How it decides
+
+
+def test_settings_reach_the_method(folder: Path) -> None:
+    args = ("clean", "-m", "density", "site/river.html")
+    assert mainmatter(*args).stdout == f"{FIRST}\n\n{SECOND}\n"
+    assert mainmatter(*args, "--set", "c1=0.99").stdout == f"{SECOND}\n"
+    assert mainmatter(*args, "-s", "c1=0.99", "-s", "c2=4").stdout == f"{SECOND}\n"
+
+
+# Where results go
+
+
+def test_output_to_a_file(folder: Path) -> None:
+    result = clean("site/river.html", "-o", "new/river.txt")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+    assert texts(folder) == {"new/river.txt": RIVER}
+
+
+def test_output_of_one_file_to_a_folder_that_exists(folder: Path) -> None:
+    Path("out").mkdir()
+    clean("site/river.html", "-o", "out", "-f", "markdown")
+    assert list(texts(folder)) == ["out/river.md"]
+
+
+def test_output_of_a_folder_mirrors_it(folder: Path) -> None:
+    result = clean("site", "-o", "out")
+    assert result.stdout == ""
+    assert result.stderr == "2 of 2 pages cleaned, written to out\n"
+    assert texts(folder) == {"out/river.txt": RIVER, "out/old/dump.txt": f"Home | About | Contact\n\n{FERRY}\n"}
+
+
+def test_folder_with_one_page_is_still_a_folder(folder: Path) -> None:
+    clean("site/old", "-o", "out")
+    assert list(texts(folder)) == ["out/dump.txt"]
+
+
+def test_no_result_overwrites_another(folder: Path) -> None:
+    for name in ("a", "b", "c", "d"):
+        Path(name).mkdir()
+        Path(name, "page.html").write_text(f"<p>{name}</p>", encoding="utf-8")
+    Path("a/page.htm").write_text("<p>htm</p>", encoding="utf-8")
+    mainmatter("clean", "-m", "ice-baseline", "a", "b", "c", "d", "-o", "out")
+    written = [text for name, text in texts(folder).items() if name.startswith("out")]
+    assert sorted(written) == ["a\n", "b\n", "c\n", "d\n", "htm\n"]
+
+
+@pytest.mark.parametrize(
+    "args", [("river.html", "-o", "river.html"), (".", "-f", "html", "-o", "."), (".", "-o", "../site")]
+)
+def test_no_result_overwrites_an_input(args: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder / "site")
+    result = clean(*args)
+    assert result.exit_code == 2
+    assert "is an input, and would be overwritten" in result.stderr
+    assert Path("river.html").read_bytes() == (PAGES / "river.html").read_bytes()
+    assert Path("old/dump.txt").read_bytes() == (PAGES / "dump.txt").read_bytes()
+
+
+def test_file_cannot_take_several_results(folder: Path) -> None:
+    Path("taken.txt").write_text("mine", encoding="utf-8")
+    result = clean("site", "-o", "taken.txt")
+    assert result.exit_code == 2
+    assert "taken.txt is a file, and there are several inputs" in result.stderr
+    assert Path("taken.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_output_that_cannot_be_written(folder: Path) -> None:
+    result = clean("site/river.html", "-o", "site/river.html/below.txt")
+    assert result.exit_code == 1
+    assert result.stderr == "Error: site/river.html: File exists\n"
+
+
+# What goes wrong
+
+
+def test_missing_file(folder: Path) -> None:
+    result = clean("nope.html")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "Error: nope.html: no such file or folder\n"
+
+
+def test_folder_without_pages(folder: Path) -> None:
+    Path("bare").mkdir()
+    result = clean("bare")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: bare: holds no page; looked for files that end in .asp")
+
+
+def test_one_bad_page_does_not_stop_the_others(folder: Path) -> None:
+    Path("site/big.html").write_bytes(b"<p>" + b"x" * 2_000_000)
+    result = clean("site", "--max-size", "1", "-o", "out")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "Error: site/big.html has more than 1.0 MB; raise the limit with --max-size\n"
+        "2 of 3 pages cleaned, 1 failed, written to out\n"
+    )
+    assert sorted(texts(folder)) == ["out/old/dump.txt", "out/river.txt"]
+
+
+def test_url_that_cannot_be_reached_among_others(folder: Path) -> None:
+    result = clean("http://127.0.0.1:1/x", "site/river.html")
+    assert result.exit_code == 1
+    assert result.stdout == f"==> site/river.html <==\n{RIVER}"
+    assert result.stderr.splitlines()[0].startswith("Error: http://127.0.0.1:1/x: could not be fetched: ")
+    assert result.stderr.splitlines()[1] == "1 of 2 pages cleaned, 1 failed"
+
+
+def test_page_with_an_unforeseen_error_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object, **options: object) -> None:
+        raise KeyError("x: y")
+
+    monkeypatch.setattr("mainmatter.cli.clean.clean", fail)
+    result = clean("site/river.html")
+    assert result.exit_code == 1
+    assert result.stderr == "Error: site/river.html: KeyError: 'x: y'\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("-m", "densty"), "Error: unknown method 'densty'; did you mean 'density'?\n"),
+        (("-m", "density", "-s", "c3=1"), "Error: method 'density' has no parameter 'c3'; it has: c1, c2\n"),
+    ],
+)
+def test_choices_that_do_not_exist_are_named_before_any_work(
+    args: tuple[str, ...], message: str, folder: Path
+) -> None:
+    result = mainmatter("clean", "site", "-o", "out", *args)
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", message)
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ((), "Missing argument 'INPUT...'."),
+        (("site", "--format", "docx"), "'docx' is not one of 'cleaneval', 'html', 'json', 'markdown', 'tei', 'text'"),
+        (("site", "--set", "c1"), "'c1' is not of the form NAME=VALUE"),
+        (("site", "--set", "=1"), "'=1' is not of the form NAME=VALUE"),
+        (("site", "--workers", "0"), "0 is not in the range x>=1."),
+        (("site", "--max-size", "0"), "0.0 is not in the range x>0."),
+        (("site", "--input-format", "pdf"), "'pdf' is not one of 'html', 'text'"),
+        (("site", "--nope"), "No such option"),
+    ],
+)
+def test_wrong_use_exits_with_2(args: tuple[str, ...], message: str, folder: Path) -> None:
+    result = mainmatter("clean", *args)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("Usage: mainmatter clean [OPTIONS] INPUT...\n")
+    assert message in result.stderr

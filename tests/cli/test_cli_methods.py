@@ -1,0 +1,61 @@
+"""`mainmatter methods` and the group itself: help, version, unknown commands."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from click.testing import CliRunner
+
+import mainmatter
+from mainmatter.cli import group
+from mainmatter.registry import DEFAULT_METHOD, METHODS, method_names
+
+COMMANDS = ["bench", "clean", "evaluate", "explain", "methods", "plot"]
+
+
+def test_every_method_is_listed_with_its_parameters() -> None:
+    result = CliRunner().invoke(group, ["methods"])
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 0
+    assert [line.split()[0] for line in lines if not line.startswith(" ")] == method_names()
+    density = lines.index("density")
+    assert lines[density + 1 : density + 3] == [
+        "    the region with the longest texts and the fewest tags between them (Density 4)",
+        "    parameters: c1=0.333, c2=4",
+    ]
+
+
+def test_the_default_is_marked() -> None:
+    lines = CliRunner().invoke(group, ["methods"]).stdout.splitlines()
+    assert [line for line in lines if line.endswith("(the default)")] == [f"{DEFAULT_METHOD} (the default)"]
+    assert set(METHODS) <= set(method_names())
+
+
+def test_version() -> None:
+    result = CliRunner().invoke(group, ["--version"])
+    assert (result.exit_code, result.stdout) == (0, f"mainmatter, version {mainmatter.__version__}\n")
+
+
+def test_help_lists_every_command_and_keeps_the_examples_in_lines() -> None:
+    result = CliRunner().invoke(group, ["--help"])
+    assert result.exit_code == 0
+    assert re.findall(r"^  ([a-z]+)  ", result.stdout.partition("Commands:\n")[2], re.MULTILINE) == COMMANDS
+    assert "\n  mainmatter clean site/ -o texts/        of all pages in a folder\n" in result.stdout
+    assert "\\b" not in result.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command: str) -> None:
+    long = CliRunner().invoke(group, [command, "--help"], prog_name="mainmatter")
+    short = CliRunner().invoke(group, [command, "-h"], prog_name="mainmatter")
+    assert long.exit_code == 0
+    assert long.stdout.startswith(f"Usage: mainmatter {command} ")
+    assert long.stdout == short.stdout
+
+
+def test_no_command_and_unknown_command() -> None:
+    assert CliRunner().invoke(group, []).exit_code == 2
+    result = CliRunner().invoke(group, ["tidy"])
+    assert result.exit_code == 2
+    assert "No such command 'tidy'" in result.stderr

@@ -1,0 +1,215 @@
+"""The flow from bytes to clean text, one page and many."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import FrozenInstanceError
+from itertools import count, islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import mainmatter
+from mainmatter import Block, Document, Extraction, Failure, Kind, Limits, Metadata, Page, PageTooLarge, UnknownName
+from mainmatter.registry import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LONG = "this paragraph has more than ten words and they are long enough"
+PAGE = f"<html lang=en><title>The title</title><ul><li>Home</ul><div><p></p><h1>Heading</h1><p>{LONG}</p></div><p>x"
+
+
+class TestClean:
+    def test_text(self) -> None:
+        assert mainmatter.clean(PAGE).text == f"Heading\n\n{LONG}"
+
+    def test_bytes(self) -> None:
+        html = "<meta charset=iso-8859-15><p>Der Käse kostet heute fünf € und ist aus dem schönen Allgäu gekommen"
+        found = mainmatter.clean(html.encode("iso-8859-15"), method="ice-baseline")
+        assert found.text == "Der Käse kostet heute fünf € und ist aus dem schönen Allgäu gekommen"
+        assert found.document.encoding == "iso-8859-15"
+
+    def test_a_charset_of_the_http_header(self) -> None:
+        page = Page("Привет".encode("koi8-r"), charset="koi8-r")
+        assert mainmatter.clean(page, method="ice-baseline").text == "Привет"
+
+    def test_a_page(self) -> None:
+        page = Page(PAGE, "https://e.example/", "one")
+        found = mainmatter.clean(page)
+        assert found.document.page is page
+        assert found.metadata == Metadata(title="The title", language="en", url=found.metadata.url)
+
+    def test_an_address(self) -> None:
+        assert mainmatter.clean(PAGE, url="https://e.example/x").document.page.url == "https://e.example/x"
+
+    def test_a_dump(self) -> None:
+        assert mainmatter.clean(Page(f"Heading\n\n{LONG}\n\nx", format="text")).text == f"Heading\n\n{LONG}"
+
+    def test_a_method_by_name_with_parameters(self) -> None:
+        assert mainmatter.clean(PAGE, min_words=100).text == ""
+        assert mainmatter.clean(PAGE, method="density", c1=0, c2=100).text == f"Home\n\nHeading\n\n{LONG}\n\nx"
+
+    def test_a_method_as_an_object(self) -> None:
+        method = mainmatter.get_method("ice-baseline")
+        assert mainmatter.clean(PAGE, method=method).text == f"Home\n\nHeading\n\n{LONG}\n\nx"
+
+    def test_a_method_of_ones_own(self) -> None:
+        class FirstBlock:
+            name = "first-block"
+            summary = "the first block"
+
+            def extract(self, document: Document) -> Extraction:
+                kept = np.arange(len(document)) == 0
+                return Extraction(document, self.name, kept * 1.0, kept, document.columns.kinds, [""] * len(document))
+
+        assert mainmatter.clean(PAGE, method=FirstBlock()).text == "Home"
+
+    def test_limits(self) -> None:
+        assert mainmatter.clean("x" * 100, limits=Limits(size=100)).document.texts == ["x" * 100]
+        with pytest.raises(PageTooLarge, match=r"https://e.example/ has 0.0 MB, over the limit of 0.0 MB; .*--max-size"):
+            mainmatter.clean("x" * 101, url="https://e.example/", limits=Limits(size=100))
+        with pytest.raises(PageTooLarge, match=r"the page has 50\.1 MB, over the limit of 50\.0 MB"):
+            mainmatter.clean(b" " * 50_100_000)
+        with pytest.raises(PageTooLarge):
+            mainmatter.clean(Page("x" * 101, format="text"), limits=Limits(size=100))
+
+    def test_an_unknown_method(self) -> None:
+        with pytest.raises(UnknownName):
+            mainmatter.clean(PAGE, method="magic")
+
+    def test_an_unknown_parameter(self) -> None:
+        with pytest.raises(mainmatter.InputError):
+            mainmatter.clean(PAGE, magic=True)
+
+
+class TestRecords:
+    def test_an_extraction(self) -> None:
+        found = mainmatter.clean(PAGE)
+        assert len(found) == 2
+        assert len(found.document) == 4
+        assert [block.text for block in found.blocks] == ["Heading", LONG]
+        assert [block.index for block in found.blocks] == [1, 2]
+        assert found.kept.tolist() == [False, True, True, False]
+        assert found.method == "ice-heuristic"
+        assert found.document.lengths.tolist() == [4, 7, len(LONG), 1]
+        assert found.document.positions.tolist() == found.document.columns.positions
+        assert found.render("cleaneval") == found.cleaneval()
+
+    def test_all_are_frozen(self) -> None:
+        found = mainmatter.clean(PAGE)
+        records: list[Page | Block | Document | Extraction | Metadata] = [
+            found,
+            found.document,
+            found.document.page,
+            found.document.blocks[0],
+            found.metadata,
+        ]
+        for record in records:
+            with pytest.raises(FrozenInstanceError):
+                setattr(record, next(iter(record.__dataclass_fields__)), None)
+
+    def test_reasons_can_be_sliced(self) -> None:
+        reasons = mainmatter.clean(PAGE).reasons
+        assert list(reasons[1:3]) == [reasons[1], reasons[2]]
+        assert reasons[-1] == "too few characters to be anything"
+
+
+def everything(found: Extraction) -> list[object]:
+    """All that can be known of an extraction."""
+    return [
+        found.document.page,
+        found.document.encoding,
+        found.document.columns,
+        found.document.blocks,
+        found.metadata,
+        found.method,
+        found.scores.tolist(),
+        found.kept.tolist(),
+        list(found.kinds),
+        list(found.reasons),
+        *(found.render(name) for name in sorted(FORMATS)),
+    ]
+
+
+@pytest.mark.parametrize("method", mainmatter.method_names())
+@pytest.mark.parametrize("page", [Page(PAGE.encode(), "https://e.example/", "one"), Page("# a\n\nb", format="text")])
+def test_an_extraction_can_be_pickled(page: Page, method: str) -> None:
+    found = mainmatter.clean(page, method=method)
+    assert everything(pickle.loads(pickle.dumps(found))) == everything(found)
+    # Also after its heavy parts were made.
+    assert everything(pickle.loads(pickle.dumps(found))) == everything(found)
+
+
+def test_a_document_can_be_pickled() -> None:
+    document = mainmatter.read(Page(PAGE))
+    other: Document = pickle.loads(pickle.dumps(document))
+    assert other == document
+    assert (other.blocks, other.metadata) == (document.blocks, document.metadata)
+
+
+PAGES = [
+    Page(f"<title>Page {n}</title><h1>Heading {n}</h1><p>{LONG}</p><p>{n}", f"https://e.example/{n}", f"page-{n}")
+    for n in range(30)
+]
+
+
+class TestCleanMany:
+    @pytest.mark.parametrize("workers", [1, 2])
+    def test_each_page_gives_what_it_gives_alone(self, workers: int) -> None:
+        results = list(mainmatter.clean_many(PAGES, workers=workers, method="density"))
+        assert len(results) == len(PAGES)
+        for page, result in zip(PAGES, results, strict=True):
+            assert isinstance(result, Extraction)
+            assert result.document.page is page
+            assert everything(result) == everything(mainmatter.clean(page, method="density"))
+
+    @pytest.mark.parametrize("workers", [1, 2])
+    def test_pages_of_all_sorts(self, workers: int) -> None:
+        pages = [f"<p>{LONG}", f"<p>{LONG}".encode(), Page(f"# Title\n\n{LONG}", format="text"), "", b"\xff\xfe"]
+        results = mainmatter.clean_many(pages, workers=workers)
+        texts = [result.text for result in results if isinstance(result, Extraction)]
+        assert texts == [LONG, LONG, f"Title\n\n{LONG}", "", ""]
+
+    @pytest.mark.parametrize("workers", [1, 2])
+    def test_a_page_that_is_too_large_is_a_failure_in_its_place(self, workers: int) -> None:
+        pages = [Page("<p>short"), Page("x" * 200, id="large"), Page("<p>end")]
+        first, second, third = mainmatter.clean_many(
+            pages, workers=workers, limits=Limits(size=100), method="ice-baseline"
+        )
+        assert isinstance(first, Extraction)
+        assert isinstance(third, Extraction)
+        assert (first.text, third.text) == ("short", "end")
+        assert isinstance(second, Failure)
+        assert second.item == pages[1]
+        assert second.error.startswith("PageTooLarge: large has 0.0 MB, over the limit")
+
+    @pytest.mark.parametrize("workers", [1, 2])
+    def test_parameters_reach_the_method(self, workers: int) -> None:
+        (result,) = mainmatter.clean_many([PAGE], workers=workers, min_words=100)
+        assert isinstance(result, Extraction)
+        assert result.text == ""
+
+    def test_a_wrong_name_is_told_at_once(self) -> None:
+        with pytest.raises(UnknownName):
+            mainmatter.clean_many([], method="magic")
+        with pytest.raises(mainmatter.InputError):
+            mainmatter.clean_many([], magic=True)
+
+    @pytest.mark.parametrize("workers", [1, 2])
+    def test_the_pages_may_be_endless(self, workers: int) -> None:
+        def pages() -> Iterator[str]:
+            for n in count():
+                yield f"<p>{n}"
+
+        results = mainmatter.clean_many(pages(), workers=workers, method="ice-baseline")
+        texts = [result.text for result in islice(results, 50) if isinstance(result, Extraction)]
+        assert texts == [str(n) for n in range(50)]
+
+    def test_no_pages(self) -> None:
+        assert list(mainmatter.clean_many([], workers=2)) == []
+
+
+def test_kinds_are_words() -> None:
+    assert [str(kind) for kind in Kind] == "heading paragraph list-item table-row code quote caption".split()

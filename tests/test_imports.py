@@ -1,0 +1,141 @@
+"""Imports point one way, the parser has one door, and the core stays light (DESIGN.md, rules of the house)."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mainmatter
+
+ROOT = Path(mainmatter.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+
+# A module imports from its own package and from what stands above it here. A new one needs a place.
+LAYERS: list[set[str]] = [
+    {"errors", "parallel", "models"},
+    {"records"},
+    {"limits", "html", "metrics"},
+    {"text", "fetch"},
+    {"features", "inputs"},
+    {"methods", "render"},
+    {"registry"},
+    {"clean", "datasets"},
+    {"training", "evaluation", "corpus", "search"},
+    {"__init__"},
+    {"cli", "serve", "integrations"},
+    {"__main__"},
+]
+LAYER = {name: number for number, names in enumerate(LAYERS) for name in names}
+
+# An Extraction renders itself: it looks its formats up by name, when asked.
+EXCEPTIONS = {("records", "registry")}
+
+HEAVY = "click lxml matplotlib pandas pyarrow rapidfuzz resiliparse scipy selectolax sklearn trafilatura urllib3".split()
+
+
+def imported_modules(path: Path) -> list[str]:
+    """The full names of all modules that a file imports, anywhere in it, for types or not."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} uses a relative import"
+            assert node.module is not None
+            found.append(node.module)
+            if node.module == "mainmatter":
+                found += [f"mainmatter.{alias.name}" for alias in node.names if f"{alias.name}" in LAYER]
+    return found
+
+
+def part(module: str) -> str:
+    """The file or package of mainmatter that a module belongs to."""
+    steps = module.split(".")
+    return steps[1] if len(steps) > 1 else "__init__"
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def test_the_files_are_found() -> None:
+    assert len(FILES) > 30
+    assert imported_modules(ROOT / "limits.py") == [
+        "__future__",
+        "dataclasses",
+        "typing",
+        "mainmatter.errors",
+        "mainmatter.records",
+    ]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_one_way(path: Path) -> None:
+    importer = name_of(path)
+    assert importer in LAYER, f"give {importer} a place in LAYERS"
+    for module in imported_modules(path):
+        if module.partition(".")[0] != "mainmatter":
+            continue
+        imported = part(module)
+        if imported == importer or (importer, imported) in EXCEPTIONS:
+            continue
+        assert LAYER[imported] < LAYER[importer], f"{path.relative_to(ROOT)} must not import {module}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_one_file_names_the_parser(path: Path) -> None:
+    names = {module.partition(".")[0] for module in imported_modules(path)}
+    if path.relative_to(ROOT) == Path("html/parse.py"):
+        assert "turbohtml" in names
+    elif name_of(path) not in ("datasets", "evaluation"):  # there it is a peer
+        assert "turbohtml" not in names
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_are_small_and_have_no_names_that_say_nothing(path: Path) -> None:
+    assert len(path.read_text("utf-8").splitlines()) <= 400
+    assert path.stem not in ("utils", "util", "helpers", "helper", "common", "misc", "base")
+    names = {module.partition(".")[0] for module in imported_modules(path)}
+    assert names.isdisjoint({"pickle", "marshal", "shelve", "dill", "cloudpickle"})
+
+
+def loaded_after(code: str) -> set[str]:
+    """The top-level modules that are loaded after some code ran in a new interpreter."""
+    command = f"{code}\nimport sys\nprint(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
+    run = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
+    return set(run.stdout.split())
+
+
+def test_importing_and_cleaning_load_nothing_heavy() -> None:
+    loaded = loaded_after("import mainmatter")
+    assert {"mainmatter", "numpy", "turbohtml"} <= loaded
+    assert loaded.isdisjoint(HEAVY)
+    page = "<h1>Title</h1><p>Some words of a text that is long enough, and a few more words.</p>"
+    loaded = loaded_after(
+        "import mainmatter\n"
+        "from mainmatter.registry import FORMATS\n"
+        "for method in mainmatter.method_names():\n"
+        "    for format in FORMATS:\n"
+        f"        mainmatter.clean({page!r}, method=method).render(format)\n"
+    )
+    assert loaded.isdisjoint(HEAVY)
+
+
+def test_a_page_of_its_own_loads_no_method_that_is_not_asked_for() -> None:
+    code = "import mainmatter, sys; mainmatter.clean('x', method='density'); print('ice_heuristic' in str(list(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
+
+
+def test_public_names_are_sorted_and_exist() -> None:
+    names = mainmatter.__all__
+    constants = [name for name in names if name.isupper()]
+    classes = [name for name in names if name[0].isupper() and not name.isupper()]
+    functions = [name for name in names if name.islower()]
+    assert names == [*sorted(constants), *sorted(classes), *sorted(functions)]
+    assert all(hasattr(mainmatter, name) for name in names)
+    assert mainmatter.__version__.count(".") == 2

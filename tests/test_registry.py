@@ -1,0 +1,66 @@
+"""Names to methods and formats."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from mainmatter import registry
+from mainmatter.errors import InputError, UnknownName
+from mainmatter.methods.density import Density
+from mainmatter.methods.ice_baseline import IceBaseline
+from mainmatter.registry import DEFAULT_METHOD, FORMATS, METHODS, get_format, get_method, method_names
+
+
+def test_the_methods_that_need_no_training_are_there() -> None:
+    assert {"density", "ice-baseline", "ice-elaborate", "ice-heuristic"} <= set(method_names())
+    assert method_names() == sorted(method_names())
+    assert DEFAULT_METHOD in method_names()
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_a_methods_name_is_its_files_name(name: str) -> None:
+    method = get_method(name)
+    assert method.name == name
+    assert type(method).__module__ == f"mainmatter.methods.{name.replace('-', '_')}"
+    assert 0 < len(method.summary) <= 120
+    assert type(method).__doc__
+
+
+def test_all_formats_of_the_house_are_there() -> None:
+    assert {"cleaneval", "html", "json", "markdown", "tei", "text"} <= set(FORMATS)
+    assert len({ending for _, ending in FORMATS.values()}) == len(FORMATS)
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_a_formats_name_is_its_files_name(name: str) -> None:
+    assert get_format(name).__module__ == f"mainmatter.render.{name}"
+
+
+def test_parameters() -> None:
+    assert get_method("density", c1=0.25, c2=6) == Density(c1=0.25, c2=6)
+    assert get_method("density") == Density(0.333, 4)
+
+
+def test_an_unknown_method() -> None:
+    with pytest.raises(UnknownName, match="unknown method 'densiti'; did you mean 'density'"):
+        get_method("densiti")
+
+
+def test_an_unknown_format() -> None:
+    with pytest.raises(UnknownName, match="unknown format 'docx'; known: cleaneval, html, json"):
+        get_format("docx")
+
+
+def test_an_unknown_parameter() -> None:
+    with pytest.raises(InputError, match="method 'density' has no parameter 'c3'"):
+        get_method("density", c3=1)
+
+
+def test_methods_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("theirs", "mainmatter.methods.ice_baseline:IceBaseline", "mainmatter.methods")
+    monkeypatch.setattr(registry, "_plugins", lambda: {"theirs": point})
+    assert "theirs" in method_names()
+    assert isinstance(get_method("theirs"), IceBaseline)
+    assert isinstance(get_method("density"), Density)
