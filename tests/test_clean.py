@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import FrozenInstanceError
 from itertools import count, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pytest
@@ -57,8 +57,8 @@ class TestClean:
 
     def test_a_method_of_ones_own(self) -> None:
         class FirstBlock:
-            name = "first-block"
-            summary = "the first block"
+            name: ClassVar[str] = "first-block"
+            summary: ClassVar[str] = "the first block"
 
             def extract(self, document: Document) -> Extraction:
                 kept = np.arange(len(document)) == 0
@@ -68,7 +68,9 @@ class TestClean:
 
     def test_limits(self) -> None:
         assert mainmatter.clean("x" * 100, limits=Limits(size=100)).document.texts == ["x" * 100]
-        with pytest.raises(PageTooLarge, match=r"https://e.example/ has 0.0 MB, over the limit of 0.0 MB; .*--max-size"):
+        with pytest.raises(
+            PageTooLarge, match=r"https://e.example/ has 101 bytes, over the limit of 100 bytes; .*--max-size"
+        ):
             mainmatter.clean("x" * 101, url="https://e.example/", limits=Limits(size=100))
         with pytest.raises(PageTooLarge, match=r"the page has 50\.1 MB, over the limit of 50\.0 MB"):
             mainmatter.clean(b" " * 50_100_000)
@@ -167,7 +169,13 @@ class TestCleanMany:
 
     @pytest.mark.parametrize("workers", [1, 2])
     def test_pages_of_all_sorts(self, workers: int) -> None:
-        pages = [f"<p>{LONG}", f"<p>{LONG}".encode(), Page(f"# Title\n\n{LONG}", format="text"), "", b"\xff\xfe"]
+        pages: list[str | bytes | Page] = [
+            f"<p>{LONG}",
+            f"<p>{LONG}".encode(),
+            Page(f"# Title\n\n{LONG}", format="text"),
+            "",
+            b"\xff\xfe",
+        ]
         results = mainmatter.clean_many(pages, workers=workers)
         texts = [result.text for result in results if isinstance(result, Extraction)]
         assert texts == [LONG, LONG, f"Title\n\n{LONG}", "", ""]
@@ -183,7 +191,7 @@ class TestCleanMany:
         assert (first.text, third.text) == ("short", "end")
         assert isinstance(second, Failure)
         assert second.item == pages[1]
-        assert second.error.startswith("PageTooLarge: large has 0.0 MB, over the limit")
+        assert second.error.startswith("PageTooLarge: large has 200 bytes, over the limit of 100 bytes")
 
     @pytest.mark.parametrize("workers", [1, 2])
     def test_parameters_reach_the_method(self, workers: int) -> None:

@@ -24,7 +24,9 @@ def test_the_tree_of_the_docstring() -> None:
     for error in (InputError, PageTooLarge, UnknownName, MissingExtra, DatasetError):
         assert error.__bases__ == (MainmatterError,)
     assert MainmatterError.__bases__ == (Exception,)
-    classes = [name for name, value in vars(errors).items() if isinstance(value, type) and value.__module__ == errors.__name__]
+    classes = [
+        name for name, value in vars(errors).items() if isinstance(value, type) and value.__module__ == errors.__name__
+    ]
     assert errors.__doc__ is not None
     for name in classes:
         assert name in errors.__doc__

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 from pathlib import Path
 
@@ -76,7 +75,9 @@ def test_missing_file() -> None:
 
 def test_folder_without_pages() -> None:
     write("site/a.pdf")
-    with pytest.raises(InputError, match=r"^site: holds no page; looked for files that end in \.asp \.aspx .* \.xhtml$"):
+    with pytest.raises(
+        InputError, match=r"^site: holds no page; looked for files that end in \.asp \.aspx .* \.xhtml$"
+    ):
         find_inputs(["site"])
 
 
@@ -102,11 +103,11 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_more_is_read_than_the_limits_allow(monkeypatch: pytest.MonkeyPatch) -> None:
-    limits = Limits(size=500_000)
-    data = b"x" * 500_000
+    limits = Limits(size=1_000_000)
+    data = b"x" * 1_000_000
     stdin = _Stdin(data + b"xyz")
     monkeypatch.setattr(sys, "stdin", stdin)
-    message = " has more than 0.5 MB; raise the limit with --max-size"
+    message = " has more than 1.0 MB; raise the limit with --max-size"
     with pytest.raises(PageTooLarge, match=f"^-{message}$"):
         Input("-", Path("page")).read(limits)
     assert stdin.buffer.read() == b"yz"
@@ -116,7 +117,7 @@ def test_no_more_is_read_than_the_limits_allow(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_file_that_cannot_be_read_says_why() -> None:
-    os.symlink("nowhere", "link.html")
+    Path("link.html").symlink_to("nowhere")
     with pytest.raises(InputError, match=r"^link\.html: cannot be read: No such file or directory$"):
         Input("link.html", Path("link.html")).read()
     Path("folder.html").mkdir()

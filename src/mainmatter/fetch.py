@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from mainmatter.errors import FetchError
-from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE, Limits
+from mainmatter.limits import DEFAULT_LIMITS, Limits, format_size
 from mainmatter.records import Page
 
 if TYPE_CHECKING:
@@ -45,22 +45,30 @@ def fetch(url: str, *, limits: Limits = DEFAULT_LIMITS, timeout: float = TIMEOUT
 
     headers = {"User-Agent": f"mainmatter/{version('mainmatter')}", "Accept": "text/html, */*"}
     # A server that says "try again in an hour" is not waited for.
-    retries = urllib3.Retry(total=REDIRECTS, connect=1, read=0, redirect=REDIRECTS, respect_retry_after_header=False)
+    retries = urllib3.Retry(total=1, connect=1, read=0, respect_retry_after_header=False)
+    address = url
     try:
-        with (
-            urllib3.PoolManager(headers=headers) as http,
-            http.request("GET", url, preload_content=False, timeout=timeout, retries=retries) as response,
-        ):
-            if not 200 <= response.status < 300:
-                raise FetchError(f"{url}: the server answered {response.status} {response.reason or ''}".rstrip())
-            media_type, charset = _content_type(response.headers.get("Content-Type", ""))
-            if media_type not in (*_HTML_TYPES, *_TEXT_TYPES, ""):
-                raise FetchError(f"{url}: is {media_type}, not a web page")
-            body = _read(response, url, limits)
+        with urllib3.PoolManager(headers=headers, retries=retries, timeout=timeout) as http:
+            for _ in range(1 + REDIRECTS):
+                with http.request("GET", address, preload_content=False, redirect=False) as response:
+                    location = response.get_redirect_location()
+                    if not location:
+                        return _to_page(response, address, url, limits)
+                    address = urljoin(address, location)
     except (urllib3.exceptions.HTTPError, ValueError) as error:  # ValueError: a redirect to no address at all
         raise FetchError(f"{url}: could not be fetched: {_reason(error)}") from error
+    raise FetchError(f"{url}: could not be fetched: more than {REDIRECTS} redirects")
+
+
+def _to_page(response: BaseHTTPResponse, address: str, url: str, limits: Limits) -> Page:
+    """Read what an address gave, which may not be the URL that was asked for."""
+    if not 200 <= response.status < 300:
+        raise FetchError(f"{url}: the server answered {response.status} {response.reason or ''}".rstrip())
+    media_type, charset = _content_type(response.headers.get("Content-Type", ""))
+    if media_type not in (*_HTML_TYPES, *_TEXT_TYPES, ""):
+        raise FetchError(f"{url}: is {media_type}, not a web page")
     is_text = media_type in _TEXT_TYPES
-    return Page(body, _final_url(response, url), url, charset, "text" if is_text else "html")
+    return Page(_read(response, url, limits), address, url, charset, "text" if is_text else "html")
 
 
 def _read(response: BaseHTTPResponse, url: str, limits: Limits) -> bytes:
@@ -69,17 +77,10 @@ def _read(response: BaseHTTPResponse, url: str, limits: Limits) -> bytes:
     while chunk := response.read1(_CHUNK, decode_content=True):
         body += chunk
         if len(body) > limits.size:
-            raise FetchError(f"{url}: has more than {limits.size / MEGABYTE:.1f} MB; raise the limit with --max-size")
+            raise FetchError(f"{url}: has more than {format_size(limits.size)}; raise the limit with --max-size")
         if time.monotonic() > end:
             raise FetchError(f"{url}: could not be fetched: not complete after {DEADLINE:g} seconds")
     return bytes(body)
-
-
-def _final_url(response: BaseHTTPResponse, url: str) -> str:
-    """Where the redirects led to; the response itself knows only the path."""
-    for step in response.retries.history if response.retries else ():
-        url = urljoin(url, step.redirect_location or "")
-    return url
 
 
 def _content_type(header: str) -> tuple[str, str | None]:

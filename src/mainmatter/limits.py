@@ -28,9 +28,14 @@ class Limits:
         if len(page.html) > self.size:
             name = page.id or page.url or "the page"
             raise PageTooLarge(
-                f"{name} has {len(page.html) / MEGABYTE:.1f} MB, over the limit of {self.size / MEGABYTE:.1f} MB; "
+                f"{name} has {format_size(len(page.html))}, over the limit of {format_size(self.size)}; "
                 "raise it with Limits(size=...) or --max-size"
             )
+
+
+def format_size(size: int) -> str:
+    """A number of bytes for people."""
+    return f"{size / MEGABYTE:,.1f} MB" if size >= MEGABYTE else f"{size:,} bytes"
 
 
 DEFAULT_LIMITS = Limits()

@@ -6,16 +6,17 @@ methods of their own by an entry point in the group `mainmatter.methods`.
 
 from __future__ import annotations
 
+from ast import literal_eval
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from inspect import signature
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, cast
 
 from mainmatter.errors import InputError, UnknownName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from mainmatter.methods.contract import Method
     from mainmatter.records import Extraction
@@ -51,24 +52,46 @@ def get_method(name: str, **parameters: Any) -> Method:  # noqa: ANN401 - each m
     """Make a method by its name.
 
     Args:
-        name: one of `method_names()`.
+        name: one of `method_names()`; parameters may follow, as in "density:c1=0.25,c2=8".
         parameters: the method's own parameters, such as `c1=0.25` for density.
 
     Raises:
         UnknownName: there is no such method.
-        InputError: the method has no such parameter.
+        InputError: the method has no such parameter, or its value is of the wrong type.
     """
+    name, _, listed = name.partition(":")
     if name in METHODS:
         maker = _load(METHODS[name])
     elif name in _plugins():
         maker = _plugins()[name].load()
     else:
         raise UnknownName("method", name, method_names())
-    known = signature(maker).parameters
-    for parameter in parameters:
-        if parameter not in known:
-            raise InputError(f"method {name!r} has no parameter {parameter!r}; it has: {', '.join(known) or 'none'}")
-    return cast("Method", maker(**parameters))
+    chosen = _parse_parameters(name, listed) | parameters
+    for parameter, value in chosen.items():
+        _check_parameter(name, signature(maker).parameters, parameter, value)
+    return cast("Method", maker(**chosen))
+
+
+def _parse_parameters(name: str, listed: str) -> dict[str, Any]:
+    """Read "c1=0.25,c2=8"; values are Python's numbers where they are such, else text."""
+    parameters: dict[str, Any] = {}
+    for item in filter(None, listed.split(",")):
+        parameter, equals, value = (part.strip() for part in item.partition("="))
+        if not equals or not parameter:
+            raise InputError(f"method {name!r}: {item!r} is not of the form NAME=VALUE")
+        try:
+            parameters[parameter] = literal_eval(value)
+        except (ValueError, SyntaxError):
+            parameters[parameter] = value
+    return parameters
+
+
+def _check_parameter(name: str, known: Mapping[str, Parameter], parameter: str, value: object) -> None:
+    if parameter not in known:
+        raise InputError(f"method {name!r} has no parameter {parameter!r}; it has: {', '.join(known) or 'none'}")
+    default = known[parameter].default
+    if isinstance(default, int | float) and not isinstance(value, int | float):
+        raise InputError(f"method {name!r}: {parameter} is a number, not {value!r}")
 
 
 def get_format(name: str) -> Renderer:

@@ -157,11 +157,17 @@ def test_processes_give_what_one_gives_and_in_order(folder: Path) -> None:
 # How it decides
 
 
-def test_settings_reach_the_method(folder: Path) -> None:
-    args = ("clean", "-m", "density", "site/river.html")
-    assert mainmatter(*args).stdout == f"{FIRST}\n\n{SECOND}\n"
-    assert mainmatter(*args, "--set", "c1=0.99").stdout == f"{SECOND}\n"
-    assert mainmatter(*args, "-s", "c1=0.99", "-s", "c2=4").stdout == f"{SECOND}\n"
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("density", f"{FIRST}\n\n{SECOND}\n"),
+        ("density:c1=0.99", f"{SECOND}\n"),
+        ("density:c2=1", f"{SECOND}\n"),
+        ("density: c1 = 0.5 , c2=2", f"{FIRST}\n\n{SECOND}\n"),
+    ],
+)
+def test_parameters_reach_the_method(method: str, expected: str, folder: Path) -> None:
+    assert mainmatter("clean", "-m", method, "site/river.html").stdout == expected
 
 
 # Where results go
@@ -276,12 +282,13 @@ def test_page_with_an_unforeseen_error_is_named(folder: Path, monkeypatch: pytes
     ("args", "message"),
     [
         (("-m", "densty"), "Error: unknown method 'densty'; did you mean 'density'?\n"),
-        (("-m", "density", "-s", "c3=1"), "Error: method 'density' has no parameter 'c3'; it has: c1, c2\n"),
+        (("-m", "density:c3=1"), "Error: method 'density' has no parameter 'c3'; it has: c1, c2\n"),
+        (("-m", "density:c1"), "Error: method 'density': 'c1' is not of the form NAME=VALUE\n"),
+        (("-m", "density:=1"), "Error: method 'density': '=1' is not of the form NAME=VALUE\n"),
+        (("-m", "density:c1=abc"), "Error: method 'density': c1 is a number, not 'abc'\n"),
     ],
 )
-def test_choices_that_do_not_exist_are_named_before_any_work(
-    args: tuple[str, ...], message: str, folder: Path
-) -> None:
+def test_choices_that_do_not_exist_are_named_before_any_work(args: tuple[str, ...], message: str, folder: Path) -> None:
     result = mainmatter("clean", "site", "-o", "out", *args)
     assert (result.exit_code, result.stdout, result.stderr) == (1, "", message)
     assert not Path("out").exists()
@@ -292,8 +299,10 @@ def test_choices_that_do_not_exist_are_named_before_any_work(
     [
         ((), "Missing argument 'INPUT...'."),
         (("site", "--format", "docx"), "'docx' is not one of 'cleaneval', 'html', 'json', 'markdown', 'tei', 'text'"),
-        (("site", "--set", "c1"), "'c1' is not of the form NAME=VALUE"),
-        (("site", "--set", "=1"), "'=1' is not of the form NAME=VALUE"),
+        (
+            ("site", "--url", "https://a.example/"),
+            "there are 2 pages, and they cannot all come from https://a.example/",
+        ),
         (("site", "--workers", "0"), "0 is not in the range x>=1."),
         (("site", "--max-size", "0"), "0.0 is not in the range x>0."),
         (("site", "--input-format", "pdf"), "'pdf' is not one of 'html', 'text'"),

@@ -57,6 +57,11 @@ def test_table_of_several_metrics_and_methods() -> None:
     assert second.startswith("| tiny    | turbohtml    |     2 |")
 
 
+def test_method_with_parameters() -> None:
+    result = evaluate("density:c1=0.1,c2=9", "--on", "tiny")
+    assert result.stdout.splitlines()[2] == "| tiny    | density:c1=0.1,c2=9 |     2 |     0.750 |  1.000 | 0.833 |"
+
+
 def test_all_figures_as_json() -> None:
     result = evaluate("ice-baseline", "--on", "tiny", "-o", "figures.json")
     assert (result.stdout, result.stderr) == (TABLE, "all figures: figures.json\n")

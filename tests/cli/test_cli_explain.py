@@ -66,9 +66,9 @@ def test_verdicts_are_coloured() -> None:
     assert "\x1b[31mdropped\x1b[0m" in result.stdout
 
 
-def test_settings_and_standard_input() -> None:
+def test_parameters_and_standard_input() -> None:
     page = (PAGES / "river.html").read_bytes()
-    result = explain("-", "-m", "density", "-s", "c1=0.99", input=page)
+    result = explain("-", "-m", "density:c1=0.99", input=page)
     assert result.stdout.endswith("density: kept 1 of 7 blocks, 112 of 255 characters (44%)\n")
 
 
@@ -85,7 +85,7 @@ def test_folder_with_several_pages(tmp_path: Path) -> None:
 
 
 def test_page_over_the_limit(tmp_path: Path) -> None:
-    (tmp_path / "a.html").write_bytes(b"x" * 600_000)
-    result = explain(tmp_path / "a.html", "--max-size", "0.5")
+    (tmp_path / "a.html").write_bytes(b"x" * 1_000_001)
+    result = explain(tmp_path / "a.html", "--max-size", "1")
     assert result.exit_code == 1
-    assert result.stderr == f"Error: {tmp_path}/a.html has more than 0.5 MB; raise the limit with --max-size\n"
+    assert result.stderr == f"Error: {tmp_path}/a.html has more than 1.0 MB; raise the limit with --max-size\n"

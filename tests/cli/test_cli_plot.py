@@ -33,8 +33,8 @@ def test_picture_is_drawn_and_named() -> None:
 
 
 def test_default_name() -> None:
-    assert plot().stdout == "density.png: 2 of 7 blocks kept by density\n"
-    assert Path("density.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert plot().stdout == "plot.png: 2 of 7 blocks kept by density\n"
+    assert Path("plot.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
 @pytest.mark.parametrize("name", ["river.docx", "river", "river.pgf"])
@@ -45,6 +45,12 @@ def test_unknown_ending(name: str) -> None:
     assert not Path(name).exists()
 
 
-def test_folder_that_does_not_exist() -> None:
-    result = plot("-o", "no/such/river.png")
-    assert (result.exit_code, result.stderr) == (1, "Error: no/such/river.png: No such file or directory\n")
+def test_folder_that_does_not_exist_yet() -> None:
+    assert plot("-o", "no/such/river.png").exit_code == 0
+    assert Path("no/such/river.png").is_file()
+
+
+def test_picture_that_cannot_be_written() -> None:
+    Path("taken").touch()
+    result = plot("-o", "taken/river.png")
+    assert (result.exit_code, result.stderr) == (1, "Error: taken: File exists\n")

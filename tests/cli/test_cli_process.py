@@ -80,14 +80,14 @@ def test_standard_input_to_standard_output_is_utf_8_bytes() -> None:
 
 
 def test_standard_input_among_files_is_read_whatever_the_number_of_processes() -> None:
-    result = run("clean", "-", PAGES / "river.html", "-m", "density", "-s", "c1=0.99", "-j", "2", stdin=b"<p>in")
+    result = run("clean", "-", PAGES / "river.html", "-m", "density:c1=0.99", "-j", "2", stdin=b"<p>in")
     assert result.stdout.decode() == f"==> - <==\nin\n==> {PAGES / 'river.html'} <==\n{SECOND}\n"
 
 
 def test_endless_input_is_refused() -> None:
-    result = run("clean", "/dev/zero", "--max-size", "0.5")
+    result = run("clean", "/dev/zero", "--max-size", "1")
     assert result.returncode == 1
-    assert result.stderr == b"Error: /dev/zero has more than 0.5 MB; raise the limit with --max-size\n"
+    assert result.stderr == b"Error: /dev/zero has more than 1.0 MB; raise the limit with --max-size\n"
 
 
 def test_signs_that_the_terminal_cannot_show_give_one_line() -> None:

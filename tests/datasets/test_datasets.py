@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +75,10 @@ def test_parquet_with_all_columns(tmp_path: Path) -> None:
 
 
 def test_parquet_with_few_columns_and_nulls(tmp_path: Path) -> None:
-    rows = [{"html": "<p>1", "gold": "1", "lang": None}, {"html": "<p>2", "gold": "", "lang": "de"}]
+    rows: list[dict[str, Any]] = [
+        {"html": "<p>1", "gold": "1", "lang": None},
+        {"html": "<p>2", "gold": "", "lang": "de"},
+    ]
     write_parquet(tmp_path / "set.parquet", rows)
     assert load_dataset(str(tmp_path / "set.parquet")) == [
         GoldPage(Page("<p>1"), Gold("1"), {}),
@@ -85,7 +87,10 @@ def test_parquet_with_few_columns_and_nulls(tmp_path: Path) -> None:
 
 
 def test_set_of_snippets_says_nothing_about_the_whole_text(tmp_path: Path) -> None:
-    rows = [{"html": "<p>1", "gold": "", "must_have": ["1"]}, {"html": "<p>2", "gold": "", "must_have": ["2"]}]
+    rows: list[dict[str, Any]] = [
+        {"html": "<p>1", "gold": "", "must_have": ["1"]},
+        {"html": "<p>2", "gold": "", "must_have": ["2"]},
+    ]
     write_parquet(tmp_path / "set.parquet", rows)
     assert [page.gold for page in load_dataset(str(tmp_path / "set.parquet"))] == [
         Gold(None, must_have=("1",)),
@@ -229,14 +234,16 @@ def test_folder_without_pages(tmp_path: Path) -> None:
 
 
 def test_folder_of_something_else(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match=r": not a gold standard; it would have html/ and gold/, or en_original/ and "):
+    with pytest.raises(
+        DatasetError, match=r": not a gold standard; it would have html/ and gold/, or en_original/ and "
+    ):
         load_dataset(str(tmp_path))
 
 
 def test_page_that_cannot_be_read(tmp_path: Path) -> None:
     write(tmp_path / "gold/1.txt", "x")
     (tmp_path / "html").mkdir()
-    os.symlink("nowhere", tmp_path / "html/1.html")
+    (tmp_path / "html/1.html").symlink_to("nowhere")
     with pytest.raises(DatasetError, match=r"html/1\.html: cannot be read: No such file or directory$"):
         load_dataset(str(tmp_path))
 

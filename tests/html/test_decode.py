@@ -68,10 +68,12 @@ def test_valid_utf8_is_utf8_whatever_is_declared(charset: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "charset", [None, "utf-8", "utf-16", "shift_jis", "gb18030", "big5", "euc-kr", "iso-2022-jp", "iso-2022-kr", "x", "\0"]
+    "charset",
+    [None, "utf-8", "utf-16", "shift_jis", "gb18030", "big5", "euc-kr", "iso-2022-jp", "iso-2022-kr", "x", "\0"],
 )
 @pytest.mark.parametrize(
-    "data", [b"\xff", b"\x80\x81\xfe\xff", bytes(range(256)), b"\x00" * 9, b"\x1b$B\xff", b"\xff\xfe\xfd", b"\xed\xa0\x80"]
+    "data",
+    [b"\xff", b"\x80\x81\xfe\xff", bytes(range(256)), b"\x00" * 9, b"\x1b$B\xff", b"\xff\xfe\xfd", b"\xed\xa0\x80"],
 )
 def test_it_never_fails(data: bytes, charset: str | None) -> None:
     text, encoding = decode(data, charset)
@@ -89,6 +91,8 @@ def test_labels_of_browsers_are_known(label: str) -> None:
     assert codec_of_label(label) is not None
 
 
-@pytest.mark.parametrize("label", ["", "rot13", "hex", "zlib", "idna", "utf-7", "unicode_escape", "é", "a" * 10_000, "\0"])
+@pytest.mark.parametrize(
+    "label", ["", "rot13", "hex", "zlib", "idna", "utf-7", "unicode_escape", "é", "a" * 10_000, "\0"]
+)
 def test_other_labels_are_not(label: str) -> None:
     assert codec_of_label(label) is None

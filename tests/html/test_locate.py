@@ -31,7 +31,10 @@ def find(tree: Tree, xpath: str) -> str:
         ("a<p>b</p>c", ["/html[1]/body[1]/text()[1]", "/html[1]/body[1]/p[1]", "/html[1]/body[1]/text()[2]"]),
         # The br's have text nodes between them: two blocks, found by their first text node.
         ("<p>a<br><br>b<br>c</p>", ["/html[1]/body[1]/p[1]/text()[1]", "/html[1]/body[1]/p[1]/text()[2]"]),
-        ("<p><b>a</b><br><br><i>b</i></p>", ["/html[1]/body[1]/p[1]/b[1]/text()[1]", "/html[1]/body[1]/p[1]/i[1]/text()[1]"]),
+        (
+            "<p><b>a</b><br><br><i>b</i></p>",
+            ["/html[1]/body[1]/p[1]/b[1]/text()[1]", "/html[1]/body[1]/p[1]/i[1]/text()[1]"],
+        ),
         ("<table><tr><td>a<td>b</table>", ["/html[1]/body[1]/table[1]/tbody[1]/tr[1]"]),
         # Names that are no plain HTML names are counted among all elements.
         ("<p>z</p><x-y><p>a</p></x-y>", ["/html[1]/body[1]/p[1]", "/html[1]/body[1]/*[2]/p[1]"]),

@@ -37,7 +37,7 @@ def decide(blocks: list[tuple[Kind, str]], links: list[int] | None = None, **par
 
 
 def scores(blocks: list[tuple[Kind, str]], links: list[int] | None = None) -> list[float]:
-    return IceElaborate().extract(document(blocks, links)).scores.tolist()
+    return [float(score) for score in IceElaborate().extract(document(blocks, links)).scores]
 
 
 def test_running_text_is_a_paragraph() -> None:

@@ -21,7 +21,7 @@ def test_a_page() -> None:
 
 
 def test_what_a_page_says_about_itself_is_escaped() -> None:
-    html = '<html lang=\'"><script>x</script>\'><title>&lt;/title>&lt;script>alert(1)&lt;/script></title><p>a'
+    html = "<html lang='\"><script>x</script>'><title>&lt;/title>&lt;script>alert(1)&lt;/script></title><p>a"
     tree = parse(mainmatter.clean(html, method="ice-baseline").html())
     assert tree.find("script") is None
     title = tree.find("title")

@@ -18,7 +18,10 @@ def markdown(html: str, **options: bool) -> str:
         ("", ""),
         ("<h1>One</h1><h3>Three</h3>", "# One\n\n### Three"),
         ("<p>one</p><p>two</p>", "one\n\ntwo"),
-        ("<p>a <b>bold</b>, an <em>emphasised</em> and a <code>coded</code> word", "a **bold**, an *emphasised* and a `coded` word"),
+        (
+            "<p>a <b>bold</b>, an <em>emphasised</em> and a <code>coded</code> word",
+            "a **bold**, an *emphasised* and a `coded` word",
+        ),
         ("<ul><li>a<li>b</ul>", "- a\n- b"),
         ("<ol><li>a<li>b</ol>", "1. a\n2. b"),
         ("<blockquote><p>said</p></blockquote>", "> said"),
@@ -57,7 +60,9 @@ def test_only_what_is_kept() -> None:
 
 def test_a_dump() -> None:
     page = Page("## Title\n\nOne\ntwo.\n\n* a\n* b\n\nEnd", format="text")
-    assert mainmatter.clean(page, method="density", c1=0, c2=100).markdown() == "## Title\n\nOne two.\n\n- a\n- b\n\nEnd"
+    assert (
+        mainmatter.clean(page, method="density", c1=0, c2=100).markdown() == "## Title\n\nOne two.\n\n- a\n- b\n\nEnd"
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,7 +88,10 @@ def test_a_declarative_shadow_root_is_there_too() -> None:
     [
         ("<table><tr><td><p>one</p><p>two</p></table>", "one\n\ntwo"),
         ("<table><tr><td>one<br><br>two</table>", "one\n\ntwo"),
-        ("<table><tr><td><ul><li>one<li>two</ul><td><h2>three</h2><p>four</p></table>", "- one\n- two\n\n## three\n\nfour"),
+        (
+            "<table><tr><td><ul><li>one<li>two</ul><td><h2>three</h2><p>four</p></table>",
+            "- one\n- two\n\n## three\n\nfour",
+        ),
         ("<table><tr><td><table><tr><td><p>one</p></table></table>", "one"),
     ],
 )

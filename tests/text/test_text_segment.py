@@ -30,8 +30,12 @@ def kinds(text: str) -> list[tuple[Kind, str]]:
         ("* a\n* b", [(L, "a"), (L, "b")]),
         ("- a\n  goes on\n- b", [(L, "a goes on"), (L, "b")]),
         ("intro:\n• a\n• b\n\nafter", [(P, "intro:"), (L, "a"), (L, "b"), (P, "after")]),
-        ("1. a\n2) b\n(3) c\n12. d", [(L, "a"), (L, "b"), (L, "c"), (L, "d")]),
-        ("a) first\nb. second", [(L, "first"), (L, "second")]),
+        ("1. a\n2) b\n(3) c\n12. d", [(L, "1. a"), (L, "2) b"), (L, "(3) c"), (L, "12. d")]),
+        ("Steps:\n1. a\n2. b", [(P, "Steps:"), (L, "1. a"), (L, "2. b")]),
+        # Not every line that begins with a number or a dash begins an item: it may have been broken there.
+        ("It happened on\n12. May", [(P, "It happened on 12. May")]),
+        ("a thought\n- and another", [(P, "a thought - and another")]),
+        ("a) first\nb. second", [(P, "a) first b. second")]),
         ("1984 was a year", [(P, "1984 was a year")]),
         ("1984. A novel", [(P, "1984. A novel")]),
         ("-5 degrees", [(P, "-5 degrees")]),
@@ -57,11 +61,16 @@ def test_all_columns() -> None:
         texts=["Title", "First paragraph", "item Sub ~~~", "Under"],
         kinds=[H, P, L, H],
         levels=[1, 0, 0, 2],
-        positions=[0, 2, 5, 9],
+        positions=[0, 1, 2, 3],
         link_chars=[0] * 4,
         link_counts=[0] * 4,
         controls=[False] * 4,
     )
+
+
+def test_positions_count_blocks_and_wide_gaps() -> None:
+    # One blank line only separates; each one more stands for a tag that was lost.
+    assert segment_text("a\n\nb\n\n\nc\n\n\n\n* d\n* e").positions == [0, 1, 3, 6, 7]
 
 
 def test_levels_of_headings() -> None:
@@ -69,7 +78,9 @@ def test_levels_of_headings() -> None:
 
 
 def test_a_dump_becomes_a_document() -> None:
-    document = read(Page("Überschrift\n\n* eins".encode("latin-1"), "https://e.example/", charset="iso-8859-1", format="text"))
+    document = read(
+        Page("Überschrift\n\n* eins".encode("latin-1"), "https://e.example/", charset="iso-8859-1", format="text")
+    )
     assert document.texts == ["Überschrift", "eins"]
     assert document.encoding == "iso-8859-1"
     assert document.metadata == Metadata(url="https://e.example/")

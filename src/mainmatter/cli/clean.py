@@ -26,7 +26,6 @@ class _Task:
 
     method: str
     format: str
-    parameters: dict[str, Any]
     limits: Limits
     render_options: dict[str, Any] = field(default_factory=dict)
 
@@ -34,7 +33,6 @@ class _Task:
 @click.command(name="clean")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @options.method
-@options.settings
 @click.option("-f", "--format", "format_", type=click.Choice(sorted(FORMATS)), default="text", show_default=True)
 @click.option(
     "-o",
@@ -51,7 +49,6 @@ class _Task:
 def command(
     inputs: tuple[str, ...],
     method: str,
-    settings: tuple[str, ...],
     format_: str,
     output: Path | None,
     links: bool,
@@ -67,11 +64,14 @@ def command(
     to standard output, or with -o to a file or folder. A page that cannot be cleaned is named on standard error, and
     the exit code is then 1.
     """
-    parameters = options.parse_settings(settings)
-    get_method(method, **parameters)  # complain before any work
+    get_method(method)  # complain before any work
     found = find_inputs(inputs, input_format)
+    if url is not None and len(found) > 1:
+        raise click.BadParameter(
+            f"there are {len(found)} pages, and they cannot all come from {url}", param_hint="--url"
+        )
     render_options = {"markdown": {"links": links, "images": images}, "html": {"images": images}}.get(format_, {})
-    task = _Task(method, format_, parameters, options.to_limits(max_size), render_options)
+    task = _Task(method, format_, options.to_limits(max_size), render_options)
     targets = _targets(found, output, FORMATS[format_][1], is_folder=any(Path(name).is_dir() for name in inputs))
     _spare_inputs(found, targets)
     failed = _run(task, found, targets, url, workers)
@@ -144,7 +144,7 @@ def _clean_one(task: _Task, url: str | None, one: Input) -> str:
     page = one.read(task.limits)
     if url is not None:
         page = replace(page, url=url)
-    extraction = clean(page, method=task.method, limits=task.limits, **task.parameters)
+    extraction = clean(page, method=task.method, limits=task.limits)
     return extraction.render(task.format, **task.render_options)
 
 

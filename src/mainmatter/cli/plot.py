@@ -17,7 +17,7 @@ from mainmatter.render.plot import save_plot
     "-o",
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    default=Path("density.png"),
+    default=Path("plot.png"),
     show_default=True,
     help="Where to draw it; the ending (.png, .svg, .pdf) tells the format.",
 )
@@ -28,5 +28,6 @@ def command(page: str, output: Path, **choices: Any) -> None:  # noqa: ANN401 - 
     the length of the text after each upwards, kept texts in colour; and the method's scores.
     """
     extraction = one_page.clean_one_page(page, **choices)
+    output.parent.mkdir(parents=True, exist_ok=True)
     save_plot(extraction, output)
     click.echo(f"{output}: {len(extraction)} of {len(extraction.document)} blocks kept by {extraction.method}")

@@ -93,14 +93,14 @@ def _read_parquet(path: Path) -> Iterator[GoldPage]:
             if "html" not in file.schema_arrow.names:
                 raise DatasetError(f"{path}: not a gold standard; it has no column html")
             for batch in file.iter_batches(batch_size=64):
-                yield from map(_from_row, batch.to_pylist())
+                yield from (_from_row(row, path) for row in batch.to_pylist())
     except (ArrowException, OSError) as error:
         raise DatasetError(f"{path}: cannot be read as a Parquet file: {' '.join(str(error).split())}") from error
 
 
-def _from_row(row: dict[str, Any]) -> GoldPage:
+def _from_row(row: dict[str, Any], path: Path) -> GoldPage:
     if not isinstance(row["html"], str | bytes):
-        raise DatasetError(f"page {row.get('id')!r}: html is {row['html']!r}, not text or bytes")
+        raise DatasetError(f"{path}: page {row.get('id')!r}: html is {row['html']!r}, not text or bytes")
     return GoldPage(
         Page(row["html"], row.get("url"), row.get("id")),
         Gold(

@@ -94,7 +94,7 @@ def check_names(methods: Iterable[str], metrics: Iterable[str]) -> None:
     for name in methods:
         if name in PEERS:
             get_peer(name)
-        elif name in method_names():
+        elif name.partition(":")[0] in method_names():
             get_method(name)
         else:
             raise UnknownName("method", name, [*method_names(), *PEERS])

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Item = Mapping[str, Any]  # a JSON object in schema.org's vocabulary; pages put values of any type in it
 
 # Hostile sizes: what is longer is not metadata, and reading it would cost time.
+_SURROGATE = re.compile("[\ud800-\udfff]")  # JSON can hold half a character, which no encoding can
 MAX_VALUE = 2_000  # characters of one value
 MAX_JSON = 1_000_000  # characters of one JSON-LD script
 MAX_ITEMS = 200  # JSON values looked at for main items, and values of one property or meta name
@@ -135,7 +136,7 @@ def tidy(text: str) -> str:
     text = text[:MAX_VALUE]
     if "&" in text:
         text = html.unescape(text)
-    return " ".join(text.split())
+    return " ".join(_SURROGATE.sub("\ufffd", text).split())
 
 
 def text_of(element: Element) -> str:

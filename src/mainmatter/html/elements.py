@@ -21,13 +21,14 @@ class Role(IntEnum):
     BREAK = 2  # <br>: one breaks the line, two break the block (ICE 3.1, FIASCO 2.1)
     SKIP = 3  # nothing below it is text of the page
     TEMPLATE = 4  # skipped, unless it is a declarative shadow root, which browsers show
+    NOSCRIPT = 5  # skipped, or a block, as the caller wants it
 
 
 _TAGS: dict[Role, str] = {
     Role.BLOCK: """
         address article aside blockquote body button caption center dd details dialog dir div dl dt fieldset
         figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html label legend li listing main
-        menu nav noscript ol option p plaintext pre search section select summary table tbody td textarea tfoot th
+        menu nav ol option p plaintext pre search section select summary table tbody td textarea tfoot th
         thead tr ul xmp""",
     Role.LINK: "a",
     Role.BREAK: "br",
@@ -36,6 +37,7 @@ _TAGS: dict[Role, str] = {
         annotation annotation-xml applet area audio base canvas col datalist embed frame head iframe img input link
         meta noembed noframes object param rp script source style svg title track video wbr""",
     Role.TEMPLATE: "template",
+    Role.NOSCRIPT: "noscript",
 }
 ROLES: dict[str, Role] = {tag: role for role, tags in _TAGS.items() for tag in tags.split()}
 
@@ -61,7 +63,6 @@ class State(NamedTuple):
     kind: Kind
     level: int = 0  # of a heading
     control: bool = False  # part of a form
-    fallback: bool = False  # inside <noscript>: read only when the page has little else
 
 
 def _next_state(tag: str, state: State) -> State:
@@ -70,14 +71,13 @@ def _next_state(tag: str, state: State) -> State:
     if kind is None:
         passes_on = tag not in _STARTS_AFRESH and state.kind is not Kind.TABLE_ROW
         kind, level = (state.kind, state.level) if passes_on else (Kind.PARAGRAPH, 0)
-    return State(kind, level, state.control or tag in _CONTROLS, state.fallback or tag == "noscript")
+    return State(kind, level, state.control or tag in _CONTROLS)
 
 
 # States are numbered, because the segmenter passes through one for every element of a page. 0 is a page's beginning.
 STATES: list[State] = [
-    State(kind, level, control, fallback)
-    for fallback, control, (kind, level) in product(
-        (False, True),
+    State(kind, level, control)
+    for control, (kind, level) in product(
         (False, True),
         [(Kind.PARAGRAPH, 0), *((Kind.HEADING, n) for n in range(1, 7))]
         + [(kind, 0) for kind in Kind if kind not in (Kind.PARAGRAPH, Kind.HEADING)],
@@ -89,4 +89,3 @@ MOVES: dict[str, tuple[int, list[int]]] = {
     tag: (int(role), [_NUMBER[_next_state(tag, state)] for state in STATES]) for tag, role in ROLES.items()
 }
 CODE_STATES = frozenset(number for number, state in enumerate(STATES) if state.kind is Kind.CODE)
-FALLBACK_STATES = frozenset(number for number, state in enumerate(STATES) if state.fallback)

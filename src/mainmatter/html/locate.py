@@ -122,15 +122,17 @@ class _Locator:
         numbers = self._numbers.get(parent)
         if numbers is None:
             numbers = self._numbers[parent] = {}
-            seen: Counter[str] = Counter()
+            elements = texts = 0
+            seen: dict[str, int] = {}
             for child in parent:
                 if isinstance(child, Element):
-                    seen["*"] += 1
-                    seen[child.tag] += 1
-                    numbers[child] = seen[_name_test(child)]
+                    elements += 1
+                    tag = child.tag
+                    seen[tag] = seen.get(tag, 0) + 1
+                    numbers[child] = seen[tag] if _has_plain_name(child) else elements
                 elif isinstance(child, Text):
-                    seen["text()"] += 1
-                    numbers[child] = seen["text()"]
+                    texts += 1
+                    numbers[child] = texts
         return numbers[node]
 
     def _deep_number(self, ancestor: Node, text: Text) -> int:
@@ -153,7 +155,11 @@ class _Locator:
 
 def _name_test(element: Element) -> str:
     """How a step of an XPath names this element; by `*` where its name is no plain HTML name."""
-    return element.tag if is_html(element) and _PLAIN_NAME.fullmatch(element.tag) else "*"
+    return element.tag if _has_plain_name(element) else "*"
+
+
+def _has_plain_name(element: Element) -> bool:
+    return is_html(element) and _PLAIN_NAME.fullmatch(element.tag) is not None
 
 
 def _hides(element: Element) -> bool:

@@ -63,16 +63,19 @@ _POLICY = Policy(
 _SANITIZER = Sanitizer(_POLICY)
 
 # How the parser writes <br><br> in Markdown.
-_LINE_BREAKS = re.compile(r" *\n(?:\\\n)+")
+_LINE_BREAKS = re.compile(r"(?<! ) *\n(?:\\\n)+")
 
 
-def parse(html: str) -> Tree:
+def parse(html: str, *, scripting: bool = True) -> Tree:
     """Parse a page's HTML, whatever its state, into the tree that a browser would build.
 
-    `<noscript>` is parsed as markup, as a browser without scripting does. Declarative shadow roots stay templates, so
-    that their text can be reached.
+    Declarative shadow roots stay templates, so that their text can be reached.
+
+    Args:
+        html: the page.
+        scripting: as a browser that runs scripts, to which the content of `<noscript>` is no markup.
     """
-    return _parse(html, scripting=False, allow_declarative_shadow_roots=False)
+    return _parse(html, scripting=scripting, allow_declarative_shadow_roots=False)
 
 
 def detect_encoding(data: bytes) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from mainmatter.html.elements import ROLES, Role
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 # Elements without text that belong to the text around them.
 _KEPT_IN_TEXT = frozenset(("br", "wbr"))
 _IMAGES = frozenset(("img",))
+_INLINE_DEPTH = 3  # how many elements may be between an image and the block that it is inside of, less one
 
 
 def prune(tree: Tree, segments: Segments, kept: Sequence[bool], *, images: bool, url: str | None) -> Element | None:
@@ -25,7 +27,7 @@ def prune(tree: Tree, segments: Segments, kept: Sequence[bool], *, images: bool,
         tree: the page's tree.
         segments: its blocks.
         kept: which of them to keep.
-        images: keep the images that stand between two kept blocks.
+        images: keep the images that stand between two kept blocks or inside of one.
         url: the page's address, to make its links absolute.
 
     Returns:
@@ -93,14 +95,17 @@ def _is_glue(node: Node, wanted: set[Node]) -> bool:
 
 
 def _images_between(tree: Tree, segments: Segments, kept: Sequence[bool]) -> set[Node]:
-    """The images that stand between two kept blocks, or before the first or after the last block of the page."""
+    """The images that stand between two kept blocks, or inside of one."""
     block_of = {node: i for i in range(len(kept)) for node in segments.text_nodes(i)}
+    kept_elements = {element for element, is_kept in zip(segments.elements, kept, strict=True) if is_kept}
     found: set[Node] = set()
     waiting: list[Node] = []
     before_is_kept = False
     for node in tree.descendants:
         if isinstance(node, Element) and node.tag in _IMAGES:
-            if before_is_kept:
+            if any(parent in kept_elements for parent in islice(node.ancestors, _INLINE_DEPTH)):
+                found.add(node)
+            elif before_is_kept:
                 waiting.append(node)
         elif isinstance(node, Text) and node in block_of:
             before_is_kept = bool(kept[block_of[node]])

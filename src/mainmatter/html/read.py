@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.html.decode import decode
@@ -14,13 +15,43 @@ from mainmatter.records import Block, Columns, Document, Metadata, Page
 if TYPE_CHECKING:
     from mainmatter.html.segments import Segments
 
+_TAG = re.compile(r"<[^<>]*>|\s+")
+
 
 def read_html(page: Page) -> Document:
     """Read an HTML page: find its encoding, parse it, split it into blocks."""
     html, encoding = _decoded(page)
+    tree, segments = parse_and_segment(html)
+    return Document(page, segments.columns, encoding, HtmlSource(page, (tree, segments)))
+
+
+def parse_and_segment(html: str) -> tuple[Tree, Segments]:
+    """Parse a page and split it into blocks, as a browser with scripts sees it, or without where that shows more.
+
+    Many forums hold their posts in `<noscript>`. Elsewhere it says that scripts are needed, or repeats what scripts
+    load, and its markup is often so broken that it would swallow the page.
+    """
     tree = parse(html)
     segments = segment(tree)
-    return Document(page, segments.columns, encoding, HtmlSource(page, (tree, segments)))
+    if _may_live_in_noscript(segments):
+        other_tree = parse(html, scripting=False)
+        other_segments = segment(other_tree, read_noscript=True)
+        if _length(other_segments) > 2 * _length(segments):
+            return other_tree, other_segments
+    return tree, segments
+
+
+def _may_live_in_noscript(segments: Segments) -> bool:
+    """A guess that costs little: is there more text inside `<noscript>` than outside?"""
+    if not segments.noscripts:
+        return False
+    shown = _length(segments)
+    markup = "".join(segments.noscripts)
+    return len(markup) > shown and len(_TAG.sub("", markup)) > shown
+
+
+def _length(segments: Segments) -> int:
+    return sum(map(len, segments.columns.texts))
 
 
 class HtmlSource:
@@ -39,8 +70,7 @@ class HtmlSource:
 
     def parse_again(self) -> tuple[Tree, Segments]:
         """A tree and its segments that the caller may change; the blocks are the same as the document's."""
-        tree = parse(_decoded(self._page)[0])
-        return tree, segment(tree)
+        return parse_and_segment(_decoded(self._page)[0])
 
     def blocks(self, columns: Columns) -> list[Block]:  # noqa: ARG002 - the segments have them too
         """Make the blocks, with all that is known about them."""

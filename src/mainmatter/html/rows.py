@@ -26,8 +26,9 @@ def join_rows(segments: Segments) -> Segments:
     if not cells:
         return segments
     absorbed: set[int] = set()
+    inline_rows: dict[Node, bool] = {}
     for row, neighbours in _rows(segments, cells):
-        if not _is_data(segments, row, neighbours):
+        if not _is_data(segments, row, neighbours, inline_rows):
             for i in neighbours:
                 kinds[i] = Kind.PARAGRAPH
         elif len(neighbours) > 1:
@@ -51,19 +52,24 @@ def _rows(segments: Segments, cells: list[int]) -> list[tuple[Node | None, list[
     return rows
 
 
-def _is_data(segments: Segments, row: Node | None, cells: list[int]) -> bool:
+def _is_data(segments: Segments, row: Node | None, cells: list[int], inline_rows: dict[Node, bool]) -> bool:
     """Whether neighbouring cells are a row of data: several cells, each of one block, with inline content only."""
+    if row is None:
+        return False
+    if row not in inline_rows:
+        inline_rows[row] = _is_inline(row)
     elements = [segments.elements[i] for i in cells]
-    return (
-        row is not None
-        and len(set(elements)) == len(elements)
-        and sum(getattr(child, "tag", None) in ("td", "th") for child in row) > 1
-        and not any(_holds_block(cell) for cell in elements if cell is not None)
-    )
+    return inline_rows[row] and len(set(elements)) == len(elements)
+
+
+def _is_inline(row: Node) -> bool:
+    """Whether a row has several cells, and none of them holds a block."""
+    cells = [child for child in row if isinstance(child, Element) and child.tag in ("td", "th")]
+    return len(cells) > 1 and not any(_holds_block(cell) for cell in cells)
 
 
 def _holds_block(cell: Element) -> bool:
-    return any(ROLES.get(getattr(child, "tag", "")) is Role.BLOCK for child in cell)
+    return any(isinstance(child, Element) and ROLES.get(child.tag) is Role.BLOCK for child in cell)
 
 
 def _join(segments: Segments, row: Node | None, cells: list[int]) -> None:

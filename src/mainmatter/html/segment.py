@@ -13,21 +13,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mainmatter.html.elements import CODE_STATES, FALLBACK_STATES, MOVES, STATES, Role
+from mainmatter.html.elements import CODE_STATES, MOVES, STATES, Role
 from mainmatter.html.parse import Element, Text, Tree
 from mainmatter.html.rows import join_rows
 from mainmatter.html.segments import Segments
 from mainmatter.records import Columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 # Where a block begins: the number of its first text node, its position, the number of its state, its element.
 Start = tuple[int, int, int, Element | None]
 # A text inside a link: the number of its block, its length, the link.
 Linked = tuple[int, int, Element]
+_Walked = tuple[list[str], list[Start], list[Text], list[Linked], list[Text], list[str]]
 
-_BLOCK, _LINK, _BREAK, _SKIP, _TEMPLATE = map(int, Role)
+_BLOCK, _LINK, _BREAK, _SKIP, _TEMPLATE, _NOSCRIPT = map(int, Role)
 
 _KINDS = [state.kind for state in STATES]
 _LEVELS = [state.level for state in STATES]
@@ -45,11 +46,16 @@ _SOFT_HYPHEN = "\u00ad"
 _FIRST_CJK = "\u2e80"
 
 
-def segment(tree: Tree) -> Segments:
-    """Split a page into blocks."""
-    texts, starts, nodes, linked, spaced = _walk(tree)
+def segment(tree: Tree, *, read_noscript: bool = False) -> Segments:
+    """Split a page into blocks.
+
+    Args:
+        tree: the page's tree.
+        read_noscript: take what is inside `<noscript>` for a part of the page; see `html/read.py`.
+    """
+    texts, starts, nodes, linked, spaced, noscripts = _walk(tree, read_noscript=read_noscript)
     if not starts:
-        return Segments(Columns([], [], [], [], [], [], []), [], [], [], [])
+        return Segments(Columns([], [], [], [], [], [], []), [], [], [], [], noscripts)
     first_nodes, positions, states, elements = zip(*starts, strict=True)
     link_chars, link_counts = _count_links(linked, texts)
     segments = Segments(
@@ -66,34 +72,23 @@ def segment(tree: Tree) -> Segments:
         ranges=list(zip(first_nodes, (*first_nodes[1:], len(nodes)), strict=True)),
         nodes=nodes,
         spaced=spaced,
+        noscripts=noscripts,
     )
-    return join_rows(_choose_fallback(segments, states))
+    return join_rows(segments)
 
 
-def _choose_fallback(segments: Segments, states: Sequence[int]) -> Segments:
-    """Leave out what is inside `<noscript>`, unless it is longer than all the rest of the page.
-
-    Many forums hold their posts there; elsewhere it says that scripts are needed, or repeats what scripts load.
-    """
-    if FALLBACK_STATES.isdisjoint(states):
-        return segments
-    outside = [i for i, state in enumerate(states) if state not in FALLBACK_STATES]
-    length_outside = sum(len(segments.columns.texts[i]) for i in outside)
-    length = sum(map(len, segments.columns.texts))
-    return segments if length > 2 * length_outside else segments.only(outside)
-
-
-def _walk(tree: Tree) -> tuple[list[str], list[Start], list[Text], list[Linked], list[Text]]:  # noqa: C901, PLR0912, PLR0915
+def _walk(tree: Tree, *, read_noscript: bool) -> _Walked:  # noqa: C901, PLR0912, PLR0915
     """Visit the tree once. One long loop with local names: function calls would double its time.
 
-    Returns the text of each block, where each begins, all text nodes, the texts inside links, and those that were set
-    apart from the text before.
+    Returns the text of each block, where each begins, all text nodes, the texts inside links, those that were set apart
+    from the text before, and what is inside each `<noscript>`.
     """
     parts: list[str] = []
     starts: list[Start] = []
     nodes: list[Text] = []
     linked: list[Linked] = []
     spaced: list[Text] = []
+    noscripts: list[str] = []
     # What to go back to at the end of each open element, and whether that end breaks the text.
     open_elements: list[tuple[Iterator[Any], Element | None, int, Element | None, bool]] = []
     moves = MOVES.get
@@ -127,7 +122,7 @@ def _walk(tree: Tree) -> tuple[list[str], list[Start], list[Text], list[Linked],
                 add_part(data)
                 add_node(node)
                 if link is not None:
-                    linked.append((len(starts) - 1, len(data), link))
+                    linked.append((len(starts) - 1, len(data.strip()), link))
             elif node_type is Element:
                 move = moves(node.tag)
                 if move is None:  # inline
@@ -137,7 +132,7 @@ def _walk(tree: Tree) -> tuple[list[str], list[Start], list[Text], list[Linked],
                         seam = 2
                     break
                 role, next_state = move
-                if role == _BLOCK:
+                if role == _BLOCK or (role == _NOSCRIPT and read_noscript):
                     add_open((children, element, state, link, True))
                     children = iter(node)
                     element = node
@@ -157,6 +152,8 @@ def _walk(tree: Tree) -> tuple[list[str], list[Start], list[Text], list[Linked],
                     if line_breaks == 2:
                         block_ended = True
                     add_part(_LINE_MARK)
+                elif role == _NOSCRIPT:
+                    noscripts.append(node.text)
                 elif role == _TEMPLATE and node.attr("shadowrootmode") is not None:
                     add_open((children, element, state, link, True))
                     children = (child for fragment in node for child in fragment)
@@ -171,7 +168,7 @@ def _walk(tree: Tree) -> tuple[list[str], list[Start], list[Text], list[Linked],
                 block_ended = True
             else:
                 seam = 1
-    return _split(parts, starts), starts, nodes, linked, spaced
+    return _split(parts, starts), starts, nodes, linked, spaced, noscripts
 
 
 def _would_glue(before: str, after: str) -> bool:
@@ -226,4 +223,6 @@ def _count_links(linked: list[Linked], texts: list[str]) -> tuple[list[int], lis
         if link is not last_link or block != last_block:
             counts[block] += 1
             last_link, last_block = link, block
+    for block in {block for block, _, _ in linked}:  # white space inside of links is collapsed in the text
+        chars[block] = min(chars[block], len(texts[block]))
     return chars, counts

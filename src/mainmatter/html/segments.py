@@ -21,6 +21,7 @@ class Segments:
         ranges: which of the `nodes` the block is made of: the first, and the one after the last.
         nodes: all text nodes of the page that are part of a block.
         spaced: those that were set apart by a space from the text before, which the page sets apart by style alone.
+        noscripts: what was skipped inside each `<noscript>`, as markup.
     """
 
     columns: Columns
@@ -28,6 +29,7 @@ class Segments:
     ranges: list[tuple[int, int]]
     nodes: list[Text]
     spaced: list[Text]
+    noscripts: list[str]
 
     def text_nodes(self, index: int) -> list[Text]:
         """The text nodes that a block is made of."""
@@ -42,4 +44,5 @@ class Segments:
             [self.ranges[i] for i in indices],
             self.nodes,
             self.spaced,
+            self.noscripts,
         )

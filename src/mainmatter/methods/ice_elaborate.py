@@ -50,7 +50,7 @@ _CONJUNCTIONS = frozenset(
     anche che e ed ma oppure perché quando se
     dan dat en maar nadat of omdat terwijl toen want
     ale bo czy gdy i jeśli lub oraz więc że
-    а или если как когда но потому что чтобы
+    а и или если как когда но потому что чтобы
     αλλά αν γιατί ενώ ή και όταν ότι
     """.split()
 )

@@ -81,9 +81,10 @@ class IceHeuristic:
         return codes
 
     def _is_paragraph(self, line: str) -> bool:
-        # So many words of such a width, and the spaces between them, cannot be shorter; a character is two wide at
-        # the most. Saves most of the counting.
-        if 2 * len(line) < (self.min_words + 1) * (self.min_word_length + 1) - 1:
+        # So many words of such a width, with spaces between them, cannot be shorter: saves most of the counting. What
+        # is not ASCII may be twice as wide as it is long.
+        shortest = (self.min_words + 1) * (self.min_word_length + 1) - 1
+        if len(line) < shortest and (line.isascii() or 2 * len(line) < shortest):
             return False
         words, width = count_words(line)
         return words > self.min_words and width > self.min_word_length * words

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 
 from mainmatter.records import Columns, Kind
 
-_BULLET = re.compile(r"(?:[*+•·▪◦‣●○■□–—-]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+(?=\S)")
+_BULLET = re.compile(r"[*+•·▪◦‣●○■□]\s+(?=\S)")
+# Dashes and numbers also stand at the beginning of a line that was broken before them.
+_MAYBE_BULLET = re.compile(r"(?:[–—-]|\(?\d{1,3}[.)])\s+(?=\S)")
 _HEADING = re.compile(r"(#{1,6})\s+(?=\S)")
 _UNDERLINE = re.compile(r"(=|-|~)\1{2,}")
 
@@ -28,7 +30,11 @@ class _Draft:
 
 
 def segment_text(text: str) -> Columns:
-    """Split a plain-text dump into blocks. The position of each is the number of its first line."""
+    """Split a plain-text dump into blocks.
+
+    The position of a block counts the blocks before it and the blank lines beyond the one that separates two blocks,
+    which stand for the tags that the dump has lost.
+    """
     drafts = _drafts(text)
     return Columns(
         texts=[" ".join(draft.lines) for draft in drafts],
@@ -44,27 +50,43 @@ def segment_text(text: str) -> Columns:
 def _drafts(text: str) -> list[_Draft]:
     drafts: list[_Draft] = []
     current: _Draft | None = None
-    for number, raw_line in enumerate(text.splitlines()):
+    position = blank_lines = 0
+    for raw_line in text.splitlines():
         line = " ".join(raw_line.split())
         if not line:
+            blank_lines += 1
             current = None
-        elif current is not None and len(current.lines) == 1 and _UNDERLINE.fullmatch(line):
+            continue
+        position += max(0, blank_lines - 1)
+        blank_lines = 0
+        if current is not None and len(current.lines) == 1 and _UNDERLINE.fullmatch(line):
             current.kind, current.level = Kind.HEADING, 1 if line[0] == "=" else 2
             current = None
-        elif current is None or _BULLET.match(line) or _HEADING.match(line):
-            current = _begin(line, number)
-            drafts.append(current)
-            if current.kind is Kind.HEADING:
-                current = None
+        elif current is None or _begins_block(line, current):
+            drafts.append(_begin(line, position))
+            position += 1
+            current = drafts[-1] if drafts[-1].kind is not Kind.HEADING else None
         else:
             current.lines.append(line)
     return drafts
 
 
-def _begin(line: str, number: int) -> _Draft:
-    """Start a block with its first line, less the mark that tells its kind."""
+def _begins_block(line: str, current: _Draft) -> bool:
+    """Whether a line that follows another one without a blank line begins a block of its own."""
+    if _BULLET.match(line) or _HEADING.match(line):
+        return True
+    return _MAYBE_BULLET.match(line) is not None and (
+        current.kind is Kind.LIST_ITEM or current.lines[-1].endswith((":", "："))
+    )
+
+
+def _begin(line: str, position: int) -> _Draft:
+    """Start a block with its first line, less the mark that tells its kind; numbers are part of the text."""
     if heading := _HEADING.match(line):
-        return _Draft(Kind.HEADING, number, len(heading[1]), [line[heading.end() :]])
+        return _Draft(Kind.HEADING, position, len(heading[1]), [line[heading.end() :]])
     if bullet := _BULLET.match(line):
-        return _Draft(Kind.LIST_ITEM, number, 0, [line[bullet.end() :]])
-    return _Draft(Kind.PARAGRAPH, number, 0, [line])
+        return _Draft(Kind.LIST_ITEM, position, 0, [line[bullet.end() :]])
+    if maybe := _MAYBE_BULLET.match(line):
+        is_number = line[0] not in "–—-"
+        return _Draft(Kind.LIST_ITEM, position, 0, [line if is_number else line[maybe.end() :]])
+    return _Draft(Kind.PARAGRAPH, position, 0, [line])

@@ -1,0 +1,48 @@
+"""Write docs/cli.md from the commands' own --help; tests/test_docs.py checks that it is up to date.
+
+python scripts/update_cli_docs.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mainmatter.cli import group
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TARGET = Path(__file__).parents[1] / "docs" / "cli.md"
+WIDTH = 100
+HEAD = """\
+# Commands
+
+What `--help` says of every command. This page is made by `scripts/update_cli_docs.py`.
+
+Exit codes: 0 all is well; 1 something could not be done, said on standard error; 2 the command was used wrongly.
+"""
+
+
+def cli_docs() -> str:
+    """The page: each command with its help."""
+    sections = (f"\n## {name}\n\n```text\n{help_text}\n```\n" for name, help_text in _helps(group, "mainmatter", None))
+    return HEAD + "".join(sections)
+
+
+def _helps(command: click.Command, name: str, parent: click.Context | None) -> Iterator[tuple[str, str]]:
+    """The full name and the help of a command and of those below it."""
+    context = click.Context(command, parent, info_name=name, terminal_width=WIDTH, help_option_names=["-h", "--help"])
+    yield context.command_path, command.get_help(context).rstrip()
+    if isinstance(command, click.Group):
+        for below in command.list_commands(context):
+            found = command.get_command(context, below)
+            assert found is not None
+            yield from _helps(found, below, context)
+
+
+if __name__ == "__main__":
+    TARGET.parent.mkdir(exist_ok=True)
+    TARGET.write_text(cli_docs(), encoding="utf-8")
