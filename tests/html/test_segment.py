@@ -241,15 +241,11 @@ def test_marks_of_the_segmenter_in_a_page_do_no_harm() -> None:
     assert texts("<p>a\x02b</p><p>c</p>") == ["a\nb", "c"]
 
 
-@pytest.mark.xfail(reason="a text of nothing but marks or soft hyphens becomes a block without text")
 @pytest.mark.parametrize("text", ["\u00ad", "\u00ad \u00ad", "\x02", "\x01\x01"])
 def test_no_block_is_empty(text: str) -> None:
     assert texts(f"<p>{text}</p><p>x</p>") == ["x"]
 
 
-@pytest.mark.xfail(
-    reason="only blanks, tabs, newlines and no-break spaces are seen as a sign of white space to collapse"
-)
 @pytest.mark.parametrize("space", ["\x0c", "\x0b", "\x85", "\u2003", "\u2028", "\u3000"])
 def test_all_white_space_is_collapsed(space: str) -> None:
     assert texts(f"<p>a{space}b</p>") == texts(f"<p>a{space} b</p>") == ["a b"]
@@ -262,7 +258,6 @@ def test_link_characters_are_characters_of_the_text(link: str) -> None:
     assert found.link_chars == [4]
 
 
-@pytest.mark.xfail(reason="the indentation of a first line is lost when nothing else in it needs care")
 @pytest.mark.parametrize("html", ["<pre>  x</pre>", "<pre>  <b>x</b></pre>"])
 def test_preformatted_text_keeps_the_indentation_of_its_first_line(html: str) -> None:
     assert texts(html) == ["  x"]

@@ -82,7 +82,6 @@ def test_a_declarative_shadow_root_is_there_too() -> None:
     assert markdown("<x-card><template shadowrootmode=open><p>inside</p></template></x-card>") == "inside"
 
 
-@pytest.mark.xfail(reason="tables made for layout are written as tables of one row, with HTML in their cells")
 @pytest.mark.parametrize(
     ("html", "expected"),
     [

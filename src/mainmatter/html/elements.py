@@ -74,13 +74,17 @@ def _next_state(tag: str, state: State) -> State:
     return State(kind, level, state.control or tag in _CONTROLS)
 
 
-# States are numbered, because the segmenter passes through one for every element of a page. 0 is a page's beginning.
+# States are numbered, because the segmenter passes through one for every element of a page; 0 is a page's beginning.
 STATES: list[State] = [
     State(kind, level, control)
-    for control, (kind, level) in product(
+    for (kind, level), control in product(
+        [
+            (Kind.PARAGRAPH, 0),
+            *((Kind.HEADING, level) for level in range(1, 7)),
+            *((kind, 0) for kind in Kind if kind not in (Kind.PARAGRAPH, Kind.HEADING, Kind.CODE)),
+            (Kind.CODE, 0),
+        ],
         (False, True),
-        [(Kind.PARAGRAPH, 0), *((Kind.HEADING, n) for n in range(1, 7))]
-        + [(kind, 0) for kind in Kind if kind not in (Kind.PARAGRAPH, Kind.HEADING)],
     )
 ]
 _NUMBER = {state: number for number, state in enumerate(STATES)}
@@ -88,4 +92,5 @@ _NUMBER = {state: number for number, state in enumerate(STATES)}
 MOVES: dict[str, tuple[int, list[int]]] = {
     tag: (int(role), [_NUMBER[_next_state(tag, state)] for state in STATES]) for tag, role in ROLES.items()
 }
-CODE_STATES = frozenset(number for number, state in enumerate(STATES) if state.kind is Kind.CODE)
+# From here on the text is code, whose white space matters.
+FIRST_CODE_STATE = _NUMBER[State(Kind.CODE)]

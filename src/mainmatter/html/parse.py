@@ -121,6 +121,7 @@ def to_markdown(element: Element, *, links: bool, images: bool) -> str:
         Markdown(
             links=Markdown.Links(ignore=not links, autolink=False),
             images=Markdown.Images(mode="markdown" if images else "ignore"),
+            tables=Markdown.Tables(cell_blocks="text"),
         )
     )
     return _LINE_BREAKS.sub("\n\n", markdown)

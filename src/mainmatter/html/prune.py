@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from mainmatter.html.elements import ROLES, Role
+from mainmatter.html.layout import flatten_layout_tables
 from mainmatter.html.parse import Element, Text, sanitize
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def prune(tree: Tree, segments: Segments, kept: Sequence[bool], *, images: bool,
         if node not in wanted and not _is_glue(node, wanted):
             node.extract()
     _make_plain(wanted)
+    flatten_layout_tables(wanted, segments, kept)
     return sanitize(body, tree.base_url(url) if url else None)
 
 

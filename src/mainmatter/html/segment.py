@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mainmatter.html.elements import CODE_STATES, MOVES, STATES, Role
+from mainmatter.html.elements import FIRST_CODE_STATE, MOVES, STATES, Role
 from mainmatter.html.parse import Element, Text, Tree
 from mainmatter.html.rows import join_rows
 from mainmatter.html.segments import Segments
@@ -38,8 +38,8 @@ _CONTROLS = [state.control for state in STATES]
 _BLOCK_MARK = "\x01\x01"
 _LINE_MARK = "\x02"
 
-# White space of which a text has more than one space between two words.
-_SIGNS_OF_RUNS = ("\n", "  ", "\xa0", "\t", "\r", _LINE_MARK)
+# White space that is not a single blank between two words.
+_SIGNS_OF_RUNS = ("\n", "  ", "\xa0", "\t", "\r", _LINE_MARK, *"\x0b\x0c\x85\u2002\u2003\u2009\u200a\u2028\u202f\u3000")
 
 _SOFT_HYPHEN = "\u00ad"
 # From here on Unicode has the scripts that put no spaces between words.
@@ -74,6 +74,8 @@ def segment(tree: Tree, *, read_noscript: bool = False) -> Segments:
         spaced=spaced,
         noscripts=noscripts,
     )
+    if "" in texts:  # nothing but soft hyphens
+        segments = segments.only([i for i, text in enumerate(texts) if text])
     return join_rows(segments)
 
 
@@ -97,6 +99,7 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Walked:  # noqa: C901, PLR0912
     link: Element | None = None
     state = position = last_position = line_breaks = 0
     block_ended = True
+    indentation = ""  # white space before the first text of a block of code
     seam = 0  # between two inline elements: 1 after the end of one, 2 after the beginning of the next
     children: Iterator[Any] = iter(tree)
     while True:
@@ -106,7 +109,9 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Walked:  # noqa: C901, PLR0912
                 data = node.data
                 if data.isspace():
                     if not block_ended:
-                        add_part(data if state in CODE_STATES else " ")
+                        add_part(" " if state < FIRST_CODE_STATE else data)
+                    elif state >= FIRST_CODE_STATE:
+                        indentation += data
                     continue
                 if block_ended:
                     block_ended = False
@@ -115,7 +120,10 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Walked:  # noqa: C901, PLR0912
                     last_position = position
                     starts.append((len(nodes), position, state, element))
                     add_part(_BLOCK_MARK)
-                elif seam == 2 and state not in CODE_STATES and _would_glue(parts[-1], data):
+                    if indentation:
+                        add_part(indentation)
+                        indentation = ""
+                elif seam == 2 and state < FIRST_CODE_STATE and _would_glue(parts[-1], data):
                     add_part(" ")
                     spaced.append(node)
                 seam = line_breaks = 0
@@ -189,13 +197,16 @@ def _split(parts: list[str], starts: list[Start]) -> list[str]:
         joined = joined.replace(_SOFT_HYPHEN, "")
     raw_texts = joined.split(_BLOCK_MARK)
     del raw_texts[0]  # what stood before the first block: nothing
-    texts = [text.strip() for text in raw_texts]
+    texts = [
+        text.strip() if start[2] < FIRST_CODE_STATE else _verbatim(text)
+        for text, start in zip(raw_texts, starts, strict=True)
+    ]
     # Asking is faster than splitting: most texts are clean. And asking the page first saves asking every text.
     for sign in _SIGNS_OF_RUNS:
         if sign in joined:
             for i, text in enumerate(texts):
-                if sign in text:
-                    texts[i] = _verbatim(raw_texts[i]) if starts[i][2] in CODE_STATES else _collapse(text)
+                if sign in text and starts[i][2] < FIRST_CODE_STATE:
+                    texts[i] = _collapse(text)
     if _LINE_MARK in joined:
         texts = [text.replace(_LINE_MARK, "\n") for text in texts]
     return texts
