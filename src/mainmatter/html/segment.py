@@ -34,12 +34,11 @@ _KINDS = [state.kind for state in STATES]
 _LEVELS = [state.level for state in STATES]
 _CONTROLS = [state.control for state in STATES]
 
-# Marks in the page's text while it is put together; a page that contains them itself is handled in `_split`.
-_BLOCK_MARK = "\x01\x01"
+# Marks in the page's text while it is put together. HTML has no control characters; see `_remove_marks`.
+_BLOCK_MARK = "\x01"
 _LINE_MARK = "\x02"
 
-# White space that is not a single blank between two words.
-_SIGNS_OF_RUNS = ("\n", "  ", "\xa0", "\t", "\r", _LINE_MARK, *"\x0b\x0c\x85\u2002\u2003\u2009\u200a\u2028\u202f\u3000")
+_RARE_SPACES = "\t\r\x0b\x0c\x85\u2002\u2003\u2009\u200a\u2028\u202f\u3000" + _LINE_MARK
 
 _SOFT_HYPHEN = "\u00ad"
 # From here on Unicode has the scripts that put no spaces between words.
@@ -53,7 +52,11 @@ def segment(tree: Tree, *, read_noscript: bool = False) -> Segments:
         tree: the page's tree.
         read_noscript: take what is inside `<noscript>` for a part of the page; see `html/read.py`.
     """
-    texts, starts, nodes, linked, spaced, noscripts = _walk(tree, read_noscript=read_noscript)
+    try:
+        texts, starts, nodes, linked, spaced, noscripts = _walk(tree, read_noscript=read_noscript)
+    except ValueError:  # more marks than blocks
+        _remove_marks(tree)
+        texts, starts, nodes, linked, spaced, noscripts = _walk(tree, read_noscript=read_noscript)
     if not starts:
         return Segments(Columns([], [], [], [], [], [], []), [], [], [], [], noscripts)
     first_nodes, positions, states, elements = zip(*starts, strict=True)
@@ -179,6 +182,13 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Walked:  # noqa: C901, PLR0912
     return _split(parts, starts), starts, nodes, linked, spaced, noscripts
 
 
+def _remove_marks(tree: Tree) -> None:
+    """Take our marks out of a page that has them in its text."""
+    for node in tree.descendants:
+        if isinstance(node, Text) and _BLOCK_MARK in node.data:
+            node.data = node.data.replace(_BLOCK_MARK, " ")
+
+
 def _would_glue(before: str, after: str) -> bool:
     """Whether two texts of neighbouring inline elements read as one word, though the page shows two.
 
@@ -191,8 +201,6 @@ def _would_glue(before: str, after: str) -> bool:
 def _split(parts: list[str], starts: list[Start]) -> list[str]:
     """Put the page's text together, cut it at the marks, and normalise the text of each block."""
     joined = "".join(parts)
-    if joined.count(_BLOCK_MARK) != len(starts):
-        joined = "".join(part if part is _BLOCK_MARK else part.replace("\x01", " ") for part in parts)
     if _SOFT_HYPHEN in joined:
         joined = joined.replace(_SOFT_HYPHEN, "")
     raw_texts = joined.split(_BLOCK_MARK)
@@ -201,11 +209,14 @@ def _split(parts: list[str], starts: list[Start]) -> list[str]:
         text.strip() if start[2] < FIRST_CODE_STATE else _verbatim(text)
         for text, start in zip(raw_texts, starts, strict=True)
     ]
-    # Asking is faster than splitting: most texts are clean. And asking the page first saves asking every text.
-    for sign in _SIGNS_OF_RUNS:
-        if sign in joined:
+    # Asking is faster than splitting: most texts are clean.
+    for i, text in enumerate(texts):
+        if ("\n" in text or "  " in text or "\xa0" in text) and starts[i][2] < FIRST_CODE_STATE:
+            texts[i] = _collapse(text)
+    for space in _RARE_SPACES:
+        if space in joined:
             for i, text in enumerate(texts):
-                if sign in text and starts[i][2] < FIRST_CODE_STATE:
+                if space in text and starts[i][2] < FIRST_CODE_STATE:
                     texts[i] = _collapse(text)
     if _LINE_MARK in joined:
         texts = [text.replace(_LINE_MARK, "\n") for text in texts]
