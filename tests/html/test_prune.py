@@ -72,7 +72,11 @@ def test_markup_is_reduced_to_structure_and_links(html: str, expected: str) -> N
     ("html", "kept", "expected"),
     [
         # Without a doctype a table does not close a paragraph (HTML standard, 13.2.6.4.7); when read again, it would.
-        ("<p>a<table><tr><td>b<td>c</table>", "xx", "<div>a<table><tbody><tr><td>b</td><td>c</td></tr></tbody></table></div>"),
+        (
+            "<p>a<table><tr><td>b<td>c</table>",
+            "xx",
+            "<div>a<table><tbody><tr><td>b</td><td>c</td></tr></tbody></table></div>",
+        ),
         ("<p>a<table><tr><td>b</table>", "x.", "<p>a</p>"),
         ("<p>a<button>b</button>", "xx", "<div>a<div>b</div></div>"),
         ("<p>x = <math><mi>y</mi><mo>+</mo><mn>1</mn><annotation>tex</annotation></math>.</p>", "x", "<p>x = y+1.</p>"),
