@@ -133,8 +133,9 @@ def test_colours_on_a_terminal_and_none_in_a_pipe() -> None:
 
 
 def test_interrupt_leaves_no_traceback(site: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "never.html")  # nobody ever writes to it: whoever reads it waits
     with subprocess.Popen(
-        [*MAINMATTER, "clean", *[str(site)] * 100, "-o", str(tmp_path / "out"), "-j", "1"],
+        [*MAINMATTER, "clean", str(site), str(tmp_path / "never.html"), "-o", str(tmp_path / "out"), "-j", "1"],
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,

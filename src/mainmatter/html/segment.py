@@ -11,7 +11,7 @@ nodes that `Segments` keeps.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mainmatter.html.elements import FIRST_CODE_STATE, MOVES, STATES, Role
 from mainmatter.html.parse import Element, Text, Tree
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 Start = tuple[int, int, int, Element | None]
 # A text inside a link: the number of its block, its length, the link.
 Linked = tuple[int, int, Element]
-_Walked = tuple[list[str], list[Start], list[Text], list[Linked], list[Text], list[str]]
 
 _BLOCK, _LINK, _BREAK, _SKIP, _TEMPLATE, _NOSCRIPT = map(int, Role)
 
@@ -45,6 +44,17 @@ _SOFT_HYPHEN = "\u00ad"
 _FIRST_CJK = "\u2e80"
 
 
+class _Findings(NamedTuple):
+    """What a walk over the tree brings home; the texts and starts belong to blocks."""
+
+    texts: list[str]
+    starts: list[Start]
+    nodes: list[Text]
+    linked: list[Linked]
+    spaced: list[Text]  # texts that were set apart from the text before
+    noscripts: list[str]
+
+
 def segment(tree: Tree, *, read_noscript: bool = False) -> Segments:
     """Split a page into blocks.
 
@@ -53,10 +63,11 @@ def segment(tree: Tree, *, read_noscript: bool = False) -> Segments:
         read_noscript: take what is inside `<noscript>` for a part of the page; see `html/read.py`.
     """
     try:
-        texts, starts, nodes, linked, spaced, noscripts = _walk(tree, read_noscript=read_noscript)
+        found = _walk(tree, read_noscript=read_noscript)
     except ValueError:  # more marks than blocks
         _remove_marks(tree)
-        texts, starts, nodes, linked, spaced, noscripts = _walk(tree, read_noscript=read_noscript)
+        found = _walk(tree, read_noscript=read_noscript)
+    texts, starts, nodes, linked, spaced, noscripts = found
     if not starts:
         return Segments(Columns([], [], [], [], [], [], []), [], [], [], [], noscripts)
     first_nodes, positions, states, elements = zip(*starts, strict=True)
@@ -82,12 +93,8 @@ def segment(tree: Tree, *, read_noscript: bool = False) -> Segments:
     return join_rows(segments)
 
 
-def _walk(tree: Tree, *, read_noscript: bool) -> _Walked:  # noqa: C901, PLR0912, PLR0915
-    """Visit the tree once. One long loop with local names: function calls would double its time.
-
-    Returns the text of each block, where each begins, all text nodes, the texts inside links, those that were set apart
-    from the text before, and what is inside each `<noscript>`.
-    """
+def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR0912, PLR0915
+    """Visit the tree once. One long loop with local names: function calls would double its time."""
     parts: list[str] = []
     starts: list[Start] = []
     nodes: list[Text] = []
@@ -179,7 +186,7 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Walked:  # noqa: C901, PLR0912
                 block_ended = True
             else:
                 seam = 1
-    return _split(parts, starts), starts, nodes, linked, spaced, noscripts
+    return _Findings(_split(parts, starts), starts, nodes, linked, spaced, noscripts)
 
 
 def _remove_marks(tree: Tree) -> None:
