@@ -22,7 +22,7 @@ EXAMPLES = settings(max_examples=150, deadline=None, suppress_health_check=list(
 
 TAGS = """a article aside b blockquote body br button caption center code dd details dialog div dl dt em fieldset
 figcaption figure font footer form frameset h1 h2 h6 head header hr html i iframe img input label legend li link main
-math menu meta mi nav noscript object ol optgroup option p plaintext pre rp rt ruby script section select slot span
+math menu meta mi nav noscript object ol optgroup option p plaintext pre rp ruby script section select slot span
 style summary sup svg table tbody td template textarea tfoot th thead title tr u ul wbr x-card xmp""".split()
 ATTRIBUTES = [
     *"hidden href=x href=javascript:x() class='a b' style='display:none' onclick=x() lang=de colspan=9".split(),
@@ -78,7 +78,7 @@ anything = st.one_of(soups, st.text(), st.binary(), soups.map(str.encode), st.te
 
 # Written down once more, by the HTML standard: what has no text that a page shows, and what is no HTML text.
 NO_TEXT = frozenset(
-    "annotation annotation-xml applet audio canvas datalist head iframe noembed noframes object rp script style svg "
+    "annotation annotation-xml applet audio canvas datalist head iframe noembed noframes object rp rt script style svg "
     "template title video".split()
 )
 
@@ -202,6 +202,27 @@ def test_pruned_html_has_the_kept_texts_and_no_others(elements: list[str], data:
     body = prune(tree, segments, kept, images=False, url=None)
     assert body is not None
     assert body.text == "".join(f"word{n}" for n, keep in enumerate(kept) if keep)
+
+
+OPEN_AND_CLOSE = [
+    *"<p> </p> <div> </div> <span> </span> <a> </a> <b> </b> <li> </li> <h2> </h2> <td> </td> <pre> </pre>".split(),
+    *"<table> </table> <tr> <br> <br><br> <hr> <img> <ul> </ul> <blockquote> </blockquote> <main> </main>".split(),
+]
+
+
+@EXAMPLES
+@given(st.lists(st.one_of(st.sampled_from(OPEN_AND_CLOSE), st.sampled_from([" ", "\n"]), st.none())), st.data())
+def test_pruned_html_reads_as_the_kept_blocks_do(pieces: list[str | None], data: st.DataObject) -> None:
+    """Words are neither glued nor split, whatever is dropped between them."""
+    html = "<!doctype html>" + "".join(f"word{n}" if piece is None else piece for n, piece in enumerate(pieces))
+    tree = parse(html)
+    segments = segment(tree)
+    texts = segments.columns.texts
+    kept = data.draw(st.lists(st.booleans(), min_size=len(texts), max_size=len(texts)))
+    body = prune(tree, segments, kept, images=False, url=None)
+    assert body is not None
+    again = mainmatter.clean(f"<!doctype html>{body.inner_html}", method="ice-baseline").text
+    assert again.split() == " ".join(text for text, is_kept in zip(texts, kept, strict=True) if is_kept).split()
 
 
 @pytest.mark.parametrize("tag", TAGS)

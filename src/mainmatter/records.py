@@ -65,7 +65,7 @@ class Block:
         tag: the element whose text it is; "" in a plain-text dump.
         path: the tags from the root to that element, such as "html/body/div/p".
         xpath: finds it again in the parsed page: the element, or, where the element holds several blocks, the
-            first text node of this one.
+            first text node of this one. Only inside of a shadow root, which XPath cannot enter, it finds nothing.
         depth: how many elements are around its text.
         link_chars: how many characters of its text are inside links.
         link_count: how many links its text is in.

@@ -83,9 +83,10 @@ def test_markup_is_reduced_to_structure_and_links(html: str, expected: str) -> N
         ("<form><label>a</label><select><option>b<option>c</select></form>", "xxx",
          "<section><div>a</div><div><div>b</div><div>c</div></div></section>"),
         ("<xmp>a  &amp; b</xmp>", "x", "<pre>a  &amp;amp; b</pre>"),
-        ("<div><template shadowrootmode=open><p>a</p><p>b</p></template>c</div>", "x.x", "<div><p>a</p>c</div>"),
+        ("<div><template shadowrootmode=open><p>a</p><p>b</p></template>c</div>", "x.x",
+         "<div><div><p>a</p></div>c</div>"),
         ("<template shadowrootmode=open><div><template shadowrootmode=open><p>a</p></template></div>b</template>", "xx",
-         "<div><p>a</p></div>b"),
+         "<div><div><div><p>a</p></div></div>b</div>"),
     ],
 )  # fmt: skip
 def test_markup_that_is_no_output_leaves_its_text(html: str, kept: str, expected: str) -> None:
@@ -144,3 +145,22 @@ def test_nothing_that_runs_survives(html: str, images: bool) -> None:
         for name, value in element.attrs.items():
             assert not name.startswith("on")
             assert "script:" not in str(value).lower()
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ('<a href="//[">x</a><a href="y">y</a>', '<a>x</a><a href="https://e.example/d/y">y</a>'),
+        ('<base href="https://other.example/b/"><a href=x>y</a>', '<a href="https://other.example/b/x">y</a>'),
+        # A table brings a link into a link: the outer one goes, since HTML cannot hold both.
+        ("<a href=/x>a<table><tr><td><a href=/y>b</a><td>c</table></a>", None),
+    ],
+)
+def test_links(html: str, expected: str | None) -> None:
+    tree = parse(html)
+    segments = segment(tree)
+    body = prune(tree, segments, [True] * len(segments.elements), images=False, url="https://e.example/d/")
+    assert body is not None
+    assert "&lt;" not in body.inner_html
+    if expected is not None:
+        assert body.inner_html == expected

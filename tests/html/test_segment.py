@@ -97,7 +97,9 @@ def test_inline_elements_do_not_cut_words(html: str, expected: str) -> None:
     [
         ("<a href=1>Home</a><a href=2>News</a>", "Home News"),
         ("<span>Home</span><span>News</span><span>Contact</span>", "Home News Contact"),
-        ("<b>Price</b><i>12</i>", "Price 12"),
+        ("<span>Price</span><i>12</i>", "Price 12"),
+        ("<b>Wiki</b><i>pedia</i>", "Wikipedia"),
+        ("Home<img src=dot.gif>News<input>More", "Home News More"),
         ("<b>S</b><i>PQR</i>", "SPQR"),  # single letters are left alone: drop capitals, animated headlines
         ("<b>end.</b><i>Start</i>", "end.Start"),
         ("<b>漢字</b><i>漢字</i>", "漢字漢字"),

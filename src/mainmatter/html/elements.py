@@ -22,6 +22,8 @@ class Role(IntEnum):
     SKIP = 3  # nothing below it is text of the page
     TEMPLATE = 4  # skipped, unless it is a declarative shadow root, which browsers show
     NOSCRIPT = 5  # skipped, or a block, as the caller wants it
+    PICTURE = 6  # skipped, but the words on its two sides are two words
+    EMPHASIS = 7  # inline, and may begin or end within a word
 
 
 _TAGS: dict[Role, str] = {
@@ -32,10 +34,12 @@ _TAGS: dict[Role, str] = {
         thead tr ul xmp""",
     Role.LINK: "a",
     Role.BREAK: "br",
-    # Void elements are here too: they cannot hold text.
+    # What is void can hold no text. Ruby annotations tell how to read the text; they are no part of it.
     Role.SKIP: """
-        annotation annotation-xml applet area audio base canvas col datalist embed frame head iframe img input link
-        meta noembed noframes object param rp script source style svg title track video wbr""",
+        annotation annotation-xml area base col datalist frame head link meta noembed noframes param rp rt rtc script
+        source style title track wbr""",
+    Role.PICTURE: "applet audio canvas embed iframe img input object svg video",
+    Role.EMPHASIS: "b big cite code del dfn em font i ins kbd mark q s samp small strike strong sub sup tt u var",
     Role.TEMPLATE: "template",
     Role.NOSCRIPT: "noscript",
 }

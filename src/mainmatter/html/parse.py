@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from urllib.parse import urljoin
 
 from turbohtml import Document as Tree
 from turbohtml import Element, Markdown, Namespace, Node, Text
@@ -63,6 +64,7 @@ _POLICY = Policy(
 _SANITIZER = Sanitizer(_POLICY)
 
 # How the parser writes <br><br> in Markdown.
+_FENCED_CODE = re.compile(r"(^`{3,}.*?^`{3,}$)", re.MULTILINE | re.DOTALL)
 _LINE_BREAKS = re.compile(r"(?<! ) *\n(?:\\\n)+")
 
 
@@ -111,8 +113,15 @@ def as_text(value: str | list[str] | None) -> str:
 def sanitize(body: Element, base_url: str | None = None) -> Element:
     """A copy of an element without anything that a browser would run or style; its links made absolute."""
     if base_url:
-        body.resolve_links(base_url)
+        body.rewrite_links(lambda link: _join_url(base_url, link))
     return _SANITIZER.sanitize_node(body)
+
+
+def _join_url(base_url: str, link: str) -> str:
+    try:
+        return urljoin(base_url, link)
+    except ValueError:  # no address at all, such as //[
+        return link
 
 
 def to_markdown(element: Element, *, links: bool, images: bool) -> str:
@@ -124,4 +133,6 @@ def to_markdown(element: Element, *, links: bool, images: bool) -> str:
             tables=Markdown.Tables(cell_blocks="text"),
         )
     )
-    return _LINE_BREAKS.sub("\n\n", markdown)
+    pieces = _FENCED_CODE.split(markdown)
+    pieces[::2] = (_LINE_BREAKS.sub("\n\n", piece) for piece in pieces[::2])
+    return "".join(pieces)

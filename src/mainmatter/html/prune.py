@@ -1,11 +1,14 @@
-"""A page's tree without what was dropped: what HTML and Markdown output are made from."""
+"""A page's tree without what was dropped: what HTML and Markdown output are made from.
+
+The tree is changed so that it reads as the blocks do: what is set apart there is set apart here, and no more.
+"""
 
 from __future__ import annotations
 
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from mainmatter.html.elements import ROLES, Role
+from mainmatter.html.elements import HEADING_LEVELS, ROLES, Role
 from mainmatter.html.layout import flatten_layout_tables
 from mainmatter.html.parse import Element, Text, sanitize
 
@@ -18,7 +21,9 @@ if TYPE_CHECKING:
 # Elements without text that belong to the text around them.
 _KEPT_IN_TEXT = frozenset(("br", "wbr"))
 _IMAGES = frozenset(("img",))
-_INLINE_DEPTH = 3  # how many elements may be between an image and the block that it is inside of, less one
+_INLINE_DEPTH = 16  # how many elements to look through, from an image or a space to the block that it is inside of
+_INLINE_ROLES = frozenset((None, Role.LINK, Role.EMPHASIS))
+_SOFT_HYPHEN = "\u00ad"
 
 
 def prune(tree: Tree, segments: Segments, kept: Sequence[bool], *, images: bool, url: str | None) -> Element | None:
@@ -34,48 +39,22 @@ def prune(tree: Tree, segments: Segments, kept: Sequence[bool], *, images: bool,
     Returns:
         The page's body, without scripts, styles, handlers and forms; None for a page without a body.
     """
-    wanted = _wanted(segments, kept)
-    if images:
-        wanted |= _images_between(tree, segments, kept)
-    wanted |= _ancestors(wanted)
-    for text in segments.spaced:
-        text.data = " " + text.data
     body = tree.find("body")
     if body is None:
         return None
+    wanted: set[Node] = {node for i, is_kept in enumerate(kept) if is_kept for node in segments.text_nodes(i)}
+    if images:
+        wanted |= _images_between(tree, segments, kept)
+    wanted |= _ancestors(wanted)
+    wanted |= _glue(body, wanted)
+    wanted |= _set_apart(segments, kept)
     _open_shadow_roots(wanted)
     for node in list(body.descendants):
-        if node not in wanted and not _is_glue(node, wanted):
+        if node not in wanted:
             node.extract()
     _make_plain(wanted)
     flatten_layout_tables(wanted, segments, kept)
-    return sanitize(body, tree.base_url(url) if url else None)
-
-
-def _open_shadow_roots(wanted: set[Node]) -> None:
-    """Put what a template shows in its place; other templates hold nothing that is wanted."""
-    for node in wanted:
-        if isinstance(node, Element) and node.tag == "template":
-            node.replace_with(*(child for fragment in node for child in fragment))
-
-
-def _make_plain(wanted: set[Node]) -> None:
-    """Reduce markup that would not survive being written and read again, and that the sanitizer would mangle.
-
-    In quirks mode a paragraph may hold a table; and formulas are text to us.
-    """
-    holders = _ancestors({node for node in wanted if ROLES.get(getattr(node, "tag", "")) is Role.BLOCK})
-    for node in wanted:
-        if isinstance(node, Element):
-            if node.tag == "p" and node in holders:
-                node.tag = "div"
-            elif node.tag == "math":
-                node.replace_with(Text(node.text))
-
-
-def _wanted(segments: Segments, kept: Sequence[bool]) -> set[Node]:
-    """The text nodes of the kept blocks."""
-    return {node for i, is_kept in enumerate(kept) if is_kept for node in segments.text_nodes(i)}
+    return sanitize(body, tree.base_url(url or ""))
 
 
 def _ancestors(nodes: set[Node]) -> set[Node]:
@@ -89,11 +68,90 @@ def _ancestors(nodes: set[Node]) -> set[Node]:
     return found
 
 
-def _is_glue(node: Node, wanted: set[Node]) -> bool:
-    """White space and line breaks inside of what is kept."""
-    if node.parent not in wanted:
-        return False
-    return node.data.isspace() if isinstance(node, Text) else getattr(node, "tag", None) in _KEPT_IN_TEXT
+def _glue(body: Element, wanted: set[Node]) -> set[Node]:
+    """White space and line breaks inside of what is kept, also where they have an inline element to themselves."""
+    found: set[Node] = set()
+    for node in body.descendants:
+        is_glue = node.data.isspace() if isinstance(node, Text) else getattr(node, "tag", None) in _KEPT_IN_TEXT
+        if not is_glue:
+            continue
+        way: list[Node] = [node]
+        for parent in islice(node.ancestors, _INLINE_DEPTH):
+            if parent in wanted:
+                found.update(way)
+                break
+            if ROLES.get(getattr(parent, "tag", "")) not in _INLINE_ROLES:
+                break
+            way.append(parent)
+    return found
+
+
+def _set_apart(segments: Segments, kept: Sequence[bool]) -> set[Node]:
+    """Write into the tree what the blocks have and it has not: spaces, breaks between blocks, no soft hyphens.
+
+    Returns the breaks.
+    """
+    for text in segments.spaced:
+        text.data = " " + text.data
+    breaks: set[Node] = set()
+    previous: Element | None = None
+    for i, element in enumerate(segments.elements):
+        if not kept[i]:
+            continue
+        texts = segments.text_nodes(i)
+        # Whatever stood between two blocks of one element may be gone.
+        if element is not None and element is previous and not _follows_breaks(texts[0]):
+            new = (Element("br"), Element("br"))
+            texts[0].insert_before(*new)
+            breaks.update(new)
+        previous = element
+        for text in texts:
+            if _SOFT_HYPHEN in text.data:
+                text.data = text.data.replace(_SOFT_HYPHEN, "")
+    return breaks
+
+
+def _follows_breaks(text: Text) -> bool:
+    """Whether two line breaks stand before a text."""
+    breaks = 0
+    for node in text.previous_siblings:
+        if getattr(node, "tag", None) == "br":
+            breaks += 1
+        elif not isinstance(node, Text) or not node.data.isspace():
+            break
+    return breaks > 1
+
+
+def _open_shadow_roots(wanted: set[Node]) -> None:
+    """Put what a template shows in its place; other templates hold nothing that is wanted."""
+    opened: set[Node] = set()
+    for node in wanted:
+        if isinstance(node, Element) and node.tag == "template":
+            content = Element("div")
+            content.extend([child for fragment in node for child in fragment])
+            node.replace_with(content)
+            opened.add(content)
+    wanted |= opened
+
+
+def _make_plain(wanted: set[Node]) -> None:
+    """Reduce markup that would not survive being written and read again, and that the sanitizer would mangle.
+
+    In quirks mode a paragraph may hold a table; tables can bring a link into a link; and formulas are text to us.
+    """
+    elements = [node for node in wanted if isinstance(node, Element)]
+    around_blocks = _ancestors({element for element in elements if ROLES.get(element.tag) is Role.BLOCK})
+    around_links = _ancestors({element for element in elements if element.tag == "a"})
+    around_headings = _ancestors({element for element in elements if element.tag in HEADING_LEVELS})
+    for element in elements:
+        if element.tag == "a" and element in around_links:
+            element.unwrap()
+        elif (element.tag == "p" and element in around_blocks) or (
+            element.tag in HEADING_LEVELS and element in around_headings
+        ):
+            element.tag = "div"
+        elif element.tag == "math":
+            element.replace_with(Text(element.text))
 
 
 def _images_between(tree: Tree, segments: Segments, kept: Sequence[bool]) -> set[Node]:

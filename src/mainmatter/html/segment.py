@@ -27,7 +27,9 @@ Start = tuple[int, int, int, Element | None]
 # A text inside a link: the number of its block, its length, the link.
 Linked = tuple[int, int, Element]
 
-_BLOCK, _LINK, _BREAK, _SKIP, _TEMPLATE, _NOSCRIPT = map(int, Role)
+_BLOCK, _LINK, _BREAK, _SKIP, _TEMPLATE, _NOSCRIPT, _PICTURE, _EMPHASIS = map(int, Role)
+# What the end of an element does to the text.
+_NOTHING, _BREAKS, _MAKES_SEAM = range(3)
 
 _KINDS = [state.kind for state in STATES]
 _LEVELS = [state.level for state in STATES]
@@ -37,7 +39,8 @@ _CONTROLS = [state.control for state in STATES]
 _BLOCK_MARK = "\x01"
 _LINE_MARK = "\x02"
 
-_RARE_SPACES = "\t\r\x0b\x0c\x85\u2002\u2003\u2009\u200a\u2028\u202f\u3000" + _LINE_MARK
+_COMMON_SPACES = " \n\xa0"
+_RARE_SPACES = [space for space in map(chr, range(0x3001)) if space.isspace() and space not in _COMMON_SPACES]
 
 _SOFT_HYPHEN = "\u00ad"
 # From here on Unicode has the scripts that put no spaces between words.
@@ -101,8 +104,8 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
     linked: list[Linked] = []
     spaced: list[Text] = []
     noscripts: list[str] = []
-    # What to go back to at the end of each open element, and whether that end breaks the text.
-    open_elements: list[tuple[Iterator[Any], Element | None, int, Element | None, bool]] = []
+    # What to go back to at the end of each open element, and what that end does to the text.
+    open_elements: list[tuple[Iterator[Any], Element | None, int, Element | None, int]] = []
     moves = MOVES.get
     add_part, add_node, add_open = parts.append, nodes.append, open_elements.append
     element: Element | None = None
@@ -110,7 +113,7 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
     state = position = last_position = line_breaks = 0
     block_ended = True
     indentation = ""  # white space before the first text of a block of code
-    seam = 0  # between two inline elements: 1 after the end of one, 2 after the beginning of the next
+    seam = 0  # between two inline elements: 1 after the end of one, 2 after the beginning of the next, or a picture
     children: Iterator[Any] = iter(tree)
     while True:
         for node in children:
@@ -144,24 +147,31 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
             elif node_type is Element:
                 move = moves(node.tag)
                 if move is None:  # inline
-                    add_open((children, element, state, link, False))
+                    add_open((children, element, state, link, _MAKES_SEAM))
                     children = iter(node)
                     if seam:
                         seam = 2
                     break
                 role, next_state = move
                 if role == _BLOCK or (role == _NOSCRIPT and read_noscript):
-                    add_open((children, element, state, link, True))
+                    add_open((children, element, state, link, _BREAKS))
                     children = iter(node)
                     element = node
                     state = next_state[state]
                     block_ended = True
+                    indentation = ""
                     position += 1
                     break
                 if role == _LINK:
-                    add_open((children, element, state, link, False))
+                    add_open((children, element, state, link, _MAKES_SEAM))
                     children = iter(node)
                     link = node
+                    if seam:
+                        seam = 2
+                    break
+                if role == _EMPHASIS:
+                    add_open((children, element, state, link, _NOTHING))
+                    children = iter(node)
                     if seam:
                         seam = 2
                     break
@@ -170,10 +180,12 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
                     if line_breaks == 2:
                         block_ended = True
                     add_part(_LINE_MARK)
+                elif role == _PICTURE:
+                    seam = 2
                 elif role == _NOSCRIPT:
                     noscripts.append(node.text)
                 elif role == _TEMPLATE and node.attr("shadowrootmode") is not None:
-                    add_open((children, element, state, link, True))
+                    add_open((children, element, state, link, _BREAKS))
                     children = (child for fragment in node for child in fragment)
                     element = node
                     block_ended = True
@@ -181,10 +193,10 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
         else:
             if not open_elements:
                 break
-            children, element, state, link, ends_block = open_elements.pop()
-            if ends_block:
+            children, element, state, link, effect = open_elements.pop()
+            if effect == _BREAKS:
                 block_ended = True
-            else:
+            elif effect == _MAKES_SEAM:
                 seam = 1
     return _Findings(_split(parts, starts), starts, nodes, linked, spaced, noscripts)
 
@@ -199,8 +211,8 @@ def _remove_marks(tree: Tree) -> None:
 def _would_glue(before: str, after: str) -> bool:
     """Whether two texts of neighbouring inline elements read as one word, though the page shows two.
 
-    Pages set `<a>Home</a><a>News</a>` apart by style alone. Single characters are left alone: pages that animate
-    headlines put every letter into an element of its own.
+    Pages set `<a>Home</a><a>News</a>` apart by style alone, or by a picture. Single characters are left alone: pages
+    that animate headlines put every letter into an element of its own.
     """
     return len(before) > 1 and len(after) > 1 and before[-1].isalnum() and after[0].isalnum() and after[0] < _FIRST_CJK
 
@@ -220,7 +232,7 @@ def _split(parts: list[str], starts: list[Start]) -> list[str]:
     for i, text in enumerate(texts):
         if ("\n" in text or "  " in text or "\xa0" in text) and starts[i][2] < FIRST_CODE_STATE:
             texts[i] = _collapse(text)
-    for space in _RARE_SPACES:
+    for space in (*_RARE_SPACES, _LINE_MARK):
         if space in joined:
             for i, text in enumerate(texts):
                 if space in text and starts[i][2] < FIRST_CODE_STATE:

@@ -40,16 +40,17 @@ _FULL_CONJUNCTIONS = 1 / 16
 _PUNCTUATION = re.compile(r"[.,;:!?…。，、；：！？·؟،؛।]")
 _WORD = re.compile(r"\w+")
 
-# Conjunctions of the languages that we measure on and of their neighbours.
+# Conjunctions of the languages that we measure on and of their neighbours; none that is a common word of another kind
+# in another of these languages.
 _CONJUNCTIONS = frozenset(
     """
     after although and as because before but if or since so than that though unless until when where whether while yet
     aber als dass denn doch ob oder sondern und weil wenn während
-    car comme donc et lorsque mais ni ou puisque quand que si
-    aunque cuando o pero porque pues si sino u y
-    anche che e ed ma oppure perché quando se
-    dan dat en maar nadat of omdat terwijl toen want
-    ale bo czy gdy i jeśli lub oraz więc że
+    comme donc et lorsque mais ni ou puisque quand que si
+    aunque cuando pero porque pues sino y
+    anche che ed ma oppure perché quando
+    dat maar nadat omdat terwijl toen
+    ale bo czy gdy jeśli lub oraz więc że
     а и или если как когда но потому что чтобы
     αλλά αν γιατί ενώ ή και όταν ότι
     """.split()

@@ -27,7 +27,7 @@ _SCORES = np.array([0.0, 0.25, 0.75, 1.0])
 
 @dataclass(frozen=True)
 class IceHeuristic:
-    """The heuristics that won ICE's comparison; figure 1 of the paper, to the letter.
+    """The heuristics that won ICE's comparison: figure 1 of the paper to the letter, with blocks for lines.
 
     Args:
         min_chars: a line with no more characters than this is nothing.
@@ -81,10 +81,10 @@ class IceHeuristic:
         return codes
 
     def _is_paragraph(self, line: str) -> bool:
-        # So many words of such a width, with spaces between them, cannot be shorter: saves most of the counting. What
-        # is not ASCII may be twice as wide as it is long.
-        shortest = (self.min_words + 1) * (self.min_word_length + 1) - 1
-        if len(line) < shortest and (line.isascii() or 2 * len(line) < shortest):
+        # So many words of such a width cannot be shorter, with spaces between them; this saves most of the counting.
+        # What is not ASCII may be twice as wide as it is long, and have no spaces.
+        letters = (self.min_words + 1) * self.min_word_length
+        if 2 * len(line) <= letters or (line.isascii() and len(line) < letters + self.min_words):
             return False
         words, width = count_words(line)
         return words > self.min_words and width > self.min_word_length * words

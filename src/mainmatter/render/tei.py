@@ -30,8 +30,19 @@ def render(extraction: Extraction) -> str:
         parent = ET.SubElement(body, group_tag) if group_tag else body
         for i in group:
             _add_block(parent, extraction.kinds[i], columns.levels[i], columns.texts[i])
-    ET.indent(root, " ")
+    _break_lines(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _break_lines(element: ET.Element, depth: int = 1) -> None:
+    """Put what is inside an element on lines of its own, indented, unless it holds text."""
+    if element.text or not len(element) or element[0].tag == "lb":
+        return
+    element.text = "\n" + " " * depth
+    for child in element:
+        child.tail = element.text
+        _break_lines(child, depth + 1)
+    element[-1].tail = "\n" + " " * (depth - 1)
 
 
 def _add_header(root: ET.Element, metadata: Metadata, url: str | None) -> None:
