@@ -11,7 +11,20 @@ import numpy as np
 import pytest
 
 import mainmatter
-from mainmatter import Block, Document, Extraction, Failure, Kind, Limits, Metadata, Page, PageTooLarge, UnknownName
+from mainmatter import (
+    Block,
+    Document,
+    Extraction,
+    Failure,
+    InputError,
+    Kind,
+    Limits,
+    Metadata,
+    Page,
+    PageTooLarge,
+    UnknownName,
+)
+from mainmatter.methods.density import Density
 from mainmatter.registry import FORMATS
 
 if TYPE_CHECKING:
@@ -44,6 +57,15 @@ class TestClean:
     def test_an_address(self) -> None:
         assert mainmatter.clean(PAGE, url="https://e.example/x").document.page.url == "https://e.example/x"
 
+    def test_an_address_for_a_page(self) -> None:
+        address = "https://e.example/x"
+        assert mainmatter.clean(Page(PAGE, id="one"), url=address).document.page == Page(PAGE, address, "one")
+        assert mainmatter.clean(Page(PAGE, address), url=address).document.page.url == address
+        with pytest.raises(
+            InputError, match=r"the page comes from https://e\.example/x, not from https://other\.example/"
+        ):
+            mainmatter.clean(Page(PAGE, address), url="https://other.example/")
+
     def test_a_dump(self) -> None:
         assert mainmatter.clean(Page(f"Heading\n\n{LONG}\n\nx", format="text")).text == f"Heading\n\n{LONG}"
 
@@ -54,6 +76,10 @@ class TestClean:
     def test_a_method_as_an_object(self) -> None:
         method = mainmatter.get_method("ice-baseline")
         assert mainmatter.clean(PAGE, method=method).text == f"Home\n\nHeading\n\n{LONG}\n\nx"
+
+    def test_a_method_as_an_object_has_its_parameters(self) -> None:
+        with pytest.raises(InputError, match="method 'density' is an object already: make it with c1, c2 instead"):
+            mainmatter.clean(PAGE, method=Density(), c1=0.1, c2=3)
 
     def test_a_method_of_ones_own(self) -> None:
         class FirstBlock:
@@ -69,11 +95,11 @@ class TestClean:
     def test_limits(self) -> None:
         assert mainmatter.clean("x" * 100, limits=Limits(size=100)).document.texts == ["x" * 100]
         with pytest.raises(
-            PageTooLarge, match=r"https://e.example/ has 101 bytes, over the limit of 100 bytes; .*--max-size"
+            PageTooLarge, match=r"https://e.example/ has more than 100 bytes; raise the limit with .*--max-size"
         ):
             mainmatter.clean("x" * 101, url="https://e.example/", limits=Limits(size=100))
-        with pytest.raises(PageTooLarge, match=r"the page has 50\.1 MB, over the limit of 50\.0 MB"):
-            mainmatter.clean(b" " * 50_100_000)
+        with pytest.raises(PageTooLarge, match=r"the page has more than 50\.0 MB"):
+            mainmatter.clean(b" " * 50_000_001)
         with pytest.raises(PageTooLarge):
             mainmatter.clean(Page("x" * 101, format="text"), limits=Limits(size=100))
 
@@ -82,7 +108,7 @@ class TestClean:
             mainmatter.clean(PAGE, method="magic")
 
     def test_an_unknown_parameter(self) -> None:
-        with pytest.raises(mainmatter.InputError):
+        with pytest.raises(InputError):
             mainmatter.clean(PAGE, magic=True)
 
 
@@ -98,6 +124,18 @@ class TestRecords:
         assert found.document.lengths.tolist() == [4, 7, len(LONG), 1]
         assert found.document.positions.tolist() == found.document.columns.positions
         assert found.render("cleaneval") == found.cleaneval()
+
+    def test_documents_and_extractions_are_equal_to_themselves_only(self) -> None:
+        one, other = mainmatter.clean(PAGE), mainmatter.clean(PAGE)
+        assert one == one
+        assert one != other
+        assert one.document != other.document
+        assert len({one, other, one.document, other.document, one}) == 4
+
+    def test_an_extraction_is_true_though_nothing_was_kept(self) -> None:
+        found = mainmatter.clean("")
+        assert len(found) == 0
+        assert bool(found) is True
 
     def test_all_are_frozen(self) -> None:
         found = mainmatter.clean(PAGE)
@@ -147,7 +185,7 @@ def test_an_extraction_can_be_pickled(page: Page, method: str) -> None:
 def test_a_document_can_be_pickled() -> None:
     document = mainmatter.read(Page(PAGE))
     other: Document = pickle.loads(pickle.dumps(document))
-    assert other == document
+    assert (other.page, other.columns, other.encoding) == (document.page, document.columns, document.encoding)
     assert (other.blocks, other.metadata) == (document.blocks, document.metadata)
 
 
@@ -191,7 +229,7 @@ class TestCleanMany:
         assert (first.text, third.text) == ("short", "end")
         assert isinstance(second, Failure)
         assert second.item == pages[1]
-        assert second.error.startswith("PageTooLarge: large has 200 bytes, over the limit of 100 bytes")
+        assert second.error.startswith("PageTooLarge: large has more than 100 bytes; ")
 
     @pytest.mark.parametrize("workers", [1, 2])
     def test_parameters_reach_the_method(self, workers: int) -> None:
@@ -199,10 +237,31 @@ class TestCleanMany:
         assert isinstance(result, Extraction)
         assert result.text == ""
 
+    @pytest.mark.parametrize("workers", [1, 2])
+    def test_a_method_as_an_object(self, workers: int) -> None:
+        results = mainmatter.clean_many(PAGES, workers=workers, method=Density(c1=0, c2=100))
+        for page, result in zip(PAGES, results, strict=True):
+            assert isinstance(result, Extraction)
+            assert everything(result) == everything(mainmatter.clean(page, method="density:c1=0,c2=100"))
+
+    @pytest.mark.parametrize("workers", [1, 2])
+    def test_pages_that_cannot_be_read_further(self, workers: int) -> None:
+        def pages() -> Iterator[Page]:
+            yield from PAGES
+            raise OSError("disk")
+
+        results = mainmatter.clean_many(pages(), workers=workers)
+        found = [result.document.page for result in islice(results, len(PAGES)) if isinstance(result, Extraction)]
+        assert found == PAGES
+        with pytest.raises(OSError, match="disk"):
+            next(results)
+
     def test_a_wrong_name_is_told_at_once(self) -> None:
+        with pytest.raises(InputError):
+            mainmatter.clean_many([], method=Density(), c1=0.1)
         with pytest.raises(UnknownName):
             mainmatter.clean_many([], method="magic")
-        with pytest.raises(mainmatter.InputError):
+        with pytest.raises(InputError):
             mainmatter.clean_many([], magic=True)
 
     @pytest.mark.parametrize("workers", [1, 2])

@@ -63,4 +63,5 @@ def test_a_missing_extra() -> None:
 def test_errors_can_be_pickled_and_copied(error: MainmatterError) -> None:
     for other in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
         assert type(other) is type(error)
+        assert other.args == error.args
         assert str(other) == str(error)

@@ -14,7 +14,7 @@ import pytest
 
 import mainmatter
 from mainmatter import fetch as fetching
-from mainmatter.errors import FetchError
+from mainmatter.errors import FetchError, PageTooLarge
 from mainmatter.fetch import fetch, is_url
 from mainmatter.limits import Limits
 from mainmatter.records import Page
@@ -155,13 +155,24 @@ def test_we_say_who_we_are(server: str) -> None:
         ("/choices", "the server answered 300 Multiple Choices"),
         ("/missing", "the server answered 404 Not Found"),
         ("/paper.pdf", "is application/pdf, not a web page"),
-        ("/large", "has more than 1.0 MB; raise the limit with --max-size"),
-        ("/bomb", "has more than 1.0 MB; raise the limit with --max-size"),
         ("/junk", "could not be fetched: Connection aborted: junk"),
     ],
 )
 def test_what_goes_wrong_is_said_in_one_line(path: str, message: str, server: str) -> None:
     assert refused(server + path) == message
+
+
+@pytest.mark.parametrize("path", ["/large", "/bomb"])
+def test_no_more_is_read_than_the_limits_allow(path: str, server: str) -> None:
+    with pytest.raises(PageTooLarge) as caught:
+        fetch(server + path, limits=Limits(size=1_000_000))
+    assert str(caught.value) == (
+        f"{server}{path} has more than 1.0 MB; raise the limit with Limits(size=...) or --max-size"
+    )
+
+
+def test_scheme_in_capitals(server: str) -> None:
+    assert fetch(f"{server.replace('http', 'HTTP')}/page").html == b"<p>\xb1"
 
 
 def test_damaged_bodies(server: str) -> None:
@@ -207,7 +218,16 @@ def test_server_without_encryption(server: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("http://a", True), ("https://a", True), ("ftp://a", False), ("a.html", False), ("http", False), ("", False)],
+    [
+        ("http://a", True),
+        ("https://a", True),
+        ("HTTP://A", True),
+        ("Https://a", True),
+        ("ftp://a", False),
+        ("a.html", False),
+        ("http", False),
+        ("", False),
+    ],
 )
 def test_is_url(text: str, expected: bool) -> None:
     assert is_url(text) is expected

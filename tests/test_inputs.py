@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+from mainmatter import inputs
 from mainmatter.errors import InputError, PageTooLarge
 from mainmatter.inputs import Input, find_inputs
 from mainmatter.limits import Limits
@@ -41,6 +46,19 @@ def test_folder_stands_for_its_pages_and_dumps_sorted() -> None:
     found = find_inputs(["site"])
     assert [one.name for one in found] == ["site/a.htm", "site/b.HTML", "site/sub/c.php", "site/sub/d.txt"]
     assert [str(one.relative) for one in found] == ["a.htm", "b.HTML", "sub/c.php", "sub/d.txt"]
+
+
+def test_folders_that_begin_with_a_dot_are_not_walked() -> None:
+    for name in (".git/a.html", "b/.venv/lib/c.html", "b/d.html", ".e.html"):
+        write(f".site/{name}")
+    assert [one.name for one in find_inputs([".site"])] == [".site/.e.html", ".site/b/d.html"]
+    assert [one.name for one in find_inputs([".site/.git"])] == [".site/.git/a.html"]
+
+
+def test_empty_name_is_not_the_current_folder() -> None:
+    write("a.html")
+    with pytest.raises(InputError, match=r"^an input's name is empty"):
+        find_inputs(["a.html", ""])
 
 
 def test_names_keep_their_order_and_their_format() -> None:
@@ -97,6 +115,42 @@ def test_format_is_told_by_the_ending_unless_said(name: str, chosen: str | None,
     assert page == Page(b"<p>x", None, name, format="text" if expected == "text" else "html")
 
 
+@pytest.mark.parametrize(("chosen", "expected"), [(None, "html"), ("html", "html"), ("text", "text")])
+def test_format_of_a_url_is_told_by_the_server_unless_said(
+    chosen: str | None, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "https://e.example/notes.txt"
+    monkeypatch.setattr(inputs, "fetch", lambda url, limits: Page(b"<p>x", url, url))
+    assert Input(url, Path("notes.txt"), chosen).read().format == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"\x89PNG\r\n\x1a\n\0\0", "a PNG picture"),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF", "a JPEG picture"),
+        (b"%PDF-1.7\n%\xe2\xe3", "a PDF document"),
+        (gzip.compress(b"<p>x", mtime=0), "a gzip archive"),
+        (bz2.compress(b"<p>x"), "a bzip2 archive"),
+        (lzma.compress(b"<p>x"), "an xz archive"),
+        (b"PK\3\4\x14\0", "a ZIP archive or an Office document"),
+    ],
+)
+def test_what_is_no_page_is_refused(data: bytes, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data += bytes(100)
+    monkeypatch.setattr(sys, "stdin", _Stdin(data))
+    for name in (write("a.html", data), write("a.txt", data), "-"):
+        with pytest.raises(InputError, match=f"^{name}: is {words}, not a web page$"):
+            Input(name, Path(name)).read(Limits(size=50))  # also where it is too large
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"GIF", b"BZh is a name", b"PKs and FKs", b"\xff\xfe<\0p\0", b"\0\0", b"PAR1 and 2"]
+)
+def test_what_may_be_a_page_is_read(data: bytes) -> None:
+    assert Input(write("a.html", data), Path("a.html")).read().html == data
+
+
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", _Stdin(b"<p>caf\xe9"))
     assert Input("-", Path("page")).read() == Page(b"<p>caf\xe9", None, "-")
@@ -107,12 +161,12 @@ def test_no_more_is_read_than_the_limits_allow(monkeypatch: pytest.MonkeyPatch) 
     data = b"x" * 1_000_000
     stdin = _Stdin(data + b"xyz")
     monkeypatch.setattr(sys, "stdin", stdin)
-    message = " has more than 1.0 MB; raise the limit with --max-size"
-    with pytest.raises(PageTooLarge, match=f"^-{message}$"):
+    message = " has more than 1.0 MB; raise the limit with Limits(size=...) or --max-size"
+    with pytest.raises(PageTooLarge, match=f"^-{re.escape(message)}$"):
         Input("-", Path("page")).read(limits)
     assert stdin.buffer.read() == b"yz"
     assert Input(write("just.html", data), Path("just.html")).read(limits).html == data
-    with pytest.raises(PageTooLarge, match=f"^over.html{message}$"):
+    with pytest.raises(PageTooLarge, match=f"^over.html{re.escape(message)}$"):
         Input(write("over.html", data + b"x"), Path("over.html")).read(limits)
 
 

@@ -6,6 +6,8 @@ import os
 import signal
 import time
 from itertools import count, islice
+from pickle import PicklingError
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from mainmatter.parallel import CHUNK, CHUNKS_AHEAD, Failure, default_workers, ordered_map
 
 if TYPE_CHECKING:
+    from _thread import LockType
     from collections.abc import Iterator
 
 DIED = "the process that worked on it died"
@@ -49,6 +52,24 @@ def leave_at_five(number: int) -> int:
     if number == 5:
         raise SystemExit("bye")
     return 2 * number
+
+
+def interrupt_at_five(number: int) -> int:
+    if number == 5:
+        raise KeyboardInterrupt
+    return 2 * number
+
+
+def double_but_lock_at_five(number: int) -> object:
+    return Lock() if number == 5 else 2 * number
+
+
+def double_unless_locked(number: int | LockType) -> int:
+    return 2 * number if isinstance(number, int) else 0
+
+
+def speak_in_lines(number: int) -> int:
+    raise ValueError(f"one {number}\n  two\r\n\tthree " if number else "")
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
@@ -117,13 +138,56 @@ def test_an_interrupt_is_not_swallowed() -> None:
         list(ordered_map(leave_at_five, range(10)))
 
 
-def test_an_error_of_the_items_themselves_is_the_callers() -> None:
+def test_an_interrupt_in_another_process_is_not_swallowed() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        list(ordered_map(interrupt_at_five, range(10), 2))
+
+
+def test_an_item_that_leaves_another_process_is_a_failure() -> None:
+    assert list(ordered_map(leave_at_five, range(50), 2)) == [
+        Failure(n, "SystemExit: bye") if n == 5 else 2 * n for n in range(50)
+    ]
+
+
+def test_a_result_that_cannot_travel_is_a_failure() -> None:
+    results = list(ordered_map(double_but_lock_at_five, range(50), 2))
+    assert results[:5] + results[6:] == [2 * n for n in range(50) if n != 5]
+    assert isinstance(results[5], Failure)
+    assert "cannot pickle '_thread.lock' object" in results[5].error
+
+
+def test_an_item_that_cannot_travel_is_a_failure() -> None:
+    lock = Lock()
+    items = [*range(20), lock, *range(20)]
+    results = list(ordered_map(double_unless_locked, items, 2))
+    assert results[:20] == results[21:] == [2 * n for n in range(20)]
+    assert isinstance(results[20], Failure)
+    assert results[20].item is lock
+    assert results[20].error == "TypeError: cannot pickle '_thread.lock' object"
+
+
+def test_a_function_that_cannot_travel_is_told_at_once() -> None:
+    with pytest.raises((AttributeError, PicklingError), match="lambda"):
+        list(ordered_map(lambda number: number, range(3), 2))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_is_one_line(workers: int) -> None:
+    assert list(ordered_map(speak_in_lines, range(2), workers)) == [
+        Failure(0, "ValueError"),
+        Failure(1, "ValueError: one 1 two three"),
+    ]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("number", [0, 1, CHUNK, CHUNK + 3, 100])
+def test_an_error_of_the_items_themselves_is_the_callers_after_the_results(workers: int, number: int) -> None:
     def items() -> Iterator[int]:
-        yield 1
+        yield from range(number)
         raise OSError("disk")
 
-    results = ordered_map(double, items())
-    assert next(results) == 2
+    results = ordered_map(double, items(), workers)
+    assert list(islice(results, number)) == [2 * n for n in range(number)]
     with pytest.raises(OSError, match="disk"):
         next(results)
 

@@ -64,3 +64,29 @@ def test_methods_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "theirs" in method_names()
     assert isinstance(get_method("theirs"), IceBaseline)
     assert isinstance(get_method("density"), Density)
+
+
+class TakesAnything:
+    """A method whose constructor does not say what it takes."""
+
+    def __init__(self, size: int = 1, **others: object) -> None:
+        self.parameters = {"size": size} | others
+
+
+def test_parameters_of_a_method_that_takes_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("any", f"{__name__}:TakesAnything", "mainmatter.methods")
+    monkeypatch.setattr(registry, "_plugins", lambda: {"any": point})
+    method = get_method("any:depth=3", colour="red")
+    assert isinstance(method, TakesAnything)
+    assert method.parameters == {"size": 1, "depth": 3, "colour": "red"}
+    with pytest.raises(InputError, match="size is a number, not 'large'"):
+        get_method("any:size=large")
+
+
+def test_a_method_of_another_package_that_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("broken", "no_such_package:Method", "mainmatter.methods")
+    monkeypatch.setattr(registry, "_plugins", lambda: {"broken": point})
+    with pytest.raises(
+        InputError, match=r"^method 'broken': no_such_package:Method cannot be loaded: ModuleNotFoundError: No module"
+    ):
+        get_method("broken")

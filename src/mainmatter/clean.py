@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from mainmatter.errors import InputError
 from mainmatter.html.read import HtmlSource, read_html
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.parallel import Failure, ordered_map
@@ -39,10 +40,10 @@ def clean(
     Args:
         html: the page: bytes as fetched (best: the encoding is found as browsers do), text, or a `Page`, which can
             also be a plain-text dump.
-        url: where the page came from, if known.
-        method: which method decides; `mainmatter.method_names()` lists them.
+        url: where the page came from, if known; a `Page` that names its own may be given no other.
+        method: which method decides: a name, of which `mainmatter.method_names()` lists all, or a method itself.
         limits: how large a page may be.
-        parameters: the method's own parameters, such as `c1=0.25` for density.
+        parameters: the parameters of the method that is named, such as `c1=0.25` for density.
 
     Returns:
         What was kept, and why: `.text`, `.markdown()`, `.blocks`, `.scores`, `.reasons`, `.metadata`, ...
@@ -50,11 +51,11 @@ def clean(
     Raises:
         PageTooLarge: the page is over the limits.
         UnknownName: there is no such method.
-        InputError: the method has no such parameter.
+        InputError: the method has no such parameter or, as an object, its parameters already; or the page came from
+            another URL.
     """
-    page = html if isinstance(html, Page) else Page(html, url)
-    chosen = get_method(method, **parameters) if isinstance(method, str) else method
-    return chosen.extract(read(page, limits))
+    page = _from(url, html) if isinstance(html, Page) else Page(html, url)
+    return _clean_page(page, _choose(method, parameters), limits)
 
 
 def read(page: Page, limits: Limits = DEFAULT_LIMITS) -> Document:
@@ -70,7 +71,7 @@ def read(page: Page, limits: Limits = DEFAULT_LIMITS) -> Document:
 def clean_many(
     pages: Iterable[str | bytes | Page],
     *,
-    method: str = DEFAULT_METHOD,
+    method: str | Method = DEFAULT_METHOD,
     workers: int = 1,
     limits: Limits = DEFAULT_LIMITS,
     **parameters: Any,  # noqa: ANN401 - each method has its own
@@ -79,22 +80,41 @@ def clean_many(
 
     Args:
         pages: as for `clean`; read as needed, so it may be endless.
-        method: the name of the method that decides.
+        method: as for `clean`; one of your own must be importable if there is more than one worker.
         workers: how many processes; 1 works in this one.
         limits: how large a page may be.
-        parameters: the method's own parameters.
+        parameters: as for `clean`.
 
     Yields:
         For each page an `Extraction`, or a `Failure` with the page and what went wrong.
 
     Raises:
         UnknownName: there is no such method.
+        InputError: the method has no such parameter or, as an object, its parameters already.
     """
-    chosen = get_method(method, **parameters)
+    chosen = _choose(method, parameters)
     all_pages = (page if isinstance(page, Page) else Page(page) for page in pages)
     if workers <= 1:
         return ordered_map(partial(_clean_page, method=chosen, limits=limits), all_pages)
     return _clean_in_processes(all_pages, chosen, workers, limits)
+
+
+def _from(url: str | None, page: Page) -> Page:
+    """The page with the URL that it is said to come from."""
+    if url is None or url == page.url:
+        return page
+    if page.url is not None:
+        raise InputError(f"the page comes from {page.url}, not from {url}")
+    return replace(page, url=url)
+
+
+def _choose(method: str | Method, parameters: dict[str, Any]) -> Method:
+    """The method itself, where its name may have been given."""
+    if isinstance(method, str):
+        return get_method(method, **parameters)
+    if parameters:
+        raise InputError(f"method {method.name!r} is an object already: make it with {', '.join(parameters)} instead")
+    return method
 
 
 def _clean_page(page: Page, method: Method, limits: Limits) -> Extraction:

@@ -1,7 +1,7 @@
 """Everything that mainmatter raises on purpose.
 
     MainmatterError
-    ├── InputError           what was given cannot be read: no such file, empty URL, unknown format
+    ├── InputError           what was given cannot be used: no such file, not a web page, wrong method parameters
     │   └── FetchError       a URL could not be fetched
     ├── PageTooLarge         a page is over the size limit
     ├── UnknownName          no method, dataset, metric or format of that name
@@ -25,7 +25,7 @@ class MainmatterError(Exception):
 
 
 class InputError(MainmatterError):
-    """What was given cannot be read."""
+    """What was given cannot be used: an input that cannot be read, parameters that a method does not have."""
 
 
 class FetchError(InputError):
@@ -40,15 +40,13 @@ class UnknownName(MainmatterError):
     """No method, dataset, metric or format goes by that name."""
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
-        names = sorted(known)
-        close = difflib.get_close_matches(name, names, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"
-        super().__init__(f"unknown {what} {name!r}; {hint}")
-        self.args = (what, name, tuple(names))
-        self.message = f"unknown {what} {name!r}; {hint}"
+        super().__init__(what, name, tuple(sorted(known)))
 
     def __str__(self) -> str:
-        return self.message
+        what, name, known = self.args
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+        return f"unknown {what} {name!r}; {hint}"
 
 
 class MissingExtra(MainmatterError):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from mainmatter.errors import FetchError
-from mainmatter.limits import DEFAULT_LIMITS, Limits, format_size
+from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.records import Page
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _CONNECTION = re.compile(r"^<?\w+\(host=[^)]*\)[^:]*: ")  # how the HTTP library
 
 def is_url(text: str) -> bool:
     """Whether a text is the address of something on the web."""
-    return text.startswith(("http://", "https://"))
+    return text.lower().startswith(("http://", "https://"))
 
 
 def fetch(url: str, *, limits: Limits = DEFAULT_LIMITS, timeout: float = TIMEOUT) -> Page:
@@ -39,7 +39,8 @@ def fetch(url: str, *, limits: Limits = DEFAULT_LIMITS, timeout: float = TIMEOUT
         timeout: how many seconds to wait for the server, at each step.
 
     Raises:
-        FetchError: it could not be fetched, is too large, or is not a page.
+        FetchError: it could not be fetched, or is not a page.
+        PageTooLarge: it is over the limits.
     """
     import urllib3  # noqa: PLC0415 - most users clean files
 
@@ -76,8 +77,7 @@ def _read(response: BaseHTTPResponse, url: str, limits: Limits) -> bytes:
     end = time.monotonic() + DEADLINE
     while chunk := response.read1(_CHUNK, decode_content=True):
         body += chunk
-        if len(body) > limits.size:
-            raise FetchError(f"{url}: has more than {format_size(limits.size)}; raise the limit with --max-size")
+        limits.check_size(len(body), url)
         if time.monotonic() > end:
             raise FetchError(f"{url}: could not be fetched: not complete after {DEADLINE:g} seconds")
     return bytes(body)

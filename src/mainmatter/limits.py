@@ -25,11 +25,13 @@ class Limits:
 
     def check(self, page: Page) -> None:
         """Raise `PageTooLarge` if the page is over the limits."""
-        if len(page.html) > self.size:
-            name = page.id or page.url or "the page"
+        self.check_size(len(page.html), page.id or page.url or "the page")
+
+    def check_size(self, size: int, name: str) -> None:
+        """Raise `PageTooLarge` if that much of a page, which may not be all of it, is over the limits already."""
+        if size > self.size:
             raise PageTooLarge(
-                f"{name} has {format_size(len(page.html))}, over the limit of {format_size(self.size)}; "
-                "raise it with Limits(size=...) or --max-size"
+                f"{name} has more than {format_size(self.size)}; raise the limit with Limits(size=...) or --max-size"
             )
 
 

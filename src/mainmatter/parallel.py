@@ -2,7 +2,7 @@
 
 A process that dies (a page that crashes it, the kernel's memory killer) takes down the pool of its siblings too. The
 items that were under way are then done again one at a time, each in a process of its own, so that only the guilty one
-comes back as a `Failure`.
+comes back as a `Failure`. The same is done for items that cannot travel to another process, or their results back.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Generic, TypeVar
+from multiprocessing.reduction import ForkingPickler
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -50,6 +51,8 @@ def ordered_map(
 ) -> Iterator[Result | Failure[Item]]:
     """Apply a function to items, in order; where it raises, a `Failure` stands in for the result.
 
+    An error of the items' own iterator is raised after the results of all items before it.
+
     Args:
         function: must be importable (defined in a module) if there is more than one worker.
         items: read as needed, so it may be endless.
@@ -59,7 +62,9 @@ def ordered_map(
         for item in items:
             yield _try(function, item)
         return
-    chunks = _chunks(items)
+    ForkingPickler.dumps(function)  # one that cannot travel is told at once, not item by item
+    reading_errors: list[Exception] = []
+    chunks = _chunks(_until_error(items, reading_errors))
     pending: deque[tuple[list[Item], Future[list[Result | Failure[Item]]]]] = deque()
     pool = ProcessPoolExecutor(workers)
     try:
@@ -67,17 +72,18 @@ def ordered_map(
             for chunk in islice(chunks, workers * CHUNKS_AHEAD - len(pending)):
                 pending.append((chunk, _submit(pool, function, chunk)))
             if not pending:
-                return
+                break
             chunk, future = pending.popleft()
-            try:
-                yield from future.result()
-            except BrokenProcessPool:
+            error = _error_of(future)
+            yield from future.result() if error is None else _one_by_one(function, chunk)
+            if isinstance(error, BrokenProcessPool):
                 pool.shutdown(wait=False, cancel_futures=True)
-                yield from _one_by_one(function, chunk)
                 pool = ProcessPoolExecutor(workers)
                 pending = deque((chunk, _submit(pool, function, chunk)) for chunk, _ in pending)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+    for reading_error in reading_errors:
+        raise reading_error
 
 
 def _submit(
@@ -92,6 +98,22 @@ def _submit(
         return refused
 
 
+def _error_of(future: Future[Any]) -> BaseException | None:
+    """Why another process gave no result; an interrupt, which it got from the keyboard as we did, is raised."""
+    error = future.exception()
+    if isinstance(error, KeyboardInterrupt):
+        raise error
+    return error
+
+
+def _until_error(items: Iterable[Item], errors: list[Exception]) -> Iterator[Item]:
+    """The items up to the first that cannot be read; why goes to `errors`."""
+    try:
+        yield from items
+    except Exception as error:
+        errors.append(error)
+
+
 def _chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
     iterator = iter(items)
     while chunk := list(islice(iterator, CHUNK)):
@@ -102,7 +124,7 @@ def _try(function: Callable[[Item], Result], item: Item) -> Result | Failure[Ite
     try:
         return function(item)
     except Exception as error:
-        return Failure(item, f"{type(error).__name__}: {error}")
+        return Failure(item, _one_line(error))
 
 
 def _try_all(function: Callable[[Item], Result], items: list[Item]) -> list[Result | Failure[Item]]:
@@ -113,7 +135,16 @@ def _one_by_one(function: Callable[[Item], Result], items: list[Item]) -> Iterat
     """Do items again, each in a process of its own."""
     for item in items:
         with ProcessPoolExecutor(1) as pool:
-            try:
-                yield pool.submit(_try, function, item).result()
-            except BrokenProcessPool:
-                yield Failure(item, "the process that worked on it died")
+            future = pool.submit(_try, function, item)
+            error = _error_of(future)
+        if error is None:
+            yield future.result()
+        elif isinstance(error, BrokenProcessPool):
+            yield Failure(item, "the process that worked on it died")
+        else:
+            yield Failure(item, _one_line(error))
+
+
+def _one_line(error: BaseException) -> str:
+    name, text = type(error).__name__, " ".join(str(error).split())
+    return f"{name}: {text}" if text else name

@@ -138,7 +138,7 @@ class Source(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Document:
     """A parsed page: its blocks, and what the page says about itself.
 
@@ -153,7 +153,7 @@ class Document:
     page: Page
     columns: Columns
     encoding: str | None
-    source: Source = field(repr=False, compare=False)
+    source: Source = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.columns.texts)
@@ -184,7 +184,7 @@ class Document:
         return np.array(self.columns.positions, np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Extraction:
     """What a method decided about a document.
 
@@ -206,6 +206,9 @@ class Extraction:
 
     def __len__(self) -> int:
         return int(self.kept.sum())
+
+    def __bool__(self) -> bool:
+        return True  # also where nothing was kept
 
     @property
     def blocks(self) -> list[Block]:

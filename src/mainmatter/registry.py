@@ -57,13 +57,14 @@ def get_method(name: str, **parameters: Any) -> Method:  # noqa: ANN401 - each m
 
     Raises:
         UnknownName: there is no such method.
-        InputError: the method has no such parameter, or its value is of the wrong type.
+        InputError: the method has no such parameter, its value is of the wrong type, or the method is another
+            package's and cannot be loaded.
     """
     name, _, listed = name.partition(":")
     if name in METHODS:
         maker = _load(METHODS[name])
     elif name in _plugins():
-        maker = _plugins()[name].load()
+        maker = _load_plugin(name)
     else:
         raise UnknownName("method", name, method_names())
     chosen = _parse_parameters(name, listed) | parameters
@@ -88,6 +89,8 @@ def _parse_parameters(name: str, listed: str) -> dict[str, Any]:
 
 def _check_parameter(name: str, known: Mapping[str, Parameter], parameter: str, value: object) -> None:
     if parameter not in known:
+        if any(each.kind is Parameter.VAR_KEYWORD for each in known.values()):
+            return
         raise InputError(f"method {name!r} has no parameter {parameter!r}; it has: {', '.join(known) or 'none'}")
     default = known[parameter].default
     if isinstance(default, int | float) and not isinstance(value, int | float):
@@ -109,6 +112,14 @@ def get_format(name: str) -> Renderer:
 def _load(target: str) -> Any:  # noqa: ANN401 - whatever the target is
     module, _, name = target.partition(":")
     return getattr(import_module(module), name)
+
+
+def _load_plugin(name: str) -> Any:  # noqa: ANN401 - whatever makes the method
+    point = _plugins()[name]
+    try:
+        return point.load()
+    except Exception as error:
+        raise InputError(f"method {name!r}: {point.value} cannot be loaded: {type(error).__name__}: {error}") from error
 
 
 @cache

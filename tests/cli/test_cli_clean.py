@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -145,6 +146,25 @@ def test_several_inputs_are_told_apart(folder: Path) -> None:
     assert result.stderr == "2 of 2 pages cleaned\n"
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_json_of_several_pages_is_one_object_a_line(workers: str, folder: Path) -> None:
+    result = mainmatter("clean", "-m", "density", "site", "-f", "json", "-j", workers)
+    objects = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [found["id"] for found in objects] == ["site/old/dump.txt", "site/river.html"]
+    assert objects[1] == json.loads(mainmatter("clean", "-m", "density", "site/river.html", "-f", "json").stdout)
+    assert result.stderr == "2 of 2 pages cleaned\n"
+
+
+def test_json_of_a_folder_with_one_page_is_one_line_too(folder: Path) -> None:
+    assert len(clean("site/old", "-f", "json").stdout.splitlines()) == 1
+    assert len(clean("site/old/dump.txt", "-f", "json").stdout.splitlines()) > 1
+
+
+def test_json_in_files_is_for_people(folder: Path) -> None:
+    clean("site", "-f", "json", "-o", "out")
+    assert Path("out/river.json").read_text("utf-8") == clean("site/river.html", "-f", "json").stdout
+
+
 def test_processes_give_what_one_gives_and_in_order(folder: Path) -> None:
     for number in range(40):
         Path(f"site/{number:02}.html").write_text(f"<p>{number}</p>", encoding="utf-8")
@@ -223,14 +243,59 @@ def test_file_cannot_take_several_results(folder: Path) -> None:
     Path("taken.txt").write_text("mine", encoding="utf-8")
     result = clean("site", "-o", "taken.txt")
     assert result.exit_code == 2
-    assert "taken.txt is a file, and there are several inputs" in result.stderr
+    assert "taken.txt is a file, and a folder is needed" in result.stderr
     assert Path("taken.txt").read_text(encoding="utf-8") == "mine"
 
 
 def test_output_that_cannot_be_written(folder: Path) -> None:
     result = clean("site/river.html", "-o", "site/river.html/below.txt")
     assert result.exit_code == 1
-    assert result.stderr == "Error: site/river.html: File exists\n"
+    assert result.stderr == "Error: site/river.html: cannot be written: site/river.html: File exists\n"
+
+
+def test_output_that_ends_in_a_slash_is_a_folder(folder: Path) -> None:
+    result = clean("site/river.html", "-o", "new/folder/")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert texts(folder) == {"new/folder/river.txt": RIVER}
+
+
+def test_file_is_no_folder(folder: Path) -> None:
+    Path("taken.txt").touch()
+    result = clean("site/river.html", "-o", "taken.txt/")
+    assert result.exit_code == 2
+    assert "taken.txt is a file, and a folder is needed" in result.stderr
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_result_that_cannot_be_written_does_not_stop_the_others(workers: str, folder: Path) -> None:
+    Path("out/old/dump.txt").mkdir(parents=True)
+    result = mainmatter("clean", "-m", "ice-heuristic", "site", "-o", "out", "-j", workers)
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "Error: site/old/dump.txt: cannot be written: out/old/dump.txt: Is a directory\n"
+        "1 of 2 pages cleaned, 1 failed, written to out\n"
+    )
+    assert texts(folder) == {"out/river.txt": RIVER}
+
+
+def test_name_that_is_not_utf_8(folder: Path) -> None:
+    name = os.fsdecode(b"site/caf\xe9.html")
+    shutil.copy("site/river.html", name)
+    Path("out").mkdir()
+    target = Path("out", os.fsdecode(b"caf\xe9.json"))
+    target.write_text("mine", encoding="utf-8")
+
+    as_json = clean("site", "-o", "out", "-f", "json")
+    assert as_json.exit_code == 1
+    assert as_json.stderr == (
+        "Error: site/caf\\udce9.html: '\\udce9' cannot be written in utf-8\n"
+        "2 of 3 pages cleaned, 1 failed, written to out\n"
+    )
+    assert target.read_text(encoding="utf-8") == "mine"
+
+    as_text = clean(name, "site/old")
+    assert as_text.exit_code == 0
+    assert as_text.stdout.startswith(f"==> site/caf\ufffd.html <==\n{RIVER}==> ")
 
 
 # What goes wrong
@@ -240,6 +305,28 @@ def test_missing_file(folder: Path) -> None:
     result = clean("nope.html")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == "Error: nope.html: no such file or folder\n"
+
+
+def test_empty_name(folder: Path) -> None:
+    result = clean("")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("Error: an input's name is empty; name a file")
+
+
+def test_picture_among_pages(folder: Path) -> None:
+    Path("site/map.html").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    result = clean("site", "-o", "out")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "Error: site/map.html: is a PNG picture, not a web page\n2 of 3 pages cleaned, 1 failed, written to out\n"
+    )
+
+
+def test_small_limits_are_told_in_bytes(folder: Path) -> None:
+    result = clean("site/river.html", "--max-size", "0.0001")
+    assert result.stderr == (
+        "Error: site/river.html has more than 100 bytes; raise the limit with Limits(size=...) or --max-size\n"
+    )
 
 
 def test_folder_without_pages(folder: Path) -> None:
@@ -254,7 +341,7 @@ def test_one_bad_page_does_not_stop_the_others(folder: Path) -> None:
     result = clean("site", "--max-size", "1", "-o", "out")
     assert result.exit_code == 1
     assert result.stderr == (
-        "Error: site/big.html has more than 1.0 MB; raise the limit with --max-size\n"
+        "Error: site/big.html has more than 1.0 MB; raise the limit with Limits(size=...) or --max-size\n"
         "2 of 3 pages cleaned, 1 failed, written to out\n"
     )
     assert sorted(texts(folder)) == ["out/old/dump.txt", "out/river.txt"]

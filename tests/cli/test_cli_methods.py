@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from importlib.metadata import EntryPoint
 
 import pytest
 from click.testing import CliRunner
 
 import mainmatter
+from mainmatter import registry
 from mainmatter.cli import group
 from mainmatter.registry import DEFAULT_METHOD, METHODS, method_names
 
@@ -30,6 +32,27 @@ def test_the_default_is_marked() -> None:
     lines = CliRunner().invoke(group, ["methods"]).stdout.splitlines()
     assert [line for line in lines if line.endswith("(the default)")] == [f"{DEFAULT_METHOD} (the default)"]
     assert set(METHODS) <= set(method_names())
+
+
+def test_methods_that_cannot_be_used_are_listed_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = {
+        "broken": EntryPoint("broken", "no_such_package:Method", "mainmatter.methods"),
+        "demanding": EntryPoint("demanding", "fractions:Fraction.from_float", "mainmatter.methods"),
+        "no-method": EntryPoint("no-method", "fractions:Fraction", "mainmatter.methods"),
+    }
+    monkeypatch.setattr(registry, "_plugins", lambda: points)
+    result = CliRunner().invoke(group, ["methods"])
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 0
+    assert [line for line in lines if not line.startswith(" ")] == [
+        f"{name} (the default)" if name == DEFAULT_METHOD else name for name in method_names()
+    ]
+    assert lines[lines.index("broken") + 1] == (
+        "    cannot be used: method 'broken': no_such_package:Method cannot be loaded: "
+        "ModuleNotFoundError: No module named 'no_such_package'"
+    )
+    for name in ("demanding", "no-method"):
+        assert lines[lines.index(name) + 1].startswith("    cannot be used: ")
 
 
 def test_version() -> None:

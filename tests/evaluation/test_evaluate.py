@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from mainmatter.errors import MissingExtra, UnknownName
 from mainmatter.evaluation import Evaluation, evaluate, to_json, to_table
 from mainmatter.evaluation.peers import PEERS, get_peer
 from mainmatter.evaluation.report import format_table
+from mainmatter.methods.density import Density
+from mainmatter.methods.ice_baseline import IceBaseline
 from mainmatter.metrics import Gold, Output
 from mainmatter.records import Page
 
@@ -91,6 +94,13 @@ def test_metadata_are_read_only_if_a_metric_asks() -> None:
 
 def test_processes_give_what_one_gives() -> None:
     assert baseline(workers=2) == baseline(workers=1)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_method_as_an_object_goes_by_its_name(workers: int) -> None:
+    assert evaluate(IceBaseline(), "tiny", PAGES, ["bag"], workers=workers) == baseline()
+    strict = evaluate(Density(c1=0.99), "tiny", PAGES, ["bag"], workers=workers)
+    assert strict == replace(evaluate("density:c1=0.99", "tiny", PAGES, ["bag"]), method="density")
 
 
 def test_progress_is_told_after_each_page() -> None:

@@ -10,7 +10,7 @@ from mainmatter.records import Columns, Document, Kind, Page
 from mainmatter.text.read import TextSource
 
 P, H, L = Kind.PARAGRAPH, Kind.HEADING, Kind.LIST_ITEM
-# 16 words, 2 marks = 1 every 8, 1 conjunction = 1 every 16: a full score.
+# 16 words, 2 marks = 1 every 8, 1 conjunction = 1 every 16, more than 1 every 24: a full score.
 RUNNING = "the old bridge was closed at noon, and the two ferries carried the people over it."
 FLAT = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho"
 
@@ -52,7 +52,7 @@ def test_text_without_punctuation_and_conjunctions_is_not() -> None:
 
 
 def test_the_two_ratios_have_equal_shares() -> None:
-    # 16 words: one mark is half of what running text has, so 0.25; one conjunction is all of it, so 0.5.
+    # 16 words: one mark is half of what running text has, so 0.25; one conjunction is more than all of it, so 0.5.
     assert scores([(P, FLAT.replace("rho", "rho."))]) == [pytest.approx(0.25)]
     assert scores([(P, FLAT.replace("rho", "and"))]) == [pytest.approx(0.5)]
     assert scores([(P, FLAT.replace("pi rho", "and rho."))]) == [pytest.approx(0.75)]

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from mainmatter import __version__
+from mainmatter.cli.printing import why_unwritable
 from mainmatter.errors import MainmatterError
 
 _COMMANDS = ("bench", "clean", "evaluate", "explain", "methods", "plot")
@@ -36,10 +37,7 @@ class _LazyGroup(click.Group):
         except MainmatterError as error:
             raise click.ClickException(str(error)) from error
         except UnicodeEncodeError as error:
-            sign = ascii(error.object[error.start])
-            raise click.ClickException(
-                f"{sign} cannot be written in {error.encoding}; set PYTHONIOENCODING=utf-8, or write to a file with -o"
-            ) from error
+            raise click.ClickException(why_unwritable(error)) from error
         except OSError as error:
             if isinstance(error, BrokenPipeError):
                 raise

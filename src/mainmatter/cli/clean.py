@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -11,6 +13,7 @@ import click
 
 from mainmatter.clean import clean
 from mainmatter.cli import options
+from mainmatter.cli.printing import harmless, why_unwritable
 from mainmatter.cli.progress import progress
 from mainmatter.inputs import STANDARD_INPUT, Input, find_inputs
 from mainmatter.parallel import Failure, ordered_map
@@ -28,6 +31,7 @@ class _Task:
     format: str
     limits: Limits
     render_options: dict[str, Any] = field(default_factory=dict)
+    json_lines: bool = False
 
 
 @click.command(name="clean")
@@ -37,8 +41,8 @@ class _Task:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
-    help="A file for one input, a folder for several or for a folder.",
+    type=click.Path(),
+    help="A file for one input, a folder for several or for a folder; a name that ends in / is a folder.",
 )
 @click.option("--links/--no-links", default=True, help="Keep links (markdown).", show_default=True)
 @click.option("--images/--no-images", default=False, help="Keep images (markdown, html).", show_default=True)
@@ -50,7 +54,7 @@ def command(
     inputs: tuple[str, ...],
     method: str,
     format_: str,
-    output: Path | None,
+    output: str | None,
     links: bool,
     images: bool,
     url: str | None,
@@ -61,8 +65,9 @@ def command(
     """Keep the main matter of pages.
 
     INPUT is an HTML file, a plain-text dump (.txt), a folder of such, a URL, or - for standard input. The result goes
-    to standard output, or with -o to a file or folder. A page that cannot be cleaned is named on standard error, and
-    the exit code is then 1.
+    to standard output, where JSON of several pages or of a folder is one object a line, or with -o to a file or folder.
+    A page that cannot be cleaned, or whose result cannot be written, is named on standard error, and the exit code is
+    then 1.
     """
     get_method(method)  # complain before any work
     found = find_inputs(inputs, input_format)
@@ -71,8 +76,11 @@ def command(
             f"there are {len(found)} pages, and they cannot all come from {url}", param_hint="--url"
         )
     render_options = {"markdown": {"links": links, "images": images}, "html": {"images": images}}.get(format_, {})
-    task = _Task(method, format_, options.to_limits(max_size), render_options)
-    targets = _targets(found, output, FORMATS[format_][1], is_folder=any(Path(name).is_dir() for name in inputs))
+    is_batch = len(found) > 1 or any(Path(name).is_dir() for name in inputs)
+    task = _Task(
+        method, format_, options.to_limits(max_size), render_options, is_batch and format_ == "json" and output is None
+    )
+    targets = _targets(found, output, FORMATS[format_][1], is_batch=is_batch)
     _spare_inputs(found, targets)
     failed = _run(task, found, targets, url, workers)
     if len(found) > 1:
@@ -81,23 +89,24 @@ def command(
         click.get_current_context().exit(1)
 
 
-def _targets(found: list[Input], output: Path | None, ending: str, *, is_folder: bool) -> list[Path | None]:
+def _targets(found: list[Input], output: str | None, ending: str, *, is_batch: bool) -> list[Path | None]:
     """Where each result goes: None is standard output."""
     if output is None:
         return [None] * len(found)
-    if len(found) == 1 and not is_folder and not output.is_dir():
-        return [output]
-    if output.is_file():
-        raise click.BadParameter(f"{output} is a file, and there are several inputs", param_hint="--output")
+    folder = Path(output)
+    if not is_batch and not folder.is_dir() and not output.endswith(("/", os.sep)):
+        return [folder]
+    if folder.is_file():
+        raise click.BadParameter(f"{folder} is a file, and a folder is needed", param_hint="--output")
     taken: set[Path] = set()
     targets: list[Path | None] = []
     for one in found:
-        target = output / one.relative.with_suffix(ending)
+        target = folder / one.relative.with_suffix(ending)
         if target in taken:  # page.html and page.htm
-            target = output / one.relative.with_name(one.relative.name + ending)
+            target = folder / one.relative.with_name(one.relative.name + ending)
         number = 2
         while target in taken:  # a/page.html, b/page.html and c/page.html
-            target = output / one.relative.with_name(f"{one.relative.name}-{number}{ending}")
+            target = folder / one.relative.with_name(f"{one.relative.name}-{number}{ending}")
             number += 1
         taken.add(target)
         targets.append(target)
@@ -120,24 +129,38 @@ def _run(task: _Task, found: list[Input], targets: list[Path | None], url: str |
     results = ordered_map(partial(_clean_one, task, url), found, min(workers, len(found)))
     with progress("cleaning", len(found), hidden=len(found) == 1 or None in targets) as advance:
         for one, target, result in zip(found, targets, results, strict=True):
-            if isinstance(result, Failure):
+            heading = f"==> {click.format_filename(one.name)} <==\n" if len(found) > 1 and not task.json_lines else ""
+            error = _error(one, result.error) if isinstance(result, Failure) else _put(one, result, target, heading)
+            if error is not None:
                 failed += 1
-                click.echo(f"Error: {_message(one, result.error)}", err=True)
-            elif target is None:
-                if len(found) > 1:
-                    click.echo(f"==> {one.name} <==")
-                click.echo(result, nl=not result.endswith("\n"))
-            else:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text(result + ("" if result.endswith("\n") else "\n"), encoding="utf-8")
+                click.echo(f"Error: {error}", err=True)
             advance()
     return failed
 
 
-def _message(one: Input, error: str) -> str:
+def _put(one: Input, result: str, target: Path | None, heading: str) -> str | None:
+    """Print or write a result; returns what went wrong, if anything did."""
+    result += "" if result.endswith("\n") else "\n"
+    try:
+        if target is None:
+            click.echo(harmless(heading + result), nl=False)
+        else:
+            data = result.encode()  # before the file is opened: what cannot be written overwrites nothing
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+    except UnicodeEncodeError as error:
+        return f"{one.name}: {why_unwritable(error)}"
+    except OSError as error:
+        if target is None:  # there is nowhere to print the other results either
+            raise
+        return f"{one.name}: cannot be written: {error.filename or target}: {error.strerror or error}"
+    return None
+
+
+def _error(one: Input, error: str) -> str:
     """What went wrong, with the input's name; our own errors give it, those that nobody foresaw do not."""
     text = error.partition(": ")[2]
-    return text if one.name in text else f"{one.name}: {error}"
+    return text if text.startswith(one.name) else f"{one.name}: {error}"
 
 
 def _clean_one(task: _Task, url: str | None, one: Input) -> str:
@@ -145,13 +168,18 @@ def _clean_one(task: _Task, url: str | None, one: Input) -> str:
     if url is not None:
         page = replace(page, url=url)
     extraction = clean(page, method=task.method, limits=task.limits)
-    return extraction.render(task.format, **task.render_options)
+    result = extraction.render(task.format, **task.render_options)
+    return _one_line(result) if task.json_lines else result
 
 
-def _say_summary(pages: int, failed: int, output: Path | None) -> None:
+def _one_line(result: str) -> str:
+    return json.dumps(json.loads(result), ensure_ascii=False, separators=(",", ":"))
+
+
+def _say_summary(pages: int, failed: int, output: str | None) -> None:
     parts = [f"{pages - failed} of {pages} pages cleaned"]
     if failed:
         parts.append(f"{failed} failed")
     if output is not None:
-        parts.append(f"written to {output}")
+        parts.append(f"written to {Path(output)}")
     click.echo(", ".join(parts), err=True)

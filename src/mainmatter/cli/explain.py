@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mainmatter.cli import one_page
+from mainmatter.cli.printing import harmless
 
 if TYPE_CHECKING:
     from mainmatter.records import Extraction
@@ -32,9 +33,8 @@ def _show(extraction: Extraction, only: str | None) -> None:
             continue
         verdict = click.style("kept   ", fg="green") if is_kept else click.style("dropped", fg="red")
         head = f"{i:4} {verdict} {extraction.scores[i]:5.2f}  {extraction.kinds[i].value:9}  "
-        reason = extraction.reasons[i]
-        click.echo(head + click.style(reason, dim=True))
-        click.echo(" " * 20 + _excerpt(texts[i], width - 20))
+        click.echo(head + click.style(harmless(extraction.reasons[i]), dim=True))
+        click.echo(" " * 20 + harmless(_excerpt(texts[i], width - 20)))
     kept_chars = sum(len(text) for text, is_kept in zip(texts, extraction.kept, strict=True) if is_kept)
     all_chars = sum(map(len, texts))
     click.echo(

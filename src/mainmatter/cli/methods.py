@@ -14,10 +14,19 @@ from mainmatter.registry import DEFAULT_METHOD, get_method, method_names
 def command() -> None:
     """List the methods, with their parameters and defaults."""
     for name in method_names():
-        method: Any = get_method(name)
         mark = " (the default)" if name == DEFAULT_METHOD else ""
-        click.echo(f"{click.style(name, bold=True)}{mark}\n    {method.summary}")
-        if dataclasses.is_dataclass(method):
-            fields = ", ".join(f"{field.name}={getattr(method, field.name)}" for field in dataclasses.fields(method))
-            if fields:
-                click.echo(f"    parameters: {fields}")
+        click.echo(click.style(name, bold=True) + mark)
+        for line in _describe(name):
+            click.echo(f"    {line}")
+
+
+def _describe(name: str) -> list[str]:
+    try:
+        method: Any = get_method(name)
+        lines = [method.summary]
+    except Exception as error:  # another package's method may be broken in any way
+        return [f"cannot be used: {' '.join(str(error).split()) or type(error).__name__}"]
+    fields = dataclasses.fields(method) if dataclasses.is_dataclass(method) else ()
+    if fields:
+        lines.append("parameters: " + ", ".join(f"{field.name}={getattr(method, field.name)}" for field in fields))
+    return lines

@@ -19,7 +19,7 @@ method = click.option(
 input_format = click.option(
     "--input-format",
     type=click.Choice(["html", "text"]),
-    help="What the inputs are; by default text for .txt files, html for all others.",
+    help="What the inputs are; by default text for .txt files and URLs of plain text, html for all others.",
 )
 max_size = click.option(
     "--max-size",

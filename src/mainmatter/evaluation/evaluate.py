@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from mainmatter.datasets import GoldPage
+    from mainmatter.methods.contract import Method
     from mainmatter.metrics import Row
     from mainmatter.records import Page
 
@@ -47,7 +48,7 @@ class Evaluation:
 
 
 def evaluate(
-    method: str,
+    method: str | Method,
     dataset: str,
     pages: Sequence[GoldPage],
     metrics: Sequence[str],
@@ -58,7 +59,7 @@ def evaluate(
     """Measure one method, or one peer, on one dataset.
 
     Args:
-        method: its name.
+        method: its name, or a method itself, which goes by its own name in the report.
         dataset: the name of the dataset, for the report.
         pages: the dataset's pages.
         metrics: the names of the metrics.
@@ -69,7 +70,7 @@ def evaluate(
         UnknownName: there is no such method or metric.
         MissingExtra: a peer or what a metric needs is not installed.
     """
-    check_names([method], metrics)
+    check_names([method] if isinstance(method, str) else [], metrics)
     measured: list[PageScores] = []
     failures = []
     for page, result in zip(pages, ordered_map(partial(_measure, method, tuple(metrics)), pages, workers), strict=True):
@@ -80,7 +81,7 @@ def evaluate(
             measured.append(result)
         on_page()
     return Evaluation(
-        method,
+        method if isinstance(method, str) else method.name,
         dataset,
         _aggregate(measured, metrics),
         {name: _aggregate(group, metrics) for name, group in _groups(pages, measured).items()},
@@ -107,14 +108,14 @@ _PROBE = Output("a", "<p> a", Metadata())
 _PROBE_GOLD = Gold(text="a", marked="<p> a", must_have=("a",), title="a")
 
 
-def _measure(method: str, metrics: Sequence[str], page: GoldPage) -> PageScores:
+def _measure(method: str | Method, metrics: Sequence[str], page: GoldPage) -> PageScores:
     output = _run(method, page.page, with_metadata="metadata" in metrics)
     return _compare(output, page, metrics)
 
 
-def _run(method: str, page: Page, *, with_metadata: bool) -> Output:
+def _run(method: str | Method, page: Page, *, with_metadata: bool) -> Output:
     """What a method or a peer gives for a page, in the form that metrics compare."""
-    if method in PEERS:
+    if isinstance(method, str) and method in PEERS:
         return PEERS[method](page, with_metadata)
     extraction = clean(page, method=method)
     return Output(extraction.text, extraction.cleaneval(), extraction.metadata if with_metadata else None)

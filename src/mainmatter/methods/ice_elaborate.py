@@ -33,9 +33,9 @@ _KINDS = {_PARAGRAPH: Kind.PARAGRAPH, _HEADING: Kind.HEADING, _LIST_ITEM: Kind.L
 _LIST_ITEM_DECAY = 1 / 25
 _HEADING_DECAY = 1 / 15
 _LONG_NEIGHBOUR = 10  # words, from the paper
-# What running text reaches: a punctuation mark every eight words, a conjunction every sixteen.
+# What running text reaches: a punctuation mark every eight words, a conjunction every twenty-four.
 _FULL_PUNCTUATION = 1 / 8
-_FULL_CONJUNCTIONS = 1 / 16
+_FULL_CONJUNCTIONS = 1 / 24
 
 _PUNCTUATION = re.compile(r"[.,;:!?…。，、；：！？·؟،؛।]")
 _WORD = re.compile(r"\w+")
