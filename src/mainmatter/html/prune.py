@@ -47,11 +47,11 @@ def prune(tree: Tree, segments: Segments, kept: Sequence[bool], *, images: bool,
         wanted |= _images_between(tree, segments, kept)
     wanted |= _ancestors(wanted)
     wanted |= _glue(body, wanted)
-    wanted |= _set_apart(segments, kept)
-    _open_shadow_roots(wanted)
     for node in list(body.descendants):
         if node not in wanted:
             node.extract()
+    _open_shadow_roots(wanted)
+    _set_apart(segments, kept)
     _make_plain(wanted)
     flatten_layout_tables(wanted, segments, kept)
     return sanitize(body, tree.base_url(url or ""))
@@ -86,14 +86,10 @@ def _glue(body: Element, wanted: set[Node]) -> set[Node]:
     return found
 
 
-def _set_apart(segments: Segments, kept: Sequence[bool]) -> set[Node]:
-    """Write into the tree what the blocks have and it has not: spaces, breaks between blocks, no soft hyphens.
-
-    Returns the breaks.
-    """
+def _set_apart(segments: Segments, kept: Sequence[bool]) -> None:
+    """Write into the tree what the blocks have and it has not: spaces, breaks between blocks, no soft hyphens."""
     for text in segments.spaced:
         text.data = " " + text.data
-    breaks: set[Node] = set()
     previous: Element | None = None
     for i, element in enumerate(segments.elements):
         if not kept[i]:
@@ -101,14 +97,11 @@ def _set_apart(segments: Segments, kept: Sequence[bool]) -> set[Node]:
         texts = segments.text_nodes(i)
         # Whatever stood between two blocks of one element may be gone.
         if element is not None and element is previous and not _follows_breaks(texts[0]):
-            new = (Element("br"), Element("br"))
-            texts[0].insert_before(*new)
-            breaks.update(new)
+            texts[0].insert_before(Element("br"), Element("br"))
         previous = element
         for text in texts:
             if _SOFT_HYPHEN in text.data:
                 text.data = text.data.replace(_SOFT_HYPHEN, "")
-    return breaks
 
 
 def _follows_breaks(text: Text) -> bool:
@@ -124,14 +117,11 @@ def _follows_breaks(text: Text) -> bool:
 
 def _open_shadow_roots(wanted: set[Node]) -> None:
     """Put what a template shows in its place; other templates hold nothing that is wanted."""
-    opened: set[Node] = set()
     for node in wanted:
         if isinstance(node, Element) and node.tag == "template":
             content = Element("div")
             content.extend([child for fragment in node for child in fragment])
             node.replace_with(content)
-            opened.add(content)
-    wanted |= opened
 
 
 def _make_plain(wanted: set[Node]) -> None:
