@@ -113,14 +113,17 @@ def as_text(value: str | list[str] | None) -> str:
 def sanitize(body: Element, base_url: str | None = None) -> Element:
     """A copy of an element without anything that a browser would run or style; its links made absolute."""
     if base_url:
-        body.rewrite_links(lambda link: _join_url(base_url, link))
+        try:
+            body.resolve_links(base_url)
+        except ValueError:  # a link is no address at all, such as //[; those that are done already stay as they are
+            body.rewrite_links(lambda link: _join_url(base_url, link))
     return _SANITIZER.sanitize_node(body)
 
 
 def _join_url(base_url: str, link: str) -> str:
     try:
         return urljoin(base_url, link)
-    except ValueError:  # no address at all, such as //[
+    except ValueError:
         return link
 
 
