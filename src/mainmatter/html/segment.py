@@ -31,6 +31,8 @@ _BLOCK, _LINK, _BREAK, _SKIP, _TEMPLATE, _NOSCRIPT, _PICTURE, _EMPHASIS = map(in
 # What the end of an element does to the text.
 _NOTHING, _BREAKS, _MAKES_SEAM = range(3)
 
+_NOSCRIPT_AS_BLOCK = {"noscript": MOVES["div"]}
+
 _KINDS = [state.kind for state in STATES]
 _LEVELS = [state.level for state in STATES]
 _CONTROLS = [state.control for state in STATES]
@@ -106,7 +108,7 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
     noscripts: list[str] = []
     # What to go back to at the end of each open element, and what that end does to the text.
     open_elements: list[tuple[Iterator[Any], Element | None, int, Element | None, int]] = []
-    moves = MOVES.get
+    moves = (MOVES | _NOSCRIPT_AS_BLOCK if read_noscript else MOVES).get
     add_part, add_node, add_open = parts.append, nodes.append, open_elements.append
     element: Element | None = None
     link: Element | None = None
@@ -153,7 +155,7 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
                         seam = 2
                     break
                 role, next_state = move
-                if role == _BLOCK or (role == _NOSCRIPT and read_noscript):
+                if role == _BLOCK:
                     add_open((children, element, state, link, _BREAKS))
                     children = iter(node)
                     element = node
