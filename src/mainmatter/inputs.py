@@ -84,7 +84,8 @@ class Input:
                 raise InputError(f"{self.name}: is {words}, not a web page")
         limits.check_size(len(data), self.name)
         is_dump = Path(self.name).suffix.lower() in DUMP_ENDINGS
-        return Page(data, None, self.name, format="text" if is_dump else "html")
+        printable_name = os.fsencode(self.name).decode("utf-8", "replace")
+        return Page(data, None, printable_name, format="text" if is_dump else "html")
 
 
 def find_inputs(names: Iterable[str], format: str | None = None) -> list[Input]:  # noqa: A002 - the word users know

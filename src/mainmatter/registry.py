@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from mainmatter.methods.contract import Method
-    from mainmatter.records import Extraction
 
     Renderer = Callable[..., str]
 
@@ -105,7 +104,7 @@ def get_format(name: str) -> Renderer:
     """
     if name not in FORMATS:
         raise UnknownName("format", name, FORMATS)
-    return cast("Callable[[Extraction], str]", _load(FORMATS[name][0]))
+    return cast("Renderer", _load(FORMATS[name][0]))
 
 
 @cache

@@ -100,6 +100,7 @@ def test_inline_elements_do_not_cut_words(html: str, expected: str) -> None:
         ("<span>Price</span><i>12</i>", "Price 12"),
         ("<b>Wiki</b><i>pedia</i>", "Wikipedia"),
         ("Home<img src=dot.gif>News<input>More", "Home News More"),
+        ("<span>Home</span><span><span></span>News</span>", "Home News"),
         ("<b>S</b><i>PQR</i>", "SPQR"),  # single letters are left alone: drop capitals, animated headlines
         ("<b>end.</b><i>Start</i>", "end.Start"),
         ("<b>漢字</b><i>漢字</i>", "漢字漢字"),
@@ -292,3 +293,7 @@ def test_only_keeps_all_lists_parallel() -> None:
     )
     assert [element.tag for element in some.elements if element is not None] == ["p", "li"]
     assert [[node.data for node in some.text_nodes(i)] for i in range(2)] == [["b ", "c"], ["d"]]
+
+
+def test_names_inside_of_a_formula_mean_nothing() -> None:
+    assert texts("<p>a <math><link>b</link><th>c</th><annotation>d</annotation></math> e") == ["a bc e"]

@@ -96,3 +96,23 @@ def test_a_declarative_shadow_root_is_there_too() -> None:
 )
 def test_layout_tables_are_no_tables(html: str, expected: str) -> None:
     assert markdown(html) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<div>aa<br><br><b>bold bb</b> x</div>", "aa\n\n**bold bb** x"),
+        ("<div>word0<center>word1</center>word2</div>", "word0\n\nword1\n\nword2"),
+        ("<b>word0<b>word1", "**word0word1**"),
+        (
+            "<table><tr><td colspan=2>a<td>b<tr><td>c<td>d<td>e</table>",
+            "| a | b |  |\n| --- | --- | --- |\n| c | d | e |",
+        ),
+        ("<ul><li>a<br><br>b</li><li>c</li></ul>", "- a\n\n  b\n- c"),
+        ("<p>Use <code>&lt;strong&gt;</code> and &lt;em&gt;", "Use `<strong>` and \\<em>"),
+        ("<pre>```\nfoo\n\\\nbar\n</pre>", "````\n```\nfoo\n\\\nbar\n````"),
+        ("<pre>a \\\n\\\nb</pre>", "```\na \\\n\\\nb\n```"),
+    ],
+)
+def test_no_tags_are_left_and_code_stays_as_it_is(html: str, expected: str) -> None:
+    assert mainmatter.clean(html, method="ice-baseline").markdown() == expected

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import click
 
 from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE, Limits
@@ -41,4 +43,6 @@ workers = click.option(
 
 def to_limits(max_size: float) -> Limits:
     """The limits for pages of at most so many megabytes."""
+    if not math.isfinite(max_size):
+        raise click.BadParameter(f"{max_size} is no size", param_hint="--max-size")
     return Limits(size=int(max_size * MEGABYTE))

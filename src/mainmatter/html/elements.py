@@ -24,6 +24,7 @@ class Role(IntEnum):
     NOSCRIPT = 5  # skipped, or a block, as the caller wants it
     PICTURE = 6  # skipped, but the words on its two sides are two words
     EMPHASIS = 7  # inline, and may begin or end within a word
+    FORMULA = 8  # inline; what is inside has names of its own, which mean nothing here
 
 
 _TAGS: dict[Role, str] = {
@@ -36,8 +37,9 @@ _TAGS: dict[Role, str] = {
     Role.BREAK: "br",
     # What is void can hold no text. Ruby annotations tell how to read the text; they are no part of it.
     Role.SKIP: """
-        annotation annotation-xml area base col datalist frame head link meta noembed noframes param rp rt rtc script
+        area base col datalist frame head link meta noembed noframes param rp rt rtc script
         source style title track wbr""",
+    Role.FORMULA: "math",
     Role.PICTURE: "applet audio canvas embed iframe img input object svg video",
     Role.EMPHASIS: "b big cite code del dfn em font i ins kbd mark q s samp small strike strong sub sup tt u var",
     Role.TEMPLATE: "template",

@@ -7,7 +7,6 @@ input, and ships wheels. Figures: docs/dependencies.md.
 from __future__ import annotations
 
 import codecs
-import re
 from urllib.parse import urljoin
 
 from turbohtml import Document as Tree
@@ -34,7 +33,7 @@ __all__ = [
 _POLICY = Policy(
     tags=frozenset(
         """
-        a abbr address article aside b bdi bdo big blockquote br caption center cite code dd del details dfn div dl dt
+        a abbr address article aside b bdi bdo big blockquote br caption cite code dd del details dfn div dl dt
         em figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i img ins kbd li main mark menu nav ol p pre q rp rt
         ruby s samp section small span strike strong sub summary sup table tbody td tfoot th thead time tr tt u ul var
         wbr
@@ -56,16 +55,14 @@ _POLICY = Policy(
     # Without an element in their place the texts of these would be glued to those around them.
     transform_tags={
         **dict.fromkeys("dialog fieldset form noscript search".split(), "section"),
-        **dict.fromkeys("button hgroup label legend option optgroup select textarea".split(), "div"),
+        **dict.fromkeys("button center hgroup label legend option optgroup select textarea".split(), "div"),
         **dict.fromkeys("listing plaintext xmp".split(), "pre"),
         "dir": "ul",
     },
 )
 _SANITIZER = Sanitizer(_POLICY)
 
-# How the parser writes <br><br> in Markdown.
-_FENCED_CODE = re.compile(r"(^`{3,}.*?^`{3,}$)", re.MULTILINE | re.DOTALL)
-_LINE_BREAKS = re.compile(r"(?<! ) *\n(?:\\\n)+")
+_MAX_ADDED_CELLS = 10_000  # one long row must not blow up a table of many short ones
 
 
 def parse(html: str, *, scripting: bool = True) -> Tree:
@@ -128,14 +125,29 @@ def _join_url(base_url: str, link: str) -> str:
 
 
 def to_markdown(element: Element, *, links: bool, images: bool) -> str:
-    """Write an element as Markdown (GitHub's flavour); a run of line breaks is a paragraph break, as in the blocks."""
-    markdown = element.to_markdown(
+    """Write an element as Markdown (GitHub's flavour). The element is changed: its tables become rectangles."""
+    for table in element.iter_elements("table"):
+        _make_rectangle(table)
+    return element.to_markdown(
         Markdown(
             links=Markdown.Links(ignore=not links, autolink=False),
             images=Markdown.Images(mode="markdown" if images else "ignore"),
             tables=Markdown.Tables(cell_blocks="text"),
         )
     )
-    pieces = _FENCED_CODE.split(markdown)
-    pieces[::2] = (_LINE_BREAKS.sub("\n\n", piece) for piece in pieces[::2])
-    return "".join(pieces)
+
+
+def _make_rectangle(table: Element) -> None:
+    """Give all rows of a table the same number of cells, none of them spanning others: Markdown knows no other."""
+    rows = []
+    for row in table.iter_elements("tr"):
+        cells = [cell for cell in row if isinstance(cell, Element)]
+        for cell in cells:
+            for attribute in ("colspan", "rowspan"):
+                if cell.attr(attribute) is not None:
+                    del cell.attrs[attribute]
+        rows.append((row, len(cells)))
+    width = max((count for _, count in rows), default=0)
+    if sum(width - count for _, count in rows) <= _MAX_ADDED_CELLS:
+        for row, count in rows:
+            row.extend([Element("td") for _ in range(width - count)])

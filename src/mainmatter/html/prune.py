@@ -96,18 +96,27 @@ def _set_apart(segments: Segments, kept: Sequence[bool]) -> None:
             continue
         texts = segments.text_nodes(i)
         # Whatever stood between two blocks of one element may be gone.
-        if element is not None and element is previous and not _follows_breaks(texts[0]):
-            texts[0].insert_before(Element("br"), Element("br"))
+        if element is not None and element is previous:
+            _break_before(texts[0], element)
         previous = element
         for text in texts:
             if _SOFT_HYPHEN in text.data:
                 text.data = text.data.replace(_SOFT_HYPHEN, "")
 
 
-def _follows_breaks(text: Text) -> bool:
-    """Whether two line breaks stand before a text."""
+def _break_before(text: Text, block: Element) -> None:
+    """Put two line breaks before a text, and before the inline elements that begin with it, unless they are there."""
+    first: Node = text
+    while first.previous_sibling is None and first.parent is not None and first.parent is not block:
+        first = first.parent
+    if not _follows_breaks(first):
+        first.insert_before(Element("br"), Element("br"))
+
+
+def _follows_breaks(first: Node) -> bool:
+    """Whether two line breaks stand before a node."""
     breaks = 0
-    for node in text.previous_siblings:
+    for node in first.previous_siblings:
         if getattr(node, "tag", None) == "br":
             breaks += 1
         elif not isinstance(node, Text) or not node.data.isspace():

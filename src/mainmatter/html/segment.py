@@ -27,10 +27,11 @@ Start = tuple[int, int, int, Element | None]
 # A text inside a link: the number of its block, its length, the link.
 Linked = tuple[int, int, Element]
 
-_BLOCK, _LINK, _BREAK, _SKIP, _TEMPLATE, _NOSCRIPT, _PICTURE, _EMPHASIS = map(int, Role)
+_BLOCK, _LINK, _BREAK, _SKIP, _TEMPLATE, _NOSCRIPT, _PICTURE, _EMPHASIS, _FORMULA = map(int, Role)
 # What the end of an element does to the text.
 _NOTHING, _BREAKS, _MAKES_SEAM = range(3)
 
+_ANNOTATIONS = frozenset(("annotation", "annotation-xml"))
 _NOSCRIPT_AS_BLOCK = {"noscript": MOVES["div"]}
 
 _KINDS = [state.kind for state in STATES]
@@ -177,6 +178,10 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
                     if seam:
                         seam = 2
                     break
+                if role == _FORMULA:
+                    add_open((children, element, state, link, _NOTHING))
+                    children = _texts_of_formula(node)
+                    break
                 if role == _BREAK:
                     line_breaks += 1
                     if line_breaks == 2:
@@ -198,9 +203,23 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
             children, element, state, link, effect = open_elements.pop()
             if effect == _BREAKS:
                 block_ended = True
-            elif effect == _MAKES_SEAM:
+            elif effect == _MAKES_SEAM and not seam:
                 seam = 1
     return _Findings(_split(parts, starts), starts, nodes, linked, spaced, noscripts)
+
+
+def _texts_of_formula(formula: Element) -> Iterator[Text]:
+    """The texts of a formula, without what annotates it; not by recursion, since pages can be deep."""
+    open_elements = [iter(formula)]
+    while open_elements:
+        for node in open_elements[-1]:
+            if isinstance(node, Text):
+                yield node
+            elif isinstance(node, Element) and node.tag not in _ANNOTATIONS:
+                open_elements.append(iter(node))
+                break
+        else:
+            open_elements.pop()
 
 
 def _remove_marks(tree: Tree) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from mainmatter.html.parse import to_markdown
@@ -11,10 +12,35 @@ from mainmatter.render.markup import block_markdown
 if TYPE_CHECKING:
     from mainmatter.records import Extraction
 
+# Fenced code, and code within a line: whatever is in it stays as it is.
+_CODE = re.compile(r"^(`{3,})[^`\n]*\n.*?^\1$|(?<!`)(`+)(?!`)[^\n]*?(?<!`)\2(?!`)", re.MULTILINE | re.DOTALL)
+# How the parser writes <br><br>; in the blocks that is a paragraph break.
+_LINE_BREAKS = re.compile(r"(?<! ) *\n(?:[ >]*\\\n)+")
+# What the parser leaves as HTML because Markdown cannot mark it, such as emphasis within a word. What a page says in
+# angle brackets is escaped.
+_LINE_BREAK_TAG = re.compile(r"(?<!\\)<br>")
+_EMPHASIS_TAG = re.compile(r"(?<!\\)</?(?:b|code|del|em|i|ins|kbd|mark|q|s|small|strike|strong|sub|sup|u)>")
+
 
 def render(extraction: Extraction, *, links: bool = True, images: bool = False) -> str:
     """The kept blocks as Markdown (GitHub's flavour)."""
     body = pruned_body(extraction, images=images)
     if body is None:
         return block_markdown(extraction)
-    return to_markdown(body, links=links, images=images).strip()
+    return _outside_of_code(to_markdown(body, links=links, images=images)).strip()
+
+
+def _outside_of_code(markdown: str) -> str:
+    """Tidy Markdown everywhere but in code."""
+    pieces = []
+    end = 0
+    for code in _CODE.finditer(markdown):
+        pieces += [_tidy(markdown[end : code.start()]), code[0]]
+        end = code.end()
+    return "".join([*pieces, _tidy(markdown[end:])])
+
+
+def _tidy(markdown: str) -> str:
+    """Paragraph breaks for runs of line breaks, and no tags."""
+    markdown = _LINE_BREAKS.sub("\n\n", markdown)
+    return _EMPHASIS_TAG.sub("", _LINE_BREAK_TAG.sub(" ", markdown))

@@ -13,7 +13,7 @@ _STAND_TOGETHER = frozenset((Kind.LIST_ITEM, Kind.TABLE_ROW))
 
 
 def render(extraction: Extraction) -> str:
-    """The kept blocks' text."""
+    """The kept blocks' text, laid out by what the page says that they are: methods see too few lists."""
     texts, kinds = extraction.document.columns.texts, extraction.document.columns.kinds
     parts: list[str] = []
     previous: Kind | None = None
