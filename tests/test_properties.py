@@ -18,7 +18,7 @@ from mainmatter.html.segment import segment
 from mainmatter.records import Kind, Page
 from mainmatter.registry import FORMATS, METHODS
 
-EXAMPLES = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+EXAMPLES = settings(suppress_health_check=list(HealthCheck))
 
 TAGS = """a article aside b blockquote body br button caption center code dd details dialog div dl dt em fieldset
 figcaption figure font footer form frameset h1 h2 h6 head header hr html i iframe img input label legend li link main
@@ -82,18 +82,22 @@ NO_TEXT = frozenset(
     "template title video".split()
 )
 
+NO_TEXT_IN_FORMULA = frozenset("annotation annotation-xml script style svg".split())
+
 
 def texts_of(tree: Node) -> list[Text]:
     """The text nodes of a page that are not white space, in order, by a walk of its own."""
     found: list[Text] = []
-    stack: list[Node] = [tree]
+    stack: list[tuple[Node, bool]] = [(tree, False)]
     while stack:
-        node = stack.pop()
+        node, in_formula = stack.pop()
         if isinstance(node, Text):
             if node.data.strip():
                 found.append(node)
-        elif not (isinstance(node, Element) and node.tag in NO_TEXT):
-            stack.extend(reversed(list(node)))
+            continue
+        tag = node.tag if isinstance(node, Element) else ""
+        if tag not in (NO_TEXT_IN_FORMULA if in_formula else NO_TEXT):
+            stack.extend((child, in_formula or tag == "math") for child in reversed(list(node)))
     return found
 
 

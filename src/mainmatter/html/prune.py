@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _KEPT_IN_TEXT = frozenset(("br", "wbr"))
 _IMAGES = frozenset(("img",))
 _INLINE_DEPTH = 16  # how many elements to look through, from an image or a space to the block that it is inside of
+_ITEMS = frozenset(("li", "dt", "dd"))
+_LISTS = frozenset(("ul", "ol", "menu", "dir", "dl"))
 _INLINE_ROLES = frozenset((None, Role.LINK, Role.EMPHASIS))
 _SOFT_HYPHEN = "\u00ad"
 
@@ -139,6 +141,7 @@ def _make_plain(wanted: set[Node]) -> None:
     In quirks mode a paragraph may hold a table; tables can bring a link into a link; and formulas are text to us.
     """
     elements = [node for node in wanted if isinstance(node, Element)]
+    _separate_items(elements)
     around_blocks = _ancestors({element for element in elements if ROLES.get(element.tag) is Role.BLOCK})
     around_links = _ancestors({element for element in elements if element.tag == "a"})
     around_headings = _ancestors({element for element in elements if element.tag in HEADING_LEVELS})
@@ -151,6 +154,19 @@ def _make_plain(wanted: set[Node]) -> None:
             element.tag = "div"
         elif element.tag == "math":
             element.replace_with(Text(element.text))
+
+
+def _separate_items(elements: list[Element]) -> None:
+    """Make a division of an item that holds another one without a list in between, which tables can bring about."""
+    for element in elements:
+        if element.tag not in _ITEMS:
+            continue
+        for parent in islice(element.ancestors, _INLINE_DEPTH):
+            tag = getattr(parent, "tag", "")
+            if tag in _ITEMS and isinstance(parent, Element):
+                parent.tag = "div"
+            if tag in _ITEMS or tag in _LISTS:
+                break
 
 
 def _images_between(tree: Tree, segments: Segments, kept: Sequence[bool]) -> set[Node]:

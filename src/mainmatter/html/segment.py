@@ -31,7 +31,7 @@ _BLOCK, _LINK, _BREAK, _SKIP, _TEMPLATE, _NOSCRIPT, _PICTURE, _EMPHASIS, _FORMUL
 # What the end of an element does to the text.
 _NOTHING, _BREAKS, _MAKES_SEAM = range(3)
 
-_ANNOTATIONS = frozenset(("annotation", "annotation-xml"))
+_NOT_OF_FORMULA = frozenset(("annotation", "annotation-xml", "script", "style", "svg"))
 _NOSCRIPT_AS_BLOCK = {"noscript": MOVES["div"]}
 
 _KINDS = [state.kind for state in STATES]
@@ -215,7 +215,7 @@ def _texts_of_formula(formula: Element) -> Iterator[Text]:
         for node in open_elements[-1]:
             if isinstance(node, Text):
                 yield node
-            elif isinstance(node, Element) and node.tag not in _ANNOTATIONS:
+            elif isinstance(node, Element) and node.tag not in _NOT_OF_FORMULA:
                 open_elements.append(iter(node))
                 break
         else:
