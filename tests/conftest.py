@@ -1,4 +1,4 @@
-"""Property tests are the same in every run, unless somebody goes looking: EXPLORE=4000 pytest tests/test_properties.py."""
+"""Property tests are the same in every run, unless somebody goes looking: EXPLORE=4000 pytest tests/test_properties."""
 
 from __future__ import annotations
 
