@@ -35,7 +35,7 @@ clean:
 	rm -rf $(VENV) demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/installed: pyproject.toml | $(BIN)/python
-	$(call install,.[plot])
+	$(call install,.[eval,plot])
 
 $(VENV)/installed-dev: pyproject.toml | $(BIN)/python
 	$(call install,.[dev])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -276,6 +277,23 @@ def test_result_that_cannot_be_written_does_not_stop_the_others(workers: str, fo
         "1 of 2 pages cleaned, 1 failed, written to out\n"
     )
     assert texts(folder) == {"out/river.txt": RIVER}
+
+
+def test_full_disk_leaves_no_half_of_a_result(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_bytes = Path.write_bytes
+
+    def write_half(path: Path, data: bytes) -> int:
+        write_bytes(path, data[: len(data) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    Path("out").mkdir()
+    Path("out/river.txt").write_text("of an earlier run", encoding="utf-8")
+    monkeypatch.setattr(Path, "write_bytes", write_half)
+    result = clean("site/river.html", "-o", "out")
+    assert result.exit_code == 1
+    assert result.stderr == "Error: site/river.html: cannot be written: out/river.txt: No space left on device\n"
+    assert texts(folder) == {"out/river.txt": "of an earlier run"}
+    assert [path.name for path in Path("out").iterdir()] == ["river.txt"]
 
 
 def test_name_that_is_not_utf_8(folder: Path) -> None:

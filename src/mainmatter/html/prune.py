@@ -5,6 +5,7 @@ The tree is changed so that it reads as the blocks do: what is set apart there i
 
 from __future__ import annotations
 
+from collections import defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from mainmatter.html.layout import flatten_layout_tables
 from mainmatter.html.parse import Element, Text, sanitize
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from mainmatter.html.parse import Node, Tree
     from mainmatter.html.segments import Segments
@@ -59,7 +60,7 @@ def prune(tree: Tree, segments: Segments, kept: Sequence[bool], *, images: bool,
     return sanitize(body, tree.base_url(url or ""))
 
 
-def _ancestors(nodes: set[Node]) -> set[Node]:
+def _ancestors(nodes: Iterable[Node]) -> set[Node]:
     """The elements around some nodes, each looked at once."""
     found: set[Node] = set()
     for node in nodes:
@@ -140,28 +141,27 @@ def _make_plain(wanted: set[Node]) -> None:
 
     In quirks mode a paragraph may hold a table; tables can bring a link into a link; and formulas are text to us.
     """
-    elements = [node for node in wanted if isinstance(node, Element)]
-    _separate_items(elements)
-    around_blocks = _ancestors({element for element in elements if ROLES.get(element.tag) is Role.BLOCK})
-    around_links = _ancestors({element for element in elements if element.tag == "a"})
-    around_headings = _ancestors({element for element in elements if element.tag in HEADING_LEVELS})
-    for element in elements:
-        if element.tag == "a" and element in around_links:
-            element.unwrap()
-        elif (element.tag == "p" and element in around_blocks) or (
-            element.tag in HEADING_LEVELS and element in around_headings
-        ):
-            element.tag = "div"
-        elif element.tag == "math":
-            element.replace_with(Text(element.text))
+    by_tag: dict[str, list[Element]] = defaultdict(list)
+    for node in wanted:
+        if isinstance(node, Element):
+            by_tag[node.tag].append(node)
+    links = by_tag["a"]
+    headings = [heading for tag in HEADING_LEVELS for heading in by_tag[tag]]
+    blocks = [block for tag, elements in by_tag.items() if ROLES.get(tag) is Role.BLOCK for block in elements]
+    _separate_items([item for tag in _ITEMS for item in by_tag[tag]])
+    for link in _ancestors(links).intersection(links):
+        link.unwrap()
+    for holder in _ancestors(blocks).intersection(by_tag["p"]) | _ancestors(headings).intersection(headings):
+        if isinstance(holder, Element):
+            holder.tag = "div"
+    for formula in by_tag["math"]:
+        formula.replace_with(Text(formula.text))
 
 
-def _separate_items(elements: list[Element]) -> None:
+def _separate_items(items: list[Element]) -> None:
     """Make a division of an item that holds another one without a list in between, which tables can bring about."""
-    for element in elements:
-        if element.tag not in _ITEMS:
-            continue
-        for parent in islice(element.ancestors, _INLINE_DEPTH):
+    for item in items:
+        for parent in islice(item.ancestors, _INLINE_DEPTH):
             tag = getattr(parent, "tag", "")
             if tag in _ITEMS and isinstance(parent, Element):
                 parent.tag = "div"
