@@ -34,11 +34,13 @@ docs: $(VENV)/installed-dev
 clean:
 	rm -rf $(VENV) demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
+$(VENV)/installed: EXTRAS = eval,plot
 $(VENV)/installed: pyproject.toml | $(BIN)/python
-	$(call install,.[eval,plot])
+	$(INSTALL)
 
+$(VENV)/installed-dev: EXTRAS = dev
 $(VENV)/installed-dev: pyproject.toml | $(BIN)/python
-	$(call install,.[dev])
+	$(INSTALL)
 	@touch $(VENV)/installed
 
 $(BIN)/python:
@@ -49,7 +51,7 @@ else
 endif
 
 ifdef UV
-install = $(UV) pip install --quiet --python $(BIN)/python --editable '$(1)' && touch $@
+INSTALL = $(UV) pip install --quiet --python $(BIN)/python --editable '.[$(EXTRAS)]' && touch $@
 else
-install = $(BIN)/python -m pip install --quiet --editable '$(1)' && touch $@
+INSTALL = $(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]' && touch $@
 endif
