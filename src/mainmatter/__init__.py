@@ -14,6 +14,7 @@ from mainmatter.errors import (
     InputError,
     MainmatterError,
     MissingExtra,
+    ModelError,
     PageTooLarge,
     UnknownName,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "Metadata",
     "Method",
     "MissingExtra",
+    "ModelError",
     "Page",
     "PageTooLarge",
     "UnknownName",

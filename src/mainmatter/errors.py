@@ -6,7 +6,8 @@
     ├── PageTooLarge         a page is over the size limit
     ├── UnknownName          no method, dataset, metric or format of that name
     ├── MissingExtra         an optional dependency is not installed; says which command installs it
-    └── DatasetError         a gold standard is missing, damaged or not in a known layout
+    ├── DatasetError         a gold standard is missing, damaged or not in a known layout
+    └── ModelError           a trained model is missing, damaged, foreign, or made for other parameters
 
 Each message says what is wrong, where, and what to do. Anything else that escapes is a bug.
 """
@@ -63,3 +64,7 @@ class MissingExtra(MainmatterError):
 
 class DatasetError(MainmatterError):
     """A gold standard is missing, damaged or not in a known layout."""
+
+
+class ModelError(MainmatterError):
+    """A trained model is missing, damaged, not a model at all, or made for other parameters."""

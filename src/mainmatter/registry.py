@@ -14,6 +14,8 @@ from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, cast
 
 from mainmatter.errors import InputError, UnknownName
+from mainmatter.methods.trainable import Trainable
+from mainmatter.models.store import is_model, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,25 +53,75 @@ def get_method(name: str, **parameters: Any) -> Method:  # noqa: ANN401 - each m
     """Make a method by its name.
 
     Args:
-        name: one of `method_names()`; parameters may follow, as in "density:c1=0.25,c2=8".
+        name: one of `method_names()`, or the path of a trained model; parameters may follow, as in
+            "density:c1=0.25,c2=8".
         parameters: the method's own parameters, such as `c1=0.25` for density.
 
     Raises:
         UnknownName: there is no such method.
         InputError: the method has no such parameter, its value is of the wrong type, or the method is another
             package's and cannot be loaded.
+        ModelError: the trained model is missing, damaged, or made for other parameters.
     """
-    name, _, listed = name.partition(":")
-    if name in METHODS:
-        maker = _load(METHODS[name])
-    elif name in _plugins():
-        maker = _load_plugin(name)
-    else:
-        raise UnknownName("method", name, method_names())
+    name, listed = split_name(name)
+    path = None
+    if name not in method_names() and is_model(name):
+        path, name = name, load(name).method
+    maker = _maker(name)
     chosen = _parse_parameters(name, listed) | parameters
     for parameter, value in chosen.items():
         _check_parameter(name, signature(maker).parameters, parameter, value)
-    return cast("Method", maker(**chosen))
+    if path is not None:
+        return cast("Method", _trained(maker, name).load(path, **chosen))
+    method = maker(**chosen)
+    return cast("Method", method.load_shipped() if isinstance(method, Trainable) else method)
+
+
+def make_untrained(name: str) -> Trainable[Any]:
+    """Make a method that learns, with its parameters, but without what the shipped model has learned.
+
+    Raises:
+        UnknownName: no method of that name learns.
+        InputError: the method has no such parameter, or its value is of the wrong type.
+    """
+    name, listed = split_name(name)
+    maker = _trained(_maker(name), name)
+    chosen = _parse_parameters(name, listed)
+    for parameter, value in chosen.items():
+        _check_parameter(name, signature(maker).parameters, parameter, value)
+    return maker(**chosen)
+
+
+def trainable_names() -> list[str]:
+    """The names of the methods that learn."""
+    return [name for name in METHODS if issubclass(_maker(name), Trainable)]
+
+
+def is_method(name: str) -> bool:
+    """Whether a name, without regard to its parameters, is that of a method or the path of a model."""
+    name, _ = split_name(name)
+    return name in method_names() or is_model(name)
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """A method's name, or a model's path, and the parameters that follow it."""
+    if is_model(name):
+        return name, ""
+    before, colon, after = name.rpartition(":") if is_model(name.rpartition(":")[0]) else name.partition(":")
+    return (before, after) if colon else (name, "")
+
+
+def _maker(name: str) -> Any:  # noqa: ANN401 - a class, or whatever another package's entry point names
+    if name not in method_names():
+        raise UnknownName("method", name, method_names())
+    return _load(METHODS[name]) if name in METHODS else _load_plugin(name)
+
+
+def _trained(maker: Any, name: str) -> type[Trainable[Any]]:  # noqa: ANN401
+    """A method's class, which must be one that learns."""
+    if isinstance(maker, type) and issubclass(maker, Trainable):
+        return maker
+    raise InputError(f"method {name!r} does not learn; those that do: {', '.join(trainable_names())}")
 
 
 def _parse_parameters(name: str, listed: str) -> dict[str, Any]:

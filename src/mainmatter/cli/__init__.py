@@ -16,7 +16,7 @@ from mainmatter import __version__
 from mainmatter.cli.printing import why_unwritable
 from mainmatter.errors import MainmatterError
 
-_COMMANDS = ("bench", "clean", "evaluate", "explain", "methods", "plot")
+_COMMANDS = ("bench", "clean", "evaluate", "explain", "methods", "plot", "reproduce", "train")
 
 
 class _LazyGroup(click.Group):

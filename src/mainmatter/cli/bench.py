@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from mainmatter.cli import options
 from mainmatter.cli.progress import progress
 from mainmatter.datasets import load_dataset
 from mainmatter.evaluation.report import format_table
 from mainmatter.evaluation.speed import measure_speed
 from mainmatter.registry import method_names
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.group(name="bench")
@@ -22,7 +26,7 @@ def command() -> None:
 @command.command()
 @click.argument("names", nargs=-1, metavar="[METHOD...]")
 @click.option("--on", "dataset", default="wcxb-dev", show_default=True, metavar="DATASET")
-@click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="The folder that holds NAME.parquet.")
+@options.data
 @click.option("--pages", type=click.IntRange(min=1), default=150, show_default=True, help="How many pages, at random.")
 @click.option(
     "--rounds", type=click.IntRange(min=1), default=7, show_default=True, help="How often each page is cleaned."

@@ -15,6 +15,7 @@ from mainmatter.clean import clean
 from mainmatter.cli import options
 from mainmatter.cli.printing import harmless, why_unwritable
 from mainmatter.cli.progress import progress
+from mainmatter.files import write_whole
 from mainmatter.inputs import STANDARD_INPUT, Input, find_inputs
 from mainmatter.parallel import Failure, ordered_map
 from mainmatter.registry import FORMATS, get_method
@@ -145,7 +146,7 @@ def _put(one: Input, result: str, target: Path | None, heading: str) -> str | No
         if target is None:
             click.echo(harmless(heading + result), nl=False)
         else:
-            _write(target, result.encode())
+            write_whole(target, result.encode())
     except UnicodeEncodeError as error:
         return f"{one.name}: {why_unwritable(error)}"
     except OSError as error:
@@ -153,21 +154,6 @@ def _put(one: Input, result: str, target: Path | None, heading: str) -> str | No
             raise
         return f"{one.name}: cannot be written: {error.filename or target}: {error.strerror or error}"
     return None
-
-
-def _write(target: Path, data: bytes) -> None:
-    """Write a file whole or not at all: a full disk or a killed run leaves no half of it, and what was there stays."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if target.exists() and not target.is_file():  # a device, a pipe; a folder is told as such
-        target.write_bytes(data)
-        return
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        draft.write_bytes(data)
-        draft.replace(target)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise OSError(error.errno, error.strerror, str(target)) from error
 
 
 def _error(one: Input, error: str) -> str:

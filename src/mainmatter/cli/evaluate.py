@@ -24,7 +24,7 @@ from mainmatter.metrics import METRICS
     metavar="DATASET",
     help="A dataset's name or path; may be repeated.",
 )
-@click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="The folder that holds NAME.parquet.")
+@options.data
 @click.option(
     "--metric",
     "metrics",

@@ -26,7 +26,7 @@ def _describe(name: str) -> list[str]:
         lines = [method.summary]
     except Exception as error:  # another package's method may be broken in any way
         return [f"cannot be used: {' '.join(str(error).split()) or type(error).__name__}"]
-    fields = dataclasses.fields(method) if dataclasses.is_dataclass(method) else ()
+    fields = [field for field in dataclasses.fields(method) if field.init] if dataclasses.is_dataclass(method) else []
     if fields:
         lines.append("parameters: " + ", ".join(f"{field.name}={getattr(method, field.name)}" for field in fields))
     return lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import click
 
@@ -30,6 +31,9 @@ max_size = click.option(
     show_default=True,
     metavar="MB",
     help="Refuse larger pages.",
+)
+data = click.option(
+    "--data", type=click.Path(path_type=Path, file_okay=False), help="The folder that holds NAME.parquet."
 )
 workers = click.option(
     "-j",

@@ -13,7 +13,7 @@ from mainmatter.evaluation.peers import PEERS, get_peer
 from mainmatter.metrics import Gold, Output, find_metric
 from mainmatter.parallel import Failure, ordered_map
 from mainmatter.records import Metadata
-from mainmatter.registry import get_method, method_names
+from mainmatter.registry import get_method, is_method, method_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -71,9 +71,10 @@ def evaluate(
         MissingExtra: a peer or what a metric needs is not installed.
     """
     check_names([method] if isinstance(method, str) else [], metrics)
+    runner = get_method(method) if isinstance(method, str) and method not in PEERS else method
     measured: list[PageScores] = []
     failures = []
-    for page, result in zip(pages, ordered_map(partial(_measure, method, tuple(metrics)), pages, workers), strict=True):
+    for page, result in zip(pages, ordered_map(partial(_measure, runner, tuple(metrics)), pages, workers), strict=True):
         if isinstance(result, Failure):
             failures.append((page.page.id or "", result.error))
             measured.append(_compare(Output(""), page, metrics))
@@ -95,7 +96,7 @@ def check_names(methods: Iterable[str], metrics: Iterable[str]) -> None:
     for name in methods:
         if name in PEERS:
             get_peer(name)
-        elif name.partition(":")[0] in method_names():
+        elif is_method(name):
             get_method(name)
         else:
             raise UnknownName("method", name, [*method_names(), *PEERS])

@@ -1,0 +1,87 @@
+"""`mainmatter train`: a method, gold standards, a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from mainmatter.cli import options
+from mainmatter.cli.progress import progress
+from mainmatter.datasets import load_dataset
+from mainmatter.files import write_whole
+from mainmatter.limits import format_size
+from mainmatter.models.store import is_model
+from mainmatter.registry import make_untrained
+from mainmatter.training.card import card_page
+from mainmatter.training.train import Training, train
+
+
+@click.command(name="train")
+@click.argument("method", metavar="METHOD[:PARAMETER=VALUE,...]")
+@click.option(
+    "--on",
+    "datasets",
+    multiple=True,
+    required=True,
+    metavar="DATASET",
+    help="A dataset's name or path, to learn from; may be repeated.",
+)
+@click.option(
+    "--valid", "valid", multiple=True, metavar="DATASET", help="Measure the result on this one; may be repeated."
+)
+@options.data
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    metavar="FOLDER",
+    help="Where the model goes; an older model there is replaced.",
+)
+@click.option(
+    "--labels",
+    "by",
+    type=click.Choice(["words", "dice"]),
+    default="words",
+    show_default=True,
+    help="How gold texts become labels of blocks: word by word, or by the overlap of paragraphs (FIASCO 5.1).",
+)
+@click.option("--check/--no-check", default=True, help="Train without a tenth of the sites first, and measure on them.")
+@click.option("--licence", metavar="TEXT", help="The licence of your data, for the model's card.")
+@options.workers
+def command(
+    method: str,
+    datasets: tuple[str, ...],
+    valid: tuple[str, ...],
+    data: Path | None,
+    output: Path,
+    by: Literal["words", "dice"],
+    check: bool,
+    licence: str | None,
+    workers: int,
+) -> None:
+    """Train a method on pages with their clean texts.
+
+    DATASET is the name of one in the --data folder, a Parquet file, a folder with html/ and gold/ (NAME.html beside
+    NAME.txt), or CleanEval's own folder. The model can be used wherever a method's name can: --method FOLDER.
+    """
+    make_untrained(method)  # complain before any work
+    if output.exists() and not is_model(output) and any(output.iterdir()):
+        raise click.BadParameter(f"{output} holds something other than a model", param_hint="--output")
+    training = Training(
+        method,
+        {name: load_dataset(name, data) for name in datasets},
+        {name: load_dataset(name, data) for name in valid},
+        by=by,
+        check=check,
+        licence=licence,
+        workers=workers,
+    )
+    trained, card = train(training, progress, lambda line: click.echo(line, err=True))
+    size = trained.save(output, card)
+    write_whole(output / "README.md", card_page(trained, card, size).encode("utf-8"))
+    seconds = card["seconds"]["in_all"]
+    click.echo(f"model written to {output}: {format_size(size)}, {seconds:.0f} s; its card: {output / 'README.md'}")
+    click.echo(f"use it: mainmatter clean PAGE --method {output}")

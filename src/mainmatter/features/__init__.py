@@ -1,0 +1,1 @@
+"""From a document to numbers, one family of features a file."""

@@ -1,0 +1,1 @@
+"""Learning algorithms that know arrays and strings, not pages: the methods bring the pages to them."""

@@ -1,0 +1,129 @@
+"""Gold text to labels: which blocks of a page are its main matter?
+
+Gold standards give clean text, not labelled blocks. Two ways to label:
+
+words   align the words of the page with those of the gold text, in order, by a longest common subsequence; a block is
+        main matter as far as its words are part of the alignment.
+dice    FIASCO 5.1: match each gold paragraph with the subtree whose words overlap most with it (training/dice.py).
+
+docs/results/alignment.md says which labels better; `words` is the default.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from mainmatter.clean import read
+from mainmatter.methods.trainable import Example
+from mainmatter.metrics.sequences import matching_blocks
+from mainmatter.metrics.words import MARKERS, marked_tokens, words
+from mainmatter.records import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from mainmatter.datasets import GoldPage
+    from mainmatter.metrics import Gold
+    from mainmatter.records import Document
+
+Aligner = Literal["words", "dice"]
+
+# After a first alignment, blocks with a smaller aligned share stand aside, so that their few words cannot take the
+# place of those of the main matter in a second one.
+_CHANCE = 0.3
+
+_KIND_OF_MARKER = {"<h>": Kind.HEADING, "<l>": Kind.LIST_ITEM, "<p>": Kind.PARAGRAPH}
+_THREE_KINDS = (Kind.HEADING, Kind.LIST_ITEM)
+
+
+def make_example(gold_page: GoldPage, by: Aligner = "words") -> Example:
+    """Read a page and label its blocks with the gold standard's text."""
+    return label(read(gold_page.page), gold_page.gold, by)
+
+
+def label(document: Document, gold: Gold, by: Aligner = "words") -> Example:
+    """Label the blocks of a document with the gold standard's text."""
+    shares, kinds = align_words(document, gold)
+    if by == "dice":
+        from mainmatter.training.dice import align_dice  # noqa: PLC0415
+
+        shares = align_dice(document, gold)
+    return Example(document, gold, shares, kinds)
+
+
+def align_words(document: Document, gold: Gold) -> tuple[NDArray[np.float64], list[Kind]]:
+    """Align page and gold text word by word: the share of each block that is aligned, and what the gold calls it."""
+    block_words = [words(text) for text in document.columns.texts]
+    gold_words, gold_kinds = _gold_words(gold)
+    aligned = _align(block_words, gold_words)
+    likely = [block if _share(found) >= _CHANCE else [] for block, found in zip(block_words, aligned, strict=True)]
+    aligned = _align(likely, gold_words)
+    kinds = [kind if kind in _THREE_KINDS else Kind.PARAGRAPH for kind in document.columns.kinds]
+    for i, found in enumerate(aligned):
+        in_gold = found[found >= 0]
+        if gold_kinds and len(in_gold):
+            kinds[i] = gold_kinds[int(in_gold[len(in_gold) // 2])]
+    return np.array([_share(found) for found in aligned], np.float64), kinds
+
+
+def _gold_words(gold: Gold) -> tuple[list[str], list[Kind]]:
+    """The words of the gold text and, where it is marked up, the kind of the segment that each is part of."""
+    if gold.marked is None:
+        return words(gold.text or ""), []
+    found: list[str] = []
+    kinds: list[Kind] = []
+    kind = Kind.PARAGRAPH
+    for token in marked_tokens(gold.marked):
+        if token in MARKERS:
+            kind = _KIND_OF_MARKER[token]
+            continue
+        of_token = words(token)
+        found += of_token
+        kinds += [kind] * len(of_token)
+    return found, kinds
+
+
+def _align(blocks: Sequence[list[str]], gold_words: list[str]) -> list[NDArray[np.intp]]:
+    """For each word of each block the number of the gold word that it is aligned with, or -1."""
+    page_words = [word for block in blocks for word in block]
+    runs = [[a, b, size] for a, b, size in matching_blocks(page_words, gold_words)]
+    _close_gaps(runs, page_words, gold_words)
+    aligned = np.full(len(page_words), -1)
+    for start, gold_start, size in runs:
+        aligned[start : start + size] = np.arange(gold_start, gold_start + size)
+    ends = list(accumulate(map(len, blocks)))
+    return [aligned[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def _close_gaps(runs: list[list[int]], page_words: list[str], gold_words: list[str]) -> None:
+    """Where gold words that follow each other are torn apart, move those of the shorter run to the longer one.
+
+    Alignments of the same length abound: the first word of a headline may as well be aligned with the same word of a
+    menu. A run is [start in the page, start in the gold text, size].
+    """
+    for left, right in pairwise(runs):
+        if left[1] + left[2] != right[1]:
+            continue
+        while (
+            0 < left[2] <= right[2]
+            and right[0] > left[0] + left[2]
+            and page_words[right[0] - 1] == gold_words[right[1] - 1]
+        ):
+            left[2] -= 1
+            right[:] = right[0] - 1, right[1] - 1, right[2] + 1
+        while (
+            0 < right[2] < left[2]
+            and right[0] > left[0] + left[2]
+            and page_words[left[0] + left[2]] == gold_words[right[1]]
+        ):
+            left[2] += 1
+            right[:] = right[0] + 1, right[1] + 1, right[2] - 1
+
+
+def _share(found: NDArray[np.intp]) -> float:
+    return float((found >= 0).mean()) if len(found) else 0.0

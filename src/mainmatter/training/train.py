@@ -1,0 +1,157 @@
+"""The whole of training: data to labels to a model with its card."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mainmatter.datasets import folds_by_site
+from mainmatter.errors import InputError
+from mainmatter.evaluation.evaluate import evaluate
+from mainmatter.methods.trainable import be_silent
+from mainmatter.metrics import find_metric
+from mainmatter.registry import make_untrained
+from mainmatter.training.card import data_entry, method_entry
+from mainmatter.training.fit import Observed, headline, observe_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from mainmatter.datasets import GoldPage
+    from mainmatter.evaluation.evaluate import Evaluation
+    from mainmatter.methods.trainable import Trainable
+    from mainmatter.training.align import Aligner
+
+    Progress = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
+
+METRIC = "bag"
+CHECK_FOLDS = 10  # a first training leaves this part of the sites out, to measure on them
+BASELINE = "ice-baseline"  # keeps everything: whatever is below it has learned nothing
+
+
+@dataclass
+class Training:
+    """What to train on, and how.
+
+    Attributes:
+        method: the name of the method, with parameters, as in "ncleaner:n=4".
+        data: the gold standards to learn from, by name.
+        valid: the gold standards to measure the result on, by name.
+        by: how to label blocks; see `training/align.py`.
+        check: train on nine tenths of the sites first and measure on the rest, for an early and honest figure.
+        licence: under which licence the data is, where the table of datasets does not know it.
+        workers: how many processes read pages.
+    """
+
+    method: str
+    data: Mapping[str, Sequence[GoldPage]]
+    valid: Mapping[str, Sequence[GoldPage]] = field(default_factory=dict)
+    by: Aligner = "words"
+    check: bool = True
+    licence: str | None = None
+    workers: int = 1
+
+
+def train(
+    training: Training, progress: Progress, say: Callable[[str], object] = be_silent
+) -> tuple[Trainable[Any], dict[str, Any]]:
+    """Train a method, and tell how it goes.
+
+    Args:
+        training: what to train on, and how.
+        progress: shows how far a piece of work has come, as `cli/progress.py` does.
+        say: told a line after each step.
+
+    Returns:
+        The trained method, and the card to save with it.
+
+    Raises:
+        UnknownName: no method of that name learns.
+        InputError: a parameter is wrong, or there is no page to learn from.
+        MissingExtra: learning needs a package that is not installed.
+    """
+    started = time.monotonic()
+    method = make_untrained(training.method)
+    card = method_entry(training.method, training.by)
+    observed = _observe(training, method, progress, say)
+    card["data"] = [data_entry(name, pages, training.licence) for name, pages in training.data.items()]
+    card["pages"] = {"learned_from": len(observed.pages), "skipped": len(observed.skipped)}
+    card["oracle"] = {f"{METRIC}_f1": round(observed.oracle, 4)}
+    if training.check:
+        card["check"] = _check(training, observed, progress, say)
+    say(f"learning from {len(observed.pages)} pages")
+    learning = time.monotonic()
+    method.learn(observed.observations, say)
+    card["seconds"] = {"learning": round(time.monotonic() - learning, 1)}
+    card["valid"] = [
+        _validate(name, pages, method, training.workers, progress, say) for name, pages in training.valid.items()
+    ]
+    card["seconds"]["in_all"] = round(time.monotonic() - started, 1)
+    return method, card
+
+
+def _observe(training: Training, method: Trainable[Any], progress: Progress, say: Callable[[str], object]) -> Observed:
+    """Read and label the pages; fewer than all of them is told, none of them is an error."""
+    pages = [page for pages in training.data.values() for page in pages]
+    with progress("reading and labelling", len(pages)) as advance:
+        observed = observe_pages(method, pages, by=training.by, workers=training.workers, on_page=advance)
+    for page, reason in observed.skipped:
+        say(f"skipped {page}: {reason}")
+    if not observed.pages:
+        raise InputError("no page to learn from: none has a gold text")
+    say(
+        f"{len(observed.pages)} pages labelled, {len(observed.skipped)} skipped; "
+        f"keeping exactly the blocks that are labelled so would give {METRIC} f1 {observed.oracle:.3f}"
+    )
+    return observed
+
+
+def _check(
+    training: Training, observed: Observed, progress: Progress, say: Callable[[str], object]
+) -> dict[str, Any] | None:
+    """Train without a tenth of the sites and measure on them: the figure to expect on pages like these."""
+    folds = [fold for fold in folds_by_site(observed.pages, CHECK_FOLDS) if fold]
+    if len(folds) < 2:
+        say("no check: all pages are of one site")
+        return None
+    held_out = set(folds[0])
+    method = make_untrained(training.method)
+    method.learn([each for i, each in enumerate(observed.observations) if i not in held_out])
+    pages = [observed.pages[i] for i in folds[0]]
+    found = _measure(method, "held out", pages, training.workers, progress)
+    everything = _measure(BASELINE, "held out", pages, training.workers, progress)
+    say(
+        f"check: on {len(pages)} pages of sites left out of a first training: {headline(found, METRIC)} "
+        f"(all text: {headline(everything, METRIC)})"
+    )
+    return {"pages": len(pages), **_figures(found), "all_text": _figures(everything)}
+
+
+def _validate(
+    name: str,
+    pages: Sequence[GoldPage],
+    method: Trainable[Any],
+    workers: int,
+    progress: Progress,
+    say: Callable[[str], object],
+) -> dict[str, Any]:
+    found = _measure(method, name, pages, workers, progress)
+    say(f"{name}: {headline(found, METRIC)} on {len(pages)} pages")
+    return {"name": name, "pages": len(pages), **_figures(found)}
+
+
+def _measure(
+    method: str | Trainable[Any], name: str, pages: Sequence[GoldPage], workers: int, progress: Progress
+) -> Evaluation:
+    label = method if isinstance(method, str) else method.name
+    with progress(f"{label} on {name}", len(pages)) as advance:
+        return evaluate(method, name, pages, [METRIC], workers=workers, on_page=advance)
+
+
+def _figures(evaluation: Evaluation) -> dict[str, float]:
+    scores = evaluation.scores[METRIC]
+    return {
+        f"{METRIC}_{column}": round(scores[column], 4) for column in find_metric(METRIC).columns if column in scores
+    }

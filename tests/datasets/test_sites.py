@@ -1,0 +1,48 @@
+"""Splitting by site."""
+
+from __future__ import annotations
+
+import pytest
+
+from mainmatter.datasets import GoldPage, folds_by_site, site_of
+from mainmatter.metrics import Gold
+from mainmatter.records import Page
+
+
+def page(url: str | None, name: str = "p") -> GoldPage:
+    return GoldPage(Page("", url, name), Gold(), {})
+
+
+@pytest.mark.parametrize(
+    ("url", "site"),
+    [
+        ("https://www.example.org/a/b?c", "example.org"),
+        ("http://news.bbc.co.uk/1", "bbc.co.uk"),
+        ("http://a.b.com.au:8080/", "b.com.au"),
+        ("http://co.uk/", "co.uk"),
+        ("http://localhost/x", "localhost"),
+        ("http://192.168.3.4/x", "192.168.3.4"),
+        ("http://EXAMPLE.org", "example.org"),
+        (None, "page p"),
+        ("", "page p"),
+        ("no address", "page p"),
+        ("http://[broken", "page p"),
+    ],
+)
+def test_site_of(url: str | None, site: str) -> None:
+    assert site_of(page(url)) == site
+
+
+def test_no_site_is_in_two_folds_and_no_page_is_lost() -> None:
+    pages = [page(f"https://w{n % 3}.site{n % 17}.org/{n}") for n in range(100)]
+    folds = folds_by_site(pages, 5)
+    assert sorted(number for fold in folds for number in fold) == list(range(100))
+    sites = [{site_of(pages[n]) for n in fold} for fold in folds]
+    assert sum(map(len, sites)) == len(set.union(*sites)) == 17
+    assert max(map(len, folds)) - min(map(len, folds)) <= 6
+    assert folds == folds_by_site(pages, 5)
+    assert folds != folds_by_site(pages, 5, seed=1)
+
+
+def test_fewer_sites_than_folds() -> None:
+    assert [len(fold) for fold in folds_by_site([page("http://a.org/"), page("http://a.org/2")], 3)] == [2, 0, 0]

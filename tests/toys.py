@@ -1,0 +1,74 @@
+"""A method that learns, small enough to see through, and pages to teach it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from mainmatter.methods.contract import Reasons
+from mainmatter.methods.trainable import Example, Trainable, be_silent, need_some
+from mainmatter.records import Document, Extraction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+LONG = "This paragraph is part of the text and, as such, rather long, which is how one tells it from a menu."
+
+
+@dataclass(eq=False)
+class Cutoff(Trainable[tuple[int, int]]):
+    """Keep blocks longer than halfway between the longest that was dropped and the shortest that was kept."""
+
+    unit: str = "characters"
+    margin: float = 0.0
+    cutoff_: float = field(default=float("nan"), init=False)
+
+    name: ClassVar[str] = "cutoff"
+    summary: ClassVar[str] = "long blocks"
+    learned_with: ClassVar[frozenset[str]] = frozenset(("unit",))
+
+    def extract(self, document: Document) -> Extraction:
+        scores = np.array([self._length(text) for text in document.columns.texts], np.float64)
+        kept = scores > self.cutoff_ + self.margin
+        reasons = Reasons(kept.astype(np.intp), ("short", "long"))
+        return Extraction(document, self.name, scores, kept, document.columns.kinds, reasons)
+
+    def observe(self, example: Example) -> tuple[int, int]:
+        lengths = [self._length(text) for text in example.document.columns.texts]
+        dropped = [length for length, kept in zip(lengths, example.kept, strict=True) if not kept]
+        kept = [length for length, kept in zip(lengths, example.kept, strict=True) if kept]
+        return max(dropped, default=0), min(kept, default=1000)
+
+    def learn(self, observations: Sequence[tuple[int, int]], report: Callable[[str], object] = be_silent) -> Self:
+        need_some(observations, self.name)
+        self.cutoff_ = float(max(o[0] for o in observations) + min(o[1] for o in observations)) / 2
+        report(f"cutoff {self.cutoff_}")
+        return self
+
+    def facts_and_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        return {"cutoff": self.cutoff_}, {"seen": np.arange(3)}
+
+    def restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        if arrays["seen"].shape != (3,):
+            raise ValueError("seen has the wrong shape")
+        self.cutoff_ = float(facts["cutoff"])
+
+    def _length(self, text: str) -> int:
+        return len(text) if self.unit == "characters" else len(text.split())
+
+
+def write_gold_folder(folder: Path, pages: int = 12) -> Path:
+    """A gold standard as a folder: long paragraphs are main matter, a short menu is not."""
+    (folder / "html").mkdir(parents=True)
+    (folder / "gold").mkdir()
+    for n in range(pages):
+        menu = f"<ul><li>Home</li><li>Menu {n}</li></ul><h1>A short heading {n}</h1>"
+        html = f"{menu}<p>{LONG} {n}.</p><p>{LONG} Page {n}.</p>"
+        (folder / "html" / f"{n:02}.html").write_text(html, encoding="utf-8")
+        (folder / "gold" / f"{n:02}.txt").write_text(f"{LONG} {n}.\n\n{LONG} Page {n}.\n", encoding="utf-8")
+    return folder

@@ -1,0 +1,127 @@
+"""Observation, cross-validation and training as a whole."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mainmatter import registry
+from mainmatter.datasets import GoldPage, load_dataset
+from mainmatter.errors import InputError
+from mainmatter.metrics import Gold
+from mainmatter.records import Page
+from mainmatter.training.card import card_page, data_entry, digest
+from mainmatter.training.fit import cross_validate, observe_pages
+from mainmatter.training.train import Training, train
+from toys import LONG, Cutoff, write_gold_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.METHODS, "cutoff", "toys:Cutoff")
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> list[GoldPage]:
+    return load_dataset(str(write_gold_folder(tmp_path / "gold")))
+
+
+@contextmanager
+def no_progress(label: str, length: int) -> Iterator[Callable[[], None]]:
+    yield lambda: None
+
+
+def test_pages_without_gold_text_are_skipped_and_told(pages: list[GoldPage]) -> None:
+    snippets_only = GoldPage(Page("<p>x", id="lonely"), Gold(must_have=("x",)), {})
+    done: list[None] = []
+    observed = observe_pages(Cutoff(), [snippets_only, *pages], workers=2, on_page=lambda: done.append(None))
+    assert observed.skipped == [("lonely", "has no gold text")]
+    assert observed.pages == pages
+    assert observed.observations == [(len(f"A short heading {n}"), len(f"{LONG} {n}.")) for n in range(12)]
+    assert observed.oracle == pytest.approx(1)
+    assert len(done) == 12
+
+
+def test_a_page_that_a_method_cannot_observe_is_skipped_and_told(
+    pages: list[GoldPage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(self: Cutoff, example: object) -> None:
+        raise KeyError("no")
+
+    monkeypatch.setattr(Cutoff, "observe", fails)
+    observed = observe_pages(Cutoff(), pages[:1])
+    assert observed.skipped == [("00", "KeyError: 'no'")]
+    assert observed.pages == observed.observations == []
+
+
+def test_cross_validation_judges_each_page_once(pages: list[GoldPage], monkeypatch: pytest.MonkeyPatch) -> None:
+    learned: list[int] = []
+    learn = Cutoff.learn
+
+    def counting(self: Cutoff, observations: list[tuple[int, int]], report: object = None) -> Cutoff:
+        learned.append(len(observations))
+        return learn(self, observations)
+
+    monkeypatch.setattr(Cutoff, "learn", counting)
+    lines: list[str] = []
+    found = cross_validate("cutoff", observe_pages(Cutoff(), pages), ["bag"], folds=4, report=lines.append)
+    assert learned == [9] * 4  # never from the pages that are judged
+    assert [name for name, _ in found.pages] == [page.page.id for page in pages]
+    assert found.scores["bag"]["pages"] == 12
+    assert found.scores["bag"]["f1"] == pytest.approx(1)
+    assert lines == [f"fold {n} of 4: bag f1 1.000" for n in (1, 2, 3, 4)]
+
+
+def test_training_tells_how_it_goes(pages: list[GoldPage]) -> None:
+    lines: list[str] = []
+    training = Training("cutoff:margin=1", {"mine": pages}, {"other": pages[:3]}, licence="CC0")
+    method, card = train(training, no_progress, lines.append)
+    assert isinstance(method, Cutoff)
+    assert method.margin == 1
+    assert lines == [
+        "12 pages labelled, 0 skipped; keeping exactly the blocks that are labelled so would give bag f1 1.000",
+        f"check: on 2 pages of sites left out of a first training: bag f1 1.000 (all text: bag f1 {ALL_TEXT:.3f})",
+        "learning from 12 pages",
+        f"cutoff {method.cutoff_}",
+        "other: bag f1 1.000 on 3 pages",
+    ]
+    assert card["data"] == [{"name": "mine", "pages": 12, "licence": "CC0", "sha256": digest(pages)}]
+    assert card["check"]["all_text"]["bag_f1"] == pytest.approx(ALL_TEXT, abs=0.001)
+    assert card["valid"] == [{"name": "other", "pages": 3, "bag_precision": 1, "bag_recall": 1, "bag_f1": 1}]
+    page = card_page(method, card, 1234)
+    assert "| mine | 12 | CC0 | `" in page
+    assert "| other | 3 | 1.000 | 1.000 | 1.000 |" in page
+    assert "1,234 bytes" in page
+
+
+# 7 words of menu and heading beside twice the 21 words of LONG, a number each and the word "page".
+ALL_TEXT = 2 * 45 / (45 + 52)
+
+
+def test_a_set_without_gold_texts(pages: list[GoldPage]) -> None:
+    bare = [GoldPage(page.page, Gold(must_have=("x",)), {}) for page in pages]
+    with pytest.raises(InputError, match="no page to learn from: none has a gold text"):
+        train(Training("cutoff", {"bare": bare}), no_progress)
+
+
+def test_one_site_cannot_be_checked(pages: list[GoldPage]) -> None:
+    lines: list[str] = []
+    _, card = train(Training("cutoff", {"one": pages[:1]}), no_progress, lines.append)
+    assert card["check"] is None
+    assert "no check: all pages are of one site" in lines
+
+
+def test_a_digest_is_of_pages_and_gold_texts(pages: list[GoldPage]) -> None:
+    other = GoldPage(pages[0].page, Gold("other"), {})
+    text = GoldPage(Page(pages[0].page.html.decode()), pages[0].gold, {"lang": "en"})  # type: ignore[union-attr]
+    assert digest(pages) == digest(list(pages))
+    assert len({digest(pages), digest(pages[1:]), digest([other, *pages[1:]]), digest(pages[::-1])}) == 4
+    assert digest([text, *pages[1:]]) == digest(pages)
+    assert data_entry("wcxb-dev", pages)["licence"] == "CC BY 4.0"
+    assert data_entry("mine", pages)["licence"] == "not said"
