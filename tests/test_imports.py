@@ -38,8 +38,9 @@ LAYER = {name: number for number, names in enumerate(LAYERS) for name in names}
 EXCEPTIONS = {("records", "registry")}
 
 HEAVY = (
-    "click lxml matplotlib pandas pyarrow rapidfuzz resiliparse scipy selectolax sklearn trafilatura urllib3".split()
-)
+    "HanTa click lxml matplotlib pandas pyarrow rapidfuzz regex resiliparse scipy selectolax sklearn trafilatura "
+    "urllib3 wordfreq"
+).split()
 
 
 def imported_modules(path: Path) -> list[str]:

@@ -28,9 +28,14 @@ DEFAULT_METHOD = "ice-heuristic"
 
 METHODS: dict[str, str] = {
     "density": "mainmatter.methods.density:Density",
+    "fiasco": "mainmatter.methods.fiasco:Fiasco",
     "ice-baseline": "mainmatter.methods.ice_baseline:IceBaseline",
     "ice-elaborate": "mainmatter.methods.ice_elaborate:IceElaborate",
     "ice-heuristic": "mainmatter.methods.ice_heuristic:IceHeuristic",
+    "ice-lm": "mainmatter.methods.ice_lm:IceLm",
+    "ice-regex": "mainmatter.methods.ice_regex:IceRegex",
+    "ice-tree": "mainmatter.methods.ice_tree:IceTree",
+    "ncleaner": "mainmatter.methods.ncleaner:Ncleaner",
 }
 
 # The format's name, the function that writes it, and the ending of its files.

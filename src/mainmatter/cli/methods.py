@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from mainmatter.methods.trainable import Trainable
+from mainmatter.models.store import SHIPPED, load
 from mainmatter.registry import DEFAULT_METHOD, get_method, method_names
 
 
@@ -29,4 +31,7 @@ def _describe(name: str) -> list[str]:
     fields = [field for field in dataclasses.fields(method) if field.init] if dataclasses.is_dataclass(method) else []
     if fields:
         lines.append("parameters: " + ", ".join(f"{field.name}={getattr(method, field.name)}" for field in fields))
+    if isinstance(method, Trainable):
+        data = load(SHIPPED / method.weights()).card["data"]
+        lines.append("trained on " + ", ".join(each["name"] for each in data))
     return lines

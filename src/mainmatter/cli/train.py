@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Literal
 
@@ -70,6 +71,7 @@ def command(
     make_untrained(method)  # complain before any work
     if output.exists() and not is_model(output) and any(output.iterdir()):
         raise click.BadParameter(f"{output} holds something other than a model", param_hint="--output")
+    checkpoint = output.with_name(f"{output.name}.unfinished")
     training = Training(
         method,
         {name: load_dataset(name, data) for name in datasets},
@@ -78,10 +80,17 @@ def command(
         check=check,
         licence=licence,
         workers=workers,
+        checkpoint=checkpoint,
     )
-    trained, card = train(training, progress, lambda line: click.echo(line, err=True))
+    try:
+        trained, card = train(training, progress, lambda line: click.echo(line, err=True))
+    except KeyboardInterrupt:
+        if checkpoint.is_dir():
+            click.echo(f"interrupted; the same command goes on from {checkpoint}", err=True)
+        raise
     size = trained.save(output, card)
     write_whole(output / "README.md", card_page(trained, card, size).encode("utf-8"))
+    shutil.rmtree(checkpoint, ignore_errors=True)
     seconds = card["seconds"]["in_all"]
     click.echo(f"model written to {output}: {format_size(size)}, {seconds:.0f} s; its card: {output / 'README.md'}")
     click.echo(f"use it: mainmatter clean PAGE --method {output}")

@@ -74,13 +74,14 @@ class HtmlSource:
 
     def blocks(self, columns: Columns) -> list[Block]:  # noqa: ARG002 - the segments have them too
         """Make the blocks, with all that is known about them."""
-        return locate(*self._tree_and_segments())
+        return locate(*self.tree_and_segments())
 
     def metadata(self) -> Metadata:
         """Read what the page says about itself."""
-        return read_metadata(self._tree_and_segments()[0], self._page.url)
+        return read_metadata(self.tree_and_segments()[0], self._page.url)
 
-    def _tree_and_segments(self) -> tuple[Tree, Segments]:
+    def tree_and_segments(self) -> tuple[Tree, Segments]:
+        """The page's tree and the blocks' nodes in it; shared by all who ask, so not to be changed."""
         if self._parsed is None:
             self._parsed = self.parse_again()
         return self._parsed

@@ -18,6 +18,7 @@ from mainmatter.training.fit import Observed, headline, observe_pages
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from mainmatter.datasets import GoldPage
     from mainmatter.evaluation.evaluate import Evaluation
@@ -43,6 +44,7 @@ class Training:
         check: train on nine tenths of the sites first and measure on the rest, for an early and honest figure.
         licence: under which licence the data is, where the table of datasets does not know it.
         workers: how many processes read pages.
+        checkpoint: a folder where methods whose learning takes long leave their state, to go on after an interrupt.
     """
 
     method: str
@@ -52,6 +54,14 @@ class Training:
     check: bool = True
     licence: str | None = None
     workers: int = 1
+    checkpoint: Path | None = None
+
+    def make_method(self) -> Trainable[Any]:
+        """The method, as yet untrained."""
+        method = make_untrained(self.method)
+        if self.checkpoint is not None and hasattr(method, "checkpoint"):
+            method.checkpoint = method.checkpoint or str(self.checkpoint)
+        return method
 
 
 def train(
@@ -73,7 +83,7 @@ def train(
         MissingExtra: learning needs a package that is not installed.
     """
     started = time.monotonic()
-    method = make_untrained(training.method)
+    method = training.make_method()
     card = method_entry(training.method, training.by)
     observed = _observe(training, method, progress, say)
     card["data"] = [data_entry(name, pages, training.licence) for name, pages in training.data.items()]
@@ -81,7 +91,7 @@ def train(
     card["oracle"] = {f"{METRIC}_f1": round(observed.oracle, 4)}
     if training.check:
         card["check"] = _check(training, observed, progress, say)
-    say(f"learning from {len(observed.pages)} pages")
+    say(f"learning from {_count(observed.pages)}")
     learning = time.monotonic()
     method.learn(observed.observations, say)
     card["seconds"] = {"learning": round(time.monotonic() - learning, 1)}
@@ -102,7 +112,7 @@ def _observe(training: Training, method: Trainable[Any], progress: Progress, say
     if not observed.pages:
         raise InputError("no page to learn from: none has a gold text")
     say(
-        f"{len(observed.pages)} pages labelled, {len(observed.skipped)} skipped; "
+        f"{_count(observed.pages)} labelled, {len(observed.skipped)} skipped; "
         f"keeping exactly the blocks that are labelled so would give {METRIC} f1 {observed.oracle:.3f}"
     )
     return observed
@@ -117,13 +127,13 @@ def _check(
         say("no check: all pages are of one site")
         return None
     held_out = set(folds[0])
-    method = make_untrained(training.method)
+    method = training.make_method()
     method.learn([each for i, each in enumerate(observed.observations) if i not in held_out])
     pages = [observed.pages[i] for i in folds[0]]
     found = _measure(method, "held out", pages, training.workers, progress)
     everything = _measure(BASELINE, "held out", pages, training.workers, progress)
     say(
-        f"check: on {len(pages)} pages of sites left out of a first training: {headline(found, METRIC)} "
+        f"check: on {_count(pages)} of sites left out of a first training: {headline(found, METRIC)} "
         f"(all text: {headline(everything, METRIC)})"
     )
     return {"pages": len(pages), **_figures(found), "all_text": _figures(everything)}
@@ -138,7 +148,7 @@ def _validate(
     say: Callable[[str], object],
 ) -> dict[str, Any]:
     found = _measure(method, name, pages, workers, progress)
-    say(f"{name}: {headline(found, METRIC)} on {len(pages)} pages")
+    say(f"{name}: {headline(found, METRIC)} on {_count(pages)}")
     return {"name": name, "pages": len(pages), **_figures(found)}
 
 
@@ -148,6 +158,10 @@ def _measure(
     label = method if isinstance(method, str) else method.name
     with progress(f"{label} on {name}", len(pages)) as advance:
         return evaluate(method, name, pages, [METRIC], workers=workers, on_page=advance)
+
+
+def _count(pages: Sequence[GoldPage]) -> str:
+    return f"{len(pages):,} page{'s' * (len(pages) != 1)}"
 
 
 def _figures(evaluation: Evaluation) -> dict[str, float]:

@@ -1,0 +1,351 @@
+"""`ncleaner`: two character n-gram models, one of clean and one of dirty text, judge each block (NCleaner).
+
+Of the paper's four stages the first three are our reader (html/, text/), which gives blocks and their kinds, and one
+heuristic, `has_bars`. The fourth is here; its models are those of learners/ngrams.py.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from urllib.parse import urlsplit
+from zlib import crc32
+
+import numpy as np
+
+from mainmatter.errors import InputError
+from mainmatter.learners.alphabet import Alphabet
+from mainmatter.learners.ngrams import Counts, LogOdds, NgramModel, write_texts
+from mainmatter.methods.contract import Reasons
+from mainmatter.methods.trainable import Example, Trainable, be_silent, need_some
+from mainmatter.metrics.words import words
+from mainmatter.records import Document, Extraction, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+_DIRTY, _CLEAN, _BARS = range(3)
+_LEGEND = (
+    "its letters are likelier in boilerplate than in main matter",
+    "its letters are likelier in main matter than in boilerplate",
+    "short fields between vertical bars: a navigation bar or a footer",
+)
+
+# NCleaner 2, third stage: "multiple fields separated by vertical bars". The paper does not give its regular expression.
+_FEWEST_BARS = 3
+_LONGEST_FIELD = 40  # characters, on average
+_MAY_HAVE_BARS = frozenset((Kind.CODE, Kind.TABLE_ROW))
+
+# The models do not know how long blocks are, but boilerplate is short and main matter is long. So a block of this
+# length, in characters, needs even odds, a shorter one needs odds in its favour, and a longer one may have some against
+# it. The length was chosen by cross-validation on cleaneval-dev, readability and wcxb-dev; how much each character
+# counts is learned.
+_EVEN_LENGTH = 40
+_SLOPES = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.22, 0.26, 0.3)
+_FOLDS = 5
+_FEWEST_PAGES = 10  # with fewer, the paper's threshold: the likelier one is right
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What `ncleaner` needs of a page for learning.
+
+    Attributes:
+        site: the host that the page is from, "" if unknown.
+        texts: of its blocks.
+        gold: the paragraphs of its gold text.
+        is_clean: which blocks are main matter.
+        words: how many words each block has.
+        matched: how many of them are in the gold text.
+        gold_words: how many words the gold text has.
+    """
+
+    site: str
+    texts: list[str]
+    gold: list[str]
+    is_clean: NDArray[np.bool_]
+    words: NDArray[np.int64]
+    matched: NDArray[np.float64]
+    gold_words: int
+
+
+@dataclass
+class Ncleaner(Trainable[Observed]):
+    """Keep a block if its characters are likelier in clean than in dirty text.
+
+    Args:
+        n: the length of the n-grams.
+        q: the weight of a shorter history, relative to the one that is a character longer.
+        lexical: whether letters and digits are told apart; otherwise all letters are the same, and all digits.
+        dirty: what the models learn from: "labelled", clean and dirty blocks, as the gold text labels them; or
+            "differential", the gold text, and what is left when its n-grams are subtracted from those of all blocks.
+        threshold: the log odds that a block must exceed, the paper's 0 for instance; None for what was learned, which
+            depends on the length of the block.
+        heuristics: whether to drop navigation bars and footers with vertical bars, whatever the models say.
+    """
+
+    n: int = 3
+    q: float = 0.5
+    lexical: bool = True
+    dirty: Literal["differential", "labelled"] = "labelled"
+    threshold: float | None = None
+    heuristics: bool = True
+
+    alphabet_: Alphabet = field(init=False, repr=False)
+    threshold_: tuple[float, float] = field(init=False, repr=False, default=(0.0, 0.0))
+    weights_: _Weights = field(init=False, repr=False)
+
+    name: ClassVar[str] = "ncleaner"
+    summary: ClassVar[str] = "character n-gram models of clean and of dirty text (NCleaner)"
+    learned_with: ClassVar[frozenset[str]] = frozenset({"n", "q", "lexical", "dirty"})
+
+    def __post_init__(self) -> None:
+        if self.dirty not in ("differential", "labelled"):
+            raise InputError(f"method 'ncleaner': dirty is differential or labelled, not {self.dirty!r}")
+        if not (isinstance(self.n, int) and 1 <= self.n <= 8 and 0 < self.q < 1):
+            raise InputError(f"method 'ncleaner': n is from 1 to 8 and q between 0 and 1, not {self.n} and {self.q}")
+
+    def extract(self, document: Document) -> Extraction:
+        """Keep the blocks that the clean model finds likelier than the dirty one, as far as the threshold says."""
+        texts = document.columns.texts
+        scores = self.log_odds(texts)
+        if self.threshold is None:
+            constant, per_character = self.threshold_
+            scores -= constant + per_character * document.lengths
+            codes = (scores > 0).astype(np.intp)
+        else:
+            codes = (scores > self.threshold).astype(np.intp)
+        if self.heuristics:
+            kinds = document.columns.kinds
+            codes[[i for i, text in enumerate(texts) if "|" in text and has_bars(text, kinds[i])]] = _BARS
+        return Extraction(
+            document,
+            self.name,
+            scores=scores,
+            kept=codes == _CLEAN,
+            kinds=document.columns.kinds,
+            reasons=Reasons(codes, _LEGEND),
+        )
+
+    def log_odds(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """By how much the clean model finds each text likelier than the dirty one does, as a natural logarithm."""
+        if not hasattr(self, "weights_"):
+            raise InputError("method 'ncleaner' has not learned yet: fit it, or take mainmatter.get_method('ncleaner')")
+        return _log_odds(self.weights_).of_texts(self.alphabet_, texts)
+
+    def observe(self, example: Example) -> Observed:
+        """Take the texts of the page and of its gold standard, and the labels of its blocks."""
+        texts = example.document.columns.texts
+        counted = np.fromiter((len(words(text)) for text in texts), np.int64, len(texts))
+        return Observed(
+            site=_site(example.document.page.url),
+            texts=texts,
+            gold=gold_paragraphs(example.gold.text or "", example.gold.marked),
+            is_clean=example.kept,
+            words=counted,
+            matched=counted * example.shares,
+            gold_words=len(words(example.gold.text or "")),
+        )
+
+    def learn(self, observations: Sequence[Observed], report: Callable[[str], object] = be_silent) -> Self:
+        """Count n-grams, and choose the threshold by cross-validation on the pages, split by site."""
+        need_some(observations, self.name)
+        self.alphabet_ = Alphabet.learn(("\n".join(page.texts) for page in observations), lexical=self.lexical)
+        folds = _split(observations)
+        counted = [self._count(fold) for fold in folds]
+        self.threshold_ = (0.0, 0.0)
+        if len(observations) >= _FEWEST_PAGES and len(folds) > 1:
+            odds = []
+            for number, fold in enumerate(folds):
+                models = _make_log_odds(self._weigh(counted[:number] + counted[number + 1 :]))
+                odds += [models.of_texts(self.alphabet_, page.texts) for page in fold]
+            self.threshold_, f1 = choose_threshold(odds, [page for fold in folds for page in fold])
+            report(f"{len(observations)} pages: threshold {_describe(self.threshold_)}, word F1 {f1:.3f} held out")
+        self.weights_ = self._weigh(counted)
+        return self
+
+    def facts_and_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The alphabet and the threshold; the counts of n-grams."""
+        facts = {"alphabet": self.alphabet_.own, "threshold": list(self.threshold_)}
+        return facts, {**self.weights_.arrays}
+
+    def restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        """Take over counts of n-grams; what follows from them is computed once for the same counts."""
+        alphabet = Alphabet(facts["alphabet"], lexical=self.lexical)
+        constant, per_character = map(float, facts["threshold"])
+        if not (math.isfinite(constant) and math.isfinite(per_character)):
+            raise ValueError("the threshold is not finite")
+        weights = _Weights(self.n, alphabet.size, self.q, {name: arrays[name] for name in _ARRAYS})
+        _log_odds(weights)  # raises if they do not fit
+        self.alphabet_, self.threshold_, self.weights_ = alphabet, (constant, per_character), weights
+
+    def weights(self) -> str:
+        """One model ships for the lexical and one for the non-lexical version."""
+        return self.name if self.lexical else f"{self.name}-non-lexical"
+
+    def _count(self, pages: Sequence[Observed]) -> tuple[Counts, Counts]:
+        """The n-grams of clean text, and those of dirty text or, for differential training, of all text."""
+        if self.dirty == "differential":
+            clean = [text for page in pages for text in page.gold]
+            other = [text for page in pages for text in page.texts]
+        else:
+            clean = [
+                text for page in pages for text, is_clean in zip(page.texts, page.is_clean, strict=True) if is_clean
+            ]
+            other = [
+                text for page in pages for text, is_clean in zip(page.texts, page.is_clean, strict=True) if not is_clean
+            ]
+        return self._count_texts(clean), self._count_texts(other)
+
+    def _count_texts(self, texts: Sequence[str]) -> Counts:
+        symbols = write_texts(self.alphabet_, texts, self.n)
+        versions = [symbols, *self.alphabet_.copies(symbols)]
+        return Counts.sum([Counts.of(version, self.alphabet_.size, self.n) for version in versions])
+
+    def _weigh(self, counted: Sequence[tuple[Counts, Counts]]) -> _Weights:
+        clean, other = (Counts.sum(parts) for parts in zip(*counted, strict=True))
+        return _Weights.of(clean, other.minus(clean) if self.dirty == "differential" else other, self.q)
+
+
+def has_bars(text: str, kind: Kind) -> bool:
+    """Whether a block is a navigation bar or a footer: several short fields between vertical bars (NCleaner 2)."""
+    bars = text.count("|")
+    return bars >= _FEWEST_BARS and len(text) <= _LONGEST_FIELD * (bars + 1) and kind not in _MAY_HAVE_BARS
+
+
+def choose_threshold(
+    odds: Sequence[NDArray[np.float64]], pages: Sequence[Observed]
+) -> tuple[tuple[float, float], float]:
+    """The threshold that keeps the right words: log odds of a block, and what each character adds to that.
+
+    Args:
+        odds: the log odds of each page's blocks, by models that have not learned from the page.
+        pages: what was observed on them.
+
+    Returns:
+        The threshold, and the F1 of words that it reaches: the mean of micro and macro average.
+    """
+    of_page = np.repeat(np.arange(len(pages)), [len(page.texts) for page in pages])
+    all_odds = np.concatenate(odds)
+    lengths = np.array([len(text) for page in pages for text in page.texts])
+    counted = np.concatenate([page.words for page in pages])
+    matched = np.concatenate([page.matched for page in pages])
+    gold = np.array([page.gold_words for page in pages], np.float64)
+    best, best_f1 = 0.0, -1.0
+    for slope in _SLOPES:
+        kept = all_odds > slope * (_EVEN_LENGTH - lengths)
+        found = np.bincount(of_page[kept], matched[kept], len(pages)).astype(np.float64)
+        sizes = np.bincount(of_page[kept], counted[kept], len(pages)) + gold
+        f1 = (_f1(found.sum(), sizes.sum()) + _f1(found, sizes).mean()) / 2
+        if f1 > best_f1:
+            best, best_f1 = slope, float(f1)
+    return (best * _EVEN_LENGTH, -best), best_f1
+
+
+def _f1(matched: Any, sizes: Any) -> Any:  # noqa: ANN401 - of arrays, or of numbers
+    """F1 from the words that two texts share and those that they have together; 1 if both are empty."""
+    return np.where(sizes > 0, 2 * matched / np.maximum(sizes, 1), 1.0)
+
+
+def _describe(line: tuple[float, float]) -> str:
+    return f"{line[0]:.2f} {line[1]:+.2f} a character"
+
+
+def _site(url: str | None) -> str:
+    try:
+        return (urlsplit(url).hostname or "").removeprefix("www.") if url else ""
+    except ValueError:
+        return ""
+
+
+def _split(pages: Sequence[Observed]) -> list[list[Observed]]:
+    """Folds of pages, no site in two of them; a page of an unknown site is one of its own."""
+    folds: list[list[Observed]] = [[] for _ in range(_FOLDS)]
+    for number, page in enumerate(pages):
+        folds[(crc32(page.site.encode()) if page.site else number) % _FOLDS].append(page)
+    return [fold for fold in folds if fold]
+
+
+def gold_paragraphs(text: str, marked: str | None) -> list[str]:
+    """Cut a gold text as blocks are cut: at CleanEval's markers, else at blank lines, else at lines; join the lines."""
+    if marked is not None:
+        parts = _MARKER.split(marked)
+    else:
+        parts = _BLANK_LINE.split(text) if _BLANK_LINE.search(text.strip()) else text.splitlines()
+    return [joined for part in parts if (joined := " ".join(part.split()))]
+
+
+_MARKER = re.compile("<[hlp]>", re.IGNORECASE)
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+
+_ARRAYS = ("clean_codes", "clean_counts", "dirty_codes", "dirty_counts")
+
+
+@dataclass(frozen=True, eq=False)
+class _Weights:
+    """The counts of two models, small enough to travel; equal ones have the same digest."""
+
+    n: int
+    size: int
+    q: float
+    arrays: dict[str, NDArray[Any]]
+
+    @classmethod
+    def of(cls, clean: Counts, dirty: Counts, q: float) -> _Weights:
+        arrays = {
+            f"{name}_{what}": _smallest(values)
+            for name, counts in (("clean", clean), ("dirty", dirty))
+            for what, values in (("codes", counts.codes), ("counts", counts.counts))
+        }
+        return cls(clean.n, clean.size, q, arrays)
+
+    def model(self, name: str) -> NgramModel:
+        """The model of clean or of dirty text."""
+        codes, counts = (self.arrays[f"{name}_{what}"] for what in ("codes", "counts"))
+        if (
+            codes.ndim != 1
+            or codes.shape != counts.shape
+            or codes.dtype.kind not in "iu"
+            or counts.dtype.kind not in "iu"
+        ):
+            raise ValueError(f"{name}: not one count for each n-gram")
+        codes, counts = codes.astype(np.int64), counts.astype(np.int64)
+        if len(codes) and (codes[0] < 0 or codes[-1] >= self.size**self.n or (np.diff(codes) <= 0).any()):
+            raise ValueError(f"{name}: n-grams that are not of this alphabet, or not in order")
+        if (counts <= 0).any():
+            raise ValueError(f"{name}: n-grams that do not occur")
+        return NgramModel(Counts(self.n, self.size, codes, counts), self.q)
+
+    @cached_property
+    def digest(self) -> bytes:
+        digest = blake2b(repr((self.n, self.size, self.q)).encode())
+        for name in _ARRAYS:
+            array = np.ascontiguousarray(self.arrays[name])
+            digest.update(repr((array.dtype.str, array.shape)).encode())
+            digest.update(array.tobytes())
+        return digest.digest()
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Weights) and self.digest == other.digest
+
+
+def _smallest(values: NDArray[np.int64]) -> NDArray[Any]:
+    most = int(values.max()) if len(values) else 0
+    return values.astype(np.min_scalar_type(most))
+
+
+def _make_log_odds(weights: _Weights) -> LogOdds:
+    return LogOdds(weights.model("clean"), weights.model("dirty"))
+
+
+# To make the table takes longer than to clean a page: for the same counts it is made once in a process.
+_log_odds = lru_cache(maxsize=4)(_make_log_odds)

@@ -1,0 +1,173 @@
+"""FIASCO 5.1: gold paragraphs to subtrees, by the Dice coefficient of their words.
+
+Each paragraph of the gold text marks the subtree clean that is most like it, if that is like enough. Target nodes
+inside of a clean subtree are clean, and so are those that dominate more clean than other target nodes; all others are
+dirty. Word order plays no part.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mainmatter.features.nodes import Nodes, find_nodes
+from mainmatter.metrics.words import words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from mainmatter.metrics import Gold
+    from mainmatter.records import Document
+
+# The paper says "sufficiently similar" and no number. Lower is better on cleaneval-dev and wcxb-dev, down to 0.4, the
+# lowest we tried (docs/results/alignment.md); we stop where half of the words are the same.
+SIMILAR_ENOUGH = 0.5
+
+_MARKER = re.compile("<[hlp]>", re.IGNORECASE)
+_BLANK_LINES = re.compile(r"\n[^\S\n]*\n")
+_WRAPPED_WIDTH = 100  # lines of a text that was wrapped by hand or by a program are shorter than this
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Where the paragraphs of a gold text were found.
+
+    Attributes:
+        nodes: the nodes of the page.
+        found: for each gold paragraph with words the number of the node that is most like it, or -1.
+        similarities: the Dice coefficient of the two, or 0.
+    """
+
+    nodes: Nodes
+    found: NDArray[np.intp]
+    similarities: NDArray[np.float64]
+
+    @property
+    def rate(self) -> float:
+        """The share of the paragraphs that were found; 1 where there is none."""
+        return float((self.found >= 0).mean()) if len(self.found) else 1.0
+
+
+def align_dice(document: Document, gold: Gold, similar_enough: float = SIMILAR_ENOUGH) -> NDArray[np.float64]:
+    """Label the blocks of a document: 1 where its target node is clean, else 0."""
+    matches = match_paragraphs(document, gold, similar_enough)
+    return spread(matches.nodes, matches.found).astype(np.float64)
+
+
+def gold_paragraphs(gold: Gold) -> list[str]:
+    """The paragraphs of a gold text: by its markup, else its lines, else, if lines are wrapped, by blank lines."""
+    if gold.marked is not None:
+        pieces = _MARKER.split(gold.marked)
+    else:
+        text = gold.text or ""
+        pieces = _BLANK_LINES.split(text) if _is_wrapped(text) else text.splitlines()
+    return [piece.strip() for piece in pieces if piece.strip()]
+
+
+def _is_wrapped(text: str) -> bool:
+    """Whether a text's lines are not its paragraphs: no line is long, and most go on in the next."""
+    lines = text.splitlines()
+    with_text = [line for line in lines if line.strip()]
+    if not with_text or max(map(len, with_text)) > _WRAPPED_WIDTH:
+        return False
+    paragraphs = len([piece for piece in _BLANK_LINES.split(text) if piece.strip()])
+    return 1 < paragraphs < len(with_text) / 2
+
+
+def match_paragraphs(document: Document, gold: Gold, similar_enough: float = SIMILAR_ENOUGH) -> Matches:
+    """Find for each gold paragraph the subtree whose words overlap most with its words."""
+    nodes = find_nodes(document)
+    index = _WordIndex([words(text) for text in document.columns.texts], nodes)
+    found: list[int] = []
+    similarities: list[float] = []
+    for paragraph in gold_paragraphs(gold):
+        wanted = words(paragraph)
+        if not wanted:
+            continue
+        node, similarity = index.most_similar(wanted, similar_enough)
+        found.append(node)
+        similarities.append(similarity)
+    return Matches(nodes, np.array(found, np.intp), np.array(similarities, np.float64))
+
+
+def spread(nodes: Nodes, clean_nodes: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """From clean subtrees down and up the tree to target nodes: which of them, one a block, are clean."""
+    change = np.zeros(len(nodes.targets) + 1, np.int64)
+    clean_nodes = clean_nodes[clean_nodes >= 0]
+    np.add.at(change, nodes.first[clean_nodes], 1)
+    np.add.at(change, nodes.end[clean_nodes], -1)
+    is_clean = np.cumsum(change[:-1]) > 0
+    # Blocks stand for their target nodes, so those below a node are an interval, less the node's own.
+    sums = np.concatenate([[0], np.cumsum(is_clean)])
+    first, end = nodes.first[nodes.targets], nodes.end[nodes.targets]
+    clean_below = sums[end] - sums[first] - is_clean
+    dominates_clean = 2 * clean_below > end - first - 1
+    return is_clean | dominates_clean  # type: ignore[no-any-return]
+
+
+class _WordIndex:
+    """The words of a page as numbers, and its subtrees as intervals of them."""
+
+    def __init__(self, block_words: Sequence[list[str]], nodes: Nodes) -> None:
+        self._vocabulary: dict[str, int] = {}
+        number = self._vocabulary.setdefault
+        self._ids = np.array([number(word, len(self._vocabulary)) for block in block_words for word in block], np.intp)
+        starts = np.array([0, *accumulate(map(len, block_words))], np.intp)
+        # Of nodes with the same text, the innermost stands for all: it has the highest number.
+        spans = np.stack([starts[nodes.first], starts[nodes.end]], axis=1)[::-1]
+        distinct, last = np.unique(spans, axis=0, return_index=True)
+        self._nodes = len(nodes) - 1 - last
+        self._first, self._end = distinct.T
+        self._sizes = self._end - self._first
+        self._last_start = 0  # of the paragraph that was found last
+        # Where each word of the vocabulary stands in the paragraph at hand; the last entry is for words unknown here.
+        self._place = np.full(len(self._vocabulary) + 1, -1)
+
+    def most_similar(self, wanted: list[str], similar_enough: float) -> tuple[int, float]:
+        """The node whose words are most like some others, and how like they are; (-1, 0) if no node is like enough.
+
+        Of equally similar ones it is the first that does not stand before the paragraph found last, else the first.
+        """
+        counts: dict[int, int] = {}
+        for word in wanted:
+            number = self._vocabulary.get(word, -1)
+            counts[number] = counts.get(number, 0) + 1
+        counts.pop(-1, None)
+        if not counts:
+            return -1, 0.0
+        known = np.fromiter(counts, np.intp, len(counts))
+        most = np.fromiter(counts.values(), np.intp, len(counts))
+        self._place[known] = np.arange(len(known))
+        try:
+            return self._search(most, len(wanted), similar_enough)
+        finally:
+            self._place[known] = -1
+
+    def _search(self, most: NDArray[np.intp], length: int, similar_enough: float) -> tuple[int, float]:
+        """Look at subtrees in the order of an upper bound: all their words that occur in the paragraph count."""
+        places = self._place[self._ids]
+        occurring = np.concatenate([[0], np.cumsum(places >= 0)])
+        shared = np.minimum(occurring[self._end] - occurring[self._first], most.sum())
+        bounds = 2 * shared / (length + self._sizes)
+        candidates = np.flatnonzero(bounds >= similar_enough)
+        best: tuple[float, bool, int] = (similar_enough, False, -len(self._ids) - 1)
+        node = -1
+        for i in candidates[np.argsort(-bounds[candidates], kind="stable")].tolist():
+            if bounds[i] < best[0]:
+                break
+            inside = places[self._first[i] : self._end[i]]
+            overlap = np.minimum(np.bincount(inside[inside >= 0], minlength=len(most)), most).sum()
+            similarity = float(2 * overlap / (length + self._sizes[i]))
+            rank = (similarity, bool(self._first[i] >= self._last_start), -int(self._first[i]))
+            if rank > best:
+                best, node = rank, int(self._nodes[i])
+        if node < 0:
+            return -1, 0.0
+        self._last_start = -best[2]
+        return node, best[0]

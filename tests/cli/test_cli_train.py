@@ -1,0 +1,143 @@
+"""`mainmatter train` and `mainmatter reproduce`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import matplotlib.pyplot as plt
+import pytest
+from click.testing import CliRunner
+
+from mainmatter import registry
+from mainmatter.cli import group
+from mainmatter.reproduction import table
+from mainmatter.reproduction.report import Report
+from mainmatter.reproduction.table import REPRODUCTIONS
+from toys import LONG, write_gold_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+    from mainmatter.reproduction.run import Run
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.METHODS, "cutoff", "toys:Cutoff")
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    return write_gold_folder(tmp_path / "gold")
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(group, [str(argument) for argument in arguments])
+
+
+def test_train_and_use(tmp_path: Path, gold: Path) -> None:
+    model = tmp_path / "model"
+    result = run("train", "cutoff", "--on", gold, "--valid", gold, "--licence", "CC0", "-o", model, "-j", 1)
+    assert result.exit_code == 0, result.output
+    assert "12 pages labelled, 0 skipped" in result.stderr
+    assert f"{gold}: bag f1 1.000 on 12 pages" in result.stderr
+    assert result.stdout.startswith(f"model written to {model}: ")
+    assert result.stdout.endswith(f"use it: mainmatter clean PAGE --method {model}\n")
+    description = json.loads((model / "model.json").read_bytes())
+    assert description["card"]["data"][0]["licence"] == "CC0"
+    assert (model / "README.md").read_text(encoding="utf-8").startswith("# A model of cutoff\n")
+    page = gold / "html" / "03.html"
+    assert run("clean", page, "-m", model).stdout == f"{LONG} 3.\n\n{LONG} Page 3.\n"
+    assert "cutoff: kept 0 of 5 blocks" in run("explain", page, "-m", f"{model}:margin=999").stdout
+    table = run("evaluate", model, "cutoff", "--on", gold)
+    assert table.exit_code == 1
+    table = run("evaluate", model, "--on", gold, "-j", 1)
+    assert f"| {model} |" in table.stdout
+
+
+def test_an_older_model_is_replaced(tmp_path: Path, gold: Path) -> None:
+    for unit in ("characters", "words"):
+        result = run("train", f"cutoff:unit={unit}", "--on", gold, "-o", tmp_path / "model", "--no-check", "-j", 1)
+        assert result.exit_code == 0, result.output
+        assert "check" not in result.stderr
+        description = json.loads((tmp_path / "model" / "model.json").read_bytes())
+        assert description["parameters"]["unit"] == unit
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("density",), 1, "'density' does not learn"),
+        (("cut",), 1, "did you mean 'cutoff'"),
+        (("cutoff:size=3",), 1, "has no parameter 'size'"),
+        (("cutoff", "--on", "nowhere"), 1, "unknown dataset 'nowhere'"),
+        (("cutoff", "--labels", "luck"), 2, "'luck' is not one of"),
+    ],
+)
+def test_bad_requests(tmp_path: Path, gold: Path, arguments: tuple[str, ...], code: int, message: str) -> None:
+    result = run("train", *arguments, "--on", gold, "-o", tmp_path / "model")
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert not (tmp_path / "model").exists()
+
+
+def test_nothing_is_written_over(gold: Path) -> None:
+    result = run("train", "cutoff", "--on", gold, "-o", gold)
+    assert result.exit_code == 2
+    assert "holds something other than a model" in result.stderr
+
+
+def test_a_damaged_model(tmp_path: Path, gold: Path) -> None:
+    run("train", "cutoff", "--on", gold, "-o", tmp_path / "model", "-j", 1)
+    (tmp_path / "model" / "weights.npz").write_bytes(b"nothing")
+    result = run("clean", gold / "html" / "03.html", "-m", tmp_path / "model")
+    assert result.exit_code == 1
+    assert "weights.npz: damaged, or of another model" in result.stderr
+
+
+# reproduce
+
+
+def _reproduce(run: Run) -> Report:
+    pages = run.load("gold-folder")
+    report = Report("A table of a paper")
+    report.table([["what", "paper", "ours"], ["pages", "59", str(len(run.map("counting", str, pages)))]])
+    figure, axes = plt.subplots()
+    axes.plot([1, 2])
+    report.picture("curve", "A curve", figure)
+    plt.close(figure)
+    report.text("That is all.")
+    return report
+
+
+def test_reproduce(tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table.Reproduction, "load", lambda self: _reproduce)
+    monkeypatch.setattr("mainmatter.reproduction.run.load_dataset", lambda name, data: [1] * 20)
+    result = run("reproduce", "alignment", "-o", tmp_path / "out", "--pages", 5, "-j", 1)
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "out" / "alignment.md").read_text(encoding="utf-8")
+    assert page.startswith("# A table of a paper\n\n| what  | paper | ours |\n")
+    assert "| pages |    59 |    5 |" in page
+    assert "from gold-folder (5 pages):" in page
+    assert "mainmatter reproduce alignment --data ../shared/data --pages 5 -o docs/results" in page
+    assert (tmp_path / "out" / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_reproduce_lists_what_there_is() -> None:
+    result = run("reproduce")
+    assert result.exit_code == 0
+    assert [line for line in result.stdout.splitlines() if not line.startswith(" ")] == list(REPRODUCTIONS)
+
+
+def test_reproduce_unknown_names_before_any_work() -> None:
+    result = run("reproduce", "ice-table-1", "ice-table-2")
+    assert result.exit_code == 1
+    assert "did you mean 'ice-table-1'" in result.stderr
+
+
+@pytest.mark.parametrize("name", sorted(REPRODUCTIONS))
+def test_every_reproduction_is_there(name: str) -> None:
+    assert callable(REPRODUCTIONS[name].load())

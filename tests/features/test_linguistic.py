@@ -1,0 +1,70 @@
+"""FIASCO 3.1: features of texts, worked out by hand."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+import pytest
+
+import mainmatter
+from mainmatter.features.linguistic import (
+    KEYWORDS,
+    LINGUISTIC,
+    PageWords,
+    keyword_features,
+    linguistic_features,
+)
+from mainmatter.features.nodes import find_nodes
+from mainmatter.records import Page
+
+
+def features(html: str) -> list[dict[str, float]]:
+    document = mainmatter.read(Page(html))
+    found = linguistic_features(document, find_nodes(document).spans, PageWords.of(document))
+    assert found.shape == (len(document), len(LINGUISTIC))
+    return [dict(zip(LINGUISTIC, row, strict=True)) for row in found.tolist()]
+
+
+def test_a_text() -> None:
+    [row] = features("<p>The cat saw the dog. It ran! © | »Why?« Now")
+    assert row["own_chars"] == pytest.approx(log(1 + len("The cat saw the dog. It ran! © | »Why?« Now")))
+    assert row["own_tokens"] == pytest.approx(log(1 + 9))
+    assert row["own_types"] == pytest.approx(log(1 + 8))  # "the" is there twice
+    assert row["own_sentences"] == pytest.approx(log(1 + 2))  # « is no closing mark after a question mark here
+    assert row["own_sentence_length"] == pytest.approx(log(1 + 9 / 2))
+    assert row["own_symbols"] == pytest.approx(2 / 43)
+    assert all(row[f"own_{name}"] == row[f"all_{name}"] for name in ("chars", "tokens", "types", "sentences"))
+
+
+def test_a_subtree() -> None:
+    outer, inner = features("<ul><li>One two. <ul><li>Two three four.</ul></ul>")
+    assert outer["own_tokens"] == pytest.approx(log(1 + 2))
+    assert outer["all_tokens"] == pytest.approx(log(1 + 5))
+    assert outer["all_types"] == pytest.approx(log(1 + 4))
+    assert outer["all_sentences"] == pytest.approx(log(1 + 2))
+    assert inner["all_tokens"] == inner["own_tokens"] == pytest.approx(log(1 + 3))
+
+
+def test_chinese_sentences() -> None:
+    [row] = features("<p>你好。再见！")
+    assert row["own_sentences"] == pytest.approx(log(1 + 2))
+    assert row["own_tokens"] == pytest.approx(log(1 + 4))
+    assert row["own_symbols"] == 0
+
+
+def test_keywords() -> None:
+    document = mainmatter.read(Page("<ul><li>Copyright copyright water<ul><li>Water rights, water!</ul></ul>"))
+    spans, words = find_nodes(document).spans, PageWords.of(document)
+    assert words.vocabulary == ["copyright", "water", "rights"]
+    assert words.count({"water"}).tolist() == [1, 2]
+    found = keyword_features(spans, words, frozenset(("water",)), frozenset(("copyright", "rights", "menu")))
+    assert KEYWORDS == ("own_clean_keywords", "own_dirty_keywords", "all_clean_keywords", "all_dirty_keywords")
+    assert found == pytest.approx(np.array([[1 / 3, 2 / 3, 3 / 6, 3 / 6], [2 / 3, 1 / 3, 2 / 3, 1 / 3]]))
+
+
+def test_texts_without_words_and_empty_pages() -> None:
+    [row] = features("<p>***")
+    assert row["own_tokens"] == row["own_sentence_length"] == 0
+    assert row["own_symbols"] == 1
+    assert features("") == []
