@@ -43,6 +43,7 @@ def test_what_is_in_the_query() -> None:
     assert query(HTML, bold=True) == sorted([*base, "stone", "arch"])
     assert query("# A title\n\nand text", "text") == ["a", "title"]
     assert query("<p>nothing declared</p>") == []
+    assert query(HTML, query="page") == []
 
 
 def test_a_block_by_hand() -> None:
@@ -153,6 +154,8 @@ def test_wrong_use() -> None:
         IceLm(smoothing="jelinek")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="direction"):
         IceLm(direction="both")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="query is declared or page"):
+        IceLm(query="x")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="above 0"):
         IceLm(delta=1.0)
     with pytest.raises(InputError, match="no page"):

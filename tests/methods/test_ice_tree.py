@@ -108,6 +108,8 @@ def test_reasons_and_printout() -> None:
     assert ": p (36.0/1.4)" in paragraph
     assert "wordcount" in tree.printout() or "stop_ratio" in tree.printout()
     assert ": p (36.0/1.4)" in tree.printout()
+    tree.threshold = 0.0
+    assert all(reason.endswith("%, so h") for reason in tree.extract(EXAMPLES[0].document).reasons[:3])
     assert list(found.reasons[:2]) == [found.reasons[0], found.reasons[1]]
 
 

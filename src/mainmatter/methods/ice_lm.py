@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, overload
 
 import numpy as np
 
@@ -22,12 +22,14 @@ from mainmatter.metrics.words import words
 from mainmatter.records import Document, Extraction, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
     from mainmatter.html.parse import Tree
     from mainmatter.methods.trainable import Example
+
+Query = Literal["declared", "page"]
 
 _TITLE = "og:title"
 _MOST_METAS = 500  # meta tags that are looked at; more are not there to be read
@@ -51,6 +53,7 @@ class QueryModel:
     mu: float = 0.3
     query_delta: float = 0.9
     direction: Direction = "element"
+    query: Query = "declared"
     keywords: bool = True
     description: bool = False
     bold: bool = False
@@ -75,6 +78,8 @@ class QueryModel:
 
     def _query(self, document: Document, blocks: list[list[str]]) -> list[str]:
         """The words of title, headings and keywords; of a plain-text dump, those of its headings."""
+        if self.query == "page":
+            return []  # the model of an empty text is that of the page
         kinds = document.columns.kinds
         query = [word for block, kind in zip(blocks, kinds, strict=True) if kind is Kind.HEADING for word in block]
         if isinstance(document.source, HtmlSource):
@@ -98,7 +103,7 @@ class QueryModel:
         return texts
 
 
-def _number(all_words: Any, numbers: dict[str, int]) -> NDArray[np.intp]:  # noqa: ANN401 - any iterable of words
+def _number(all_words: Iterable[str], numbers: dict[str, int]) -> NDArray[np.intp]:
     """The number of each word; new ones get the next."""
     return np.array([numbers.setdefault(word, len(numbers)) for word in all_words], np.intp)
 
@@ -114,6 +119,7 @@ class IceLm(Trainable[PageLikeness]):
         mu: how many words of the page Dirichlet smoothing adds to a block, above 0.
         query_delta: the same as `delta`, for the query; the higher, the more the query is like the page.
         direction: "element" for KL(block || query), "query" for KL(query || block).
+        query: "declared" for title, headings and keywords; "page" for the page as a whole, to compare with.
         keywords: the page's meta keywords are part of the query.
         description: the page's meta description is part of the query.
         bold: bold text is part of the query.
@@ -125,6 +131,7 @@ class IceLm(Trainable[PageLikeness]):
     mu: float = 0.3
     query_delta: float = 0.9
     direction: Direction = "element"
+    query: Query = "declared"
     keywords: bool = True
     description: bool = False
     bold: bool = False
@@ -133,7 +140,7 @@ class IceLm(Trainable[PageLikeness]):
     name: ClassVar[str] = "ice-lm"
     summary: ClassVar[str] = "blocks whose language is near that of title, headings and keywords (ICE 3.4)"
     learned_with: ClassVar[frozenset[str]] = frozenset(
-        ("smoothing", "delta", "mu", "query_delta", "direction", "keywords", "description", "bold")
+        ("smoothing", "delta", "mu", "query_delta", "direction", "query", "keywords", "description", "bold")
     )
 
     def __post_init__(self) -> None:
@@ -141,6 +148,8 @@ class IceLm(Trainable[PageLikeness]):
             raise InputError(f"ice-lm: smoothing is absolute or dirichlet, not {self.smoothing!r}")
         if self.direction not in ("element", "query"):
             raise InputError(f"ice-lm: direction is element or query, not {self.direction!r}")
+        if self.query not in ("declared", "page"):
+            raise InputError(f"ice-lm: query is declared or page, not {self.query!r}")
         if not (0 < self.delta < 1 and 0 < self.query_delta < 1 and self.mu > 0):
             raise InputError("ice-lm: delta and query_delta are above 0 and below 1, mu is above 0")
 

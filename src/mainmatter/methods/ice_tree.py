@@ -102,7 +102,7 @@ class IceTree(Trainable[Instances]):
         kept = scores > self.threshold
         labels = np.where(kept, self.tree_.counts[:, :_DROPPED].argmax(axis=1)[nodes], _DROPPED)
         kinds = [_kind_of(label, kind) for label, kind in zip(labels.tolist(), document.columns.kinds, strict=True)]
-        return Extraction(document, self.name, scores, kept, kinds, _Reasons(self.tree_, nodes, labels))
+        return Extraction(document, self.name, scores, kept, kinds, _Reasons(self.tree_, nodes, labels, scores))
 
     def observe(self, example: Example) -> Instances:
         """Measure a page's blocks and note their classes."""
@@ -267,6 +267,7 @@ class _Reasons(Sequence[str]):
     tree: DecisionTree
     nodes: NDArray[np.intp]
     labels: NDArray[np.intp]
+    scores: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -280,4 +281,7 @@ class _Reasons(Sequence[str]):
             return [self[i] for i in range(*index.indices(len(self)))]
         node = int(self.nodes[index])
         rule = self.tree.rule(node) or "any block"
-        return f"{rule}: {CLASSES[self.labels[index]]} {self.tree.figures(node)}"
+        most, label = CLASSES[self.tree.labels[node]], CLASSES[self.labels[index]]
+        reason = f"{rule}: {most} {self.tree.figures(node)}"
+        # The threshold may weigh main matter more, or less, than the majority of the leaf does.
+        return reason if label == most else f"{reason}; main matter in {self.scores[index]:.0%}, so {label}"
