@@ -11,10 +11,11 @@ import pytest
 import mainmatter
 from mainmatter.features.nodes import find_nodes
 from mainmatter.metrics import Gold
+from mainmatter.metrics.paragraphs import gold_paragraphs
 from mainmatter.metrics.words import words
 from mainmatter.records import Page
 from mainmatter.training.align import label
-from mainmatter.training.dice import align_dice, gold_paragraphs, match_paragraphs, spread
+from mainmatter.training.dice import align_dice, match_paragraphs, spread
 
 
 def labels(html: str, *paragraphs: str, similar_enough: float = 0.5) -> str:

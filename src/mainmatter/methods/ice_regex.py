@@ -98,8 +98,8 @@ class IceRegex(Trainable[PageWords]):
 
     threshold: float = 0.5
     literals: str = "bounded"
-    population: int = 120
-    generations: int = 60
+    population: int = 100
+    generations: int = 40
     seed: int = 1
     tournament: int = 4
     mutation: float = 0.4

@@ -121,7 +121,7 @@ def _fitness(method: IceRegex, observed: Sequence[PageWords]) -> float:
 
 
 def _tell_searches(report: Report, searched: dict[str, IceRegex]) -> None:
-    rows = [["literals", "expressions judged", "interrupted", "time-out", "best fitness", "nodes"]]
+    rows = [["literals", "expressions judged", "interrupted", "time-out", "fitness before polishing", "nodes"]]
     for literals, method in searched.items():
         judged = method.population * len(method.history_)
         interrupted = sum(generation.interrupted for generation in method.history_)
@@ -135,7 +135,7 @@ def _tell_searches(report: Report, searched: dict[str, IceRegex]) -> None:
 def _show_expressions(report: Report, methods: dict[str, IceRegex]) -> None:
     report.text("## The expressions")
     for name, method in methods.items():
-        report.text(f"{name[0].upper()}{name[1:]}:\n\n```text\n{method.expression_}\n```")
+        report.text(f"{name}:\n\n```text\n{method.expression_}\n```")
 
 
 def _draw(searched: dict[str, IceRegex], everything: float, shipped: float) -> Figure:

@@ -7,7 +7,6 @@ dirty. Word order plays no part.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mainmatter.features.nodes import Nodes, find_nodes
+from mainmatter.metrics.paragraphs import gold_paragraphs
 from mainmatter.metrics.words import words
 
 if TYPE_CHECKING:
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 # The paper says "sufficiently similar" and no number. Lower is better on cleaneval-dev and wcxb-dev, down to 0.4, the
 # lowest we tried (docs/results/alignment.md); we stop where half of the words are the same.
 SIMILAR_ENOUGH = 0.5
-
-_MARKER = re.compile("<[hlp]>", re.IGNORECASE)
-_BLANK_LINES = re.compile(r"\n[^\S\n]*\n")
-_WRAPPED_WIDTH = 100  # lines of a text that was wrapped by hand or by a program are shorter than this
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,26 +54,6 @@ def align_dice(document: Document, gold: Gold, similar_enough: float = SIMILAR_E
     """Label the blocks of a document: 1 where its target node is clean, else 0."""
     matches = match_paragraphs(document, gold, similar_enough)
     return spread(matches.nodes, matches.found).astype(np.float64)
-
-
-def gold_paragraphs(gold: Gold) -> list[str]:
-    """The paragraphs of a gold text: by its markup, else its lines, else, if lines are wrapped, by blank lines."""
-    if gold.marked is not None:
-        pieces = _MARKER.split(gold.marked)
-    else:
-        text = gold.text or ""
-        pieces = _BLANK_LINES.split(text) if _is_wrapped(text) else text.splitlines()
-    return [piece.strip() for piece in pieces if piece.strip()]
-
-
-def _is_wrapped(text: str) -> bool:
-    """Whether a text's lines are not its paragraphs: no line is long, and most go on in the next."""
-    lines = text.splitlines()
-    with_text = [line for line in lines if line.strip()]
-    if not with_text or max(map(len, with_text)) > _WRAPPED_WIDTH:
-        return False
-    paragraphs = len([piece for piece in _BLANK_LINES.split(text) if piece.strip()])
-    return 1 < paragraphs < len(with_text) / 2
 
 
 def match_paragraphs(document: Document, gold: Gold, similar_enough: float = SIMILAR_ENOUGH) -> Matches:

@@ -1,0 +1,51 @@
+"""Splitting by site: pages of one site share their template, so they must not be on both sides of a split."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from random import Random
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SECOND_LEVEL = frozenset("ac co com edu gob gov ne net nic nom or org".split())
+_ADDRESS = re.compile(r"[\d.]+|\[.*\]")
+
+
+def site_of_url(url: str | None) -> str:
+    """The site that a URL is of: its registered domain, as well as that can be told; "" if there is none."""
+    try:
+        host = (urlsplit(url).hostname or "") if url else ""
+    except ValueError:
+        host = ""
+    if not host or _ADDRESS.fullmatch(host):
+        return host
+    parts = host.split(".")
+    is_second_level = len(parts) > 2 and len(parts[-1]) == 2 and parts[-2] in _SECOND_LEVEL
+    return ".".join(parts[-3:] if is_second_level else parts[-2:])
+
+
+def split_by_site(sites: Sequence[str], folds: int, seed: int = 0) -> list[list[int]]:
+    """Split things into folds of about the same size, no site in two of them.
+
+    Args:
+        sites: the site of each thing; things without a site have none in common with others.
+        folds: how many; some are empty where there are fewer sites.
+        seed: for another split.
+
+    Returns:
+        For each fold the numbers of its things.
+    """
+    by_site: dict[str, list[int]] = defaultdict(list)
+    for number, site in enumerate(sites):
+        by_site[site or f"thing {number}"].append(number)
+    names = sorted(by_site)
+    Random(seed).shuffle(names)  # noqa: S311 - no secret
+    names.sort(key=lambda name: -len(by_site[name]))  # stable: the large ones first, so that the small ones even out
+    found: list[list[int]] = [[] for _ in range(folds)]
+    for name in names:
+        min(found, key=len).extend(by_site[name])
+    return [sorted(fold) for fold in found]
