@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import EntryPoint
 
 import pytest
@@ -79,7 +80,7 @@ def test_parameters_of_a_method_that_takes_any(monkeypatch: pytest.MonkeyPatch) 
     method = get_method("any:depth=3", colour="red")
     assert isinstance(method, TakesAnything)
     assert method.parameters == {"size": 1, "depth": 3, "colour": "red"}
-    with pytest.raises(InputError, match="size is a number, not 'large'"):
+    with pytest.raises(InputError, match="size is a whole number, not 'large'"):
         get_method("any:size=large")
 
 
@@ -90,3 +91,27 @@ def test_a_method_of_another_package_that_cannot_be_loaded(monkeypatch: pytest.M
         InputError, match=r"^method 'broken': no_such_package:Method cannot be loaded: ModuleNotFoundError: No module"
     ):
         get_method("broken")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("density:c1=wide", "c1 is a number, not 'wide'"),
+        ("density:c1=None", "c1 is a number, not None"),
+        ("density:c1=1e999", "c1 is a number, not inf"),
+        ("density:c2=True", "c2 is a whole number, not True"),
+        ("density:c2=2.5", "c2 is a whole number, not 2.5"),
+        ("ncleaner:lexical=1", "lexical is True or False, not 1"),
+        ("ncleaner:lexical=false", "lexical is True or False, not 'false'"),
+        ("ncleaner:threshold=low", "threshold is a number or None, not 'low'"),
+        ("fiasco:features=3", "features is a text, not 3"),
+    ],
+)
+def test_values_of_the_wrong_type(name: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        get_method(name)
+
+
+@pytest.mark.parametrize("name", ["density:c1=1", "density:c2=-3", "ncleaner:threshold=None", "ncleaner:threshold=2"])
+def test_values_of_the_right_type(name: str) -> None:
+    assert get_method(name).name == name.partition(":")[0]

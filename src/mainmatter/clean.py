@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.errors import InputError
@@ -18,7 +18,7 @@ from mainmatter.html.read import HtmlSource, read_html
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.parallel import Failure, ordered_map
 from mainmatter.records import Document, Extraction, Page
-from mainmatter.registry import DEFAULT_METHOD, get_method
+from mainmatter.registry import DEFAULT_METHOD, METHODS, get_method, split_name
 from mainmatter.text.read import TextSource, read_text
 
 if TYPE_CHECKING:
@@ -111,10 +111,25 @@ def _from(url: str | None, page: Page) -> Page:
 def _choose(method: str | Method, parameters: dict[str, Any]) -> Method:
     """The method itself, where its name may have been given."""
     if isinstance(method, str):
-        return get_method(method, **parameters)
+        return _make(method, parameters)
     if parameters:
         raise InputError(f"method {method.name!r} is an object already: make it with {', '.join(parameters)} instead")
     return method
+
+
+def _make(name: str, parameters: dict[str, Any]) -> Method:
+    """The method of that name. One of ours is made once: what it has learned takes some time to read."""
+    if split_name(name)[0] in METHODS:
+        try:
+            return _make_once(name, tuple(parameters.items()))
+        except TypeError:  # a parameter that cannot be remembered; the method will say that it is of the wrong type
+            pass
+    return get_method(name, **parameters)
+
+
+@lru_cache(maxsize=32, typed=True)
+def _make_once(name: str, parameters: tuple[tuple[str, Any], ...]) -> Method:
+    return get_method(name, **dict(parameters))
 
 
 def _clean_page(page: Page, method: Method, limits: Limits) -> Extraction:

@@ -6,14 +6,16 @@ methods of their own by an entry point in the group `mainmatter.methods`.
 
 from __future__ import annotations
 
+import os
 from ast import literal_eval
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from inspect import Parameter, signature
+from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
 
-from mainmatter.errors import InputError, UnknownName
+from mainmatter.errors import InputError, ModelError, UnknownName
 from mainmatter.methods.trainable import Trainable
 from mainmatter.models.store import is_model, load
 
@@ -70,12 +72,13 @@ def get_method(name: str, **parameters: Any) -> Method:  # noqa: ANN401 - each m
     """
     name, listed = split_name(name)
     path = None
-    if name not in method_names() and is_model(name):
+    if name not in method_names() and _is_path(name):
         path, name = name, load(name).method
+        if name not in method_names():
+            raise ModelError(f"{path}: a model of {name}, a method that is not installed here")
     maker = _maker(name)
     chosen = _parse_parameters(name, listed) | parameters
-    for parameter, value in chosen.items():
-        _check_parameter(name, signature(maker).parameters, parameter, value)
+    _check_parameters(name, maker, chosen)
     if path is not None:
         return cast("Method", _trained(maker, name).load(path, **chosen))
     method = maker(**chosen)
@@ -92,8 +95,7 @@ def make_untrained(name: str) -> Trainable[Any]:
     name, listed = split_name(name)
     maker = _trained(_maker(name), name)
     chosen = _parse_parameters(name, listed)
-    for parameter, value in chosen.items():
-        _check_parameter(name, signature(maker).parameters, parameter, value)
+    _check_parameters(name, maker, chosen)
     return maker(**chosen)
 
 
@@ -103,9 +105,9 @@ def trainable_names() -> list[str]:
 
 
 def is_method(name: str) -> bool:
-    """Whether a name, without regard to its parameters, is that of a method or the path of a model."""
+    """Whether a name, without regard to its parameters, is that of a method, or meant as the path of a model."""
     name, _ = split_name(name)
-    return name in method_names() or is_model(name)
+    return name in method_names() or _is_path(name)
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -114,6 +116,11 @@ def split_name(name: str) -> tuple[str, str]:
         return name, ""
     before, colon, after = name.rpartition(":") if is_model(name.rpartition(":")[0]) else name.partition(":")
     return (before, after) if colon else (name, "")
+
+
+def _is_path(name: str) -> bool:
+    """Whether a name that is no method's is meant as the path of a model."""
+    return is_model(name) or "/" in name or os.sep in name
 
 
 def _maker(name: str) -> Any:  # noqa: ANN401 - a class, or whatever another package's entry point names
@@ -143,14 +150,42 @@ def _parse_parameters(name: str, listed: str) -> dict[str, Any]:
     return parameters
 
 
-def _check_parameter(name: str, known: Mapping[str, Parameter], parameter: str, value: object) -> None:
-    if parameter not in known:
-        if any(each.kind is Parameter.VAR_KEYWORD for each in known.values()):
-            return
-        raise InputError(f"method {name!r} has no parameter {parameter!r}; it has: {', '.join(known) or 'none'}")
-    default = known[parameter].default
-    if isinstance(default, int | float) and not isinstance(value, int | float):
-        raise InputError(f"method {name!r}: {parameter} is a number, not {value!r}")
+def _check_parameters(name: str, maker: Any, chosen: Mapping[str, Any]) -> None:  # noqa: ANN401 - see _maker
+    """Refuse parameters that a method has not, and values of another type than its fields are declared with."""
+    known = signature(maker).parameters
+    takes_any = any(each.kind is Parameter.VAR_KEYWORD for each in known.values())
+    for parameter, value in chosen.items():
+        if parameter not in known:
+            if takes_any:
+                continue
+            raise InputError(f"method {name!r} has no parameter {parameter!r}; it has: {', '.join(known) or 'none'}")
+        wanted = _declared(known[parameter])
+        if wanted and not any(_TYPES[each][0](value) for each in wanted):
+            words = " or ".join(_TYPES[each][1] for each in wanted)
+            raise InputError(f"method {name!r}: {parameter} is {words}, not {value!r}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+# What a parameter may be declared as, how to tell, and what to call it.
+_TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
+    "bool": (lambda value: isinstance(value, bool), "True or False"),
+    "int": (lambda value: _is_number(value) and isinstance(value, int), "a whole number"),
+    "float": (lambda value: _is_number(value) and isfinite(cast("float", value)), "a number"),
+    "str": (lambda value: isinstance(value, str), "a text"),
+    "None": (lambda value: value is None, "None"),
+}
+
+
+def _declared(parameter: Parameter) -> list[str]:
+    """The types that a parameter is declared with, as far as they are simple; else that of its default."""
+    annotation = parameter.annotation
+    declared = annotation.split(" | ") if isinstance(annotation, str) else [getattr(annotation, "__name__", "")]
+    if not all(each in _TYPES for each in declared):
+        declared = [type(parameter.default).__name__]
+    return declared if all(each in _TYPES for each in declared) else []
 
 
 def get_format(name: str) -> Renderer:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
-from mainmatter.datasets import GoldPage, folds_by_site, site_of
+from mainmatter.datasets import GoldPage, folds_by_site, sample_by_site, site_of
 from mainmatter.metrics import Gold
 from mainmatter.records import Page
 
@@ -46,3 +48,14 @@ def test_no_site_is_in_two_folds_and_no_page_is_lost() -> None:
 
 def test_fewer_sites_than_folds() -> None:
     assert [len(fold) for fold in folds_by_site([page("http://a.org/"), page("http://a.org/2")], 3)] == [2, 0, 0]
+
+
+def test_a_sample_is_of_many_sites() -> None:
+    pages = [page(f"https://site{n % 4}.org/{n}") for n in range(40)] + [page("https://other.org/")]
+    assert len(sample_by_site(pages, None)) == len(sample_by_site(pages, 99)) == 41
+    assert {site_of(each) for each in sample_by_site(pages, 5)} == {site_of(each) for each in pages}
+    some = sample_by_site(pages, 13)
+    assert sorted(Counter(map(site_of, some)).values()) == [1, 3, 3, 3, 3]
+    assert list(some) == [each for each in pages if each in some]
+    assert some == sample_by_site(pages, 13)
+    assert some != sample_by_site(pages, 13, seed=1)

@@ -50,7 +50,9 @@ def test_nothing_to_learn_from() -> None:
 def test_a_models_path_is_a_methods_name(folder: Path) -> None:
     assert is_method(str(folder))
     assert is_method(f"{folder}:margin=2")
-    assert not is_method(str(folder.parent))
+    assert not is_method("model")
+    with pytest.raises(ModelError, match=r"not a model: model\.json: No such file"):
+        get_method(str(folder.parent))
     assert mainmatter.clean(PAGE, method=str(folder)).text == LONG
     assert mainmatter.clean(PAGE, method=f"{folder}:margin=500").text == ""
     assert mainmatter.clean(PAGE, method=str(folder), margin=500.0).text == ""
@@ -82,7 +84,7 @@ def test_models_of_others(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(ModelError, match="a model of cutoff, version 1, not of cutoff, version 2"):
         Cutoff.load(folder)
     monkeypatch.delitem(registry.METHODS, "cutoff")
-    with pytest.raises(UnknownName, match="unknown method 'cutoff'"):
+    with pytest.raises(ModelError, match="model: a model of cutoff, a method that is not installed here"):
         get_method(str(folder))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections import Counter
 
 import numpy as np
@@ -57,16 +58,20 @@ def test_equal_subtrees_are_taken_in_the_order_of_the_page() -> None:
     page = "<p>menu<p>one two<p>menu"
     assert labels(page, "menu") == "x.."
     assert labels(page, "one two", "menu") == ".xx"
+    # Where one is found does not depend on where the same words were found before.
+    document = mainmatter.read(Page("<p>menu<p>one two<p>menu<p>three"))
+    matches = match_paragraphs(document, Gold(text="menu\none two\nmenu\nthree\nmenu"))
+    assert [int(matches.nodes.first[node]) for node in matches.found] == [0, 1, 2, 3, 0]
 
 
 @pytest.mark.parametrize(
     ("gold", "expected"),
     [
-        (Gold(text="x", marked="<h>One\n\n <p>two\n three<l>four"), ["One", "two\n three", "four"]),
+        (Gold(text="x", marked="<h>One\n\n <p>two\n three<l>four"), ["One", "two three", "four"]),
         (Gold(text="One line.\n\nAnother one.\nA third."), ["One line.", "Another one.", "A third."]),
         (
             Gold(text="A text that is\nwrapped by hand\nand goes on.\n\nAnother one\nthat is\nwrapped."),
-            ["A text that is\nwrapped by hand\nand goes on.", "Another one\nthat is\nwrapped."],
+            ["A text that is wrapped by hand and goes on.", "Another one that is wrapped."],
         ),
         (Gold(text=""), []),
         (Gold(), []),
@@ -132,6 +137,26 @@ def test_it_agrees_with_a_naive_search() -> None:
             target = matches.nodes.targets[block]
             others = set(range(matches.nodes.first[target], matches.nodes.end[target])) - {block}
             assert kept[block] == (block in below or 2 * len(others & below) > len(others))
+
+
+@pytest.mark.parametrize(
+    ("html", "line"),
+    [
+        ("<p>yes</p>" * 4000, "yes"),
+        # Each line has a word that is on the page too, elsewhere, so that no line is like another.
+        ("<p>yes and no</p>" * 1000 + "<p>" + " ".join(map(str, range(4000))), "yes {} no"),
+    ],
+    ids=["equal", "almost equal"],
+)
+def test_many_alike(html: str, line: str) -> None:
+    count = html.count("</p>")
+    document = mainmatter.read(Page(html))
+    gold = Gold(text="\n".join(line.format(number) for number in range(count)))
+    start = time.process_time()
+    matches = match_paragraphs(document, gold)
+    assert matches.rate == 1
+    assert len(matches.found) == count
+    assert time.process_time() - start < 8  # tried out one by one, it takes a minute
 
 
 def test_no_gold_paragraph_no_clean_node() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from mainmatter import registry
 from mainmatter.datasets import GoldPage, load_dataset
-from mainmatter.errors import InputError
+from mainmatter.errors import InputError, MissingExtra
 from mainmatter.metrics import Gold
 from mainmatter.records import Page
 from mainmatter.training.card import card_page, data_entry, digest
@@ -86,17 +87,18 @@ def test_training_tells_how_it_goes(pages: list[GoldPage]) -> None:
     assert method.margin == 1
     assert lines == [
         "12 pages labelled, 0 skipped; keeping exactly the blocks that are labelled so would give bag f1 1.000",
-        f"check: on 2 pages of sites left out of a first training: bag f1 1.000 (all text: bag f1 {ALL_TEXT:.3f})",
+        f"check: on 1 page of sites left out of a first training: bag f1 1.000 (all text: bag f1 {ALL_TEXT:.3f})",
         "learning from 12 pages",
         f"cutoff {method.cutoff_}",
-        "other: bag f1 1.000 on 3 pages",
+        "other: bag f1 1.000 on 3 pages, 3 of which it has learned from",
     ]
     assert card["data"] == [{"name": "mine", "pages": 12, "licence": "CC0", "sha256": digest(pages)}]
     assert card["check"]["all_text"]["bag_f1"] == pytest.approx(ALL_TEXT, abs=0.001)
-    assert card["valid"] == [{"name": "other", "pages": 3, "bag_precision": 1, "bag_recall": 1, "bag_f1": 1}]
+    figures = {"bag_precision": 1, "bag_recall": 1, "bag_f1": 1}
+    assert card["valid"] == [{"name": "other", "pages": 3, "learned_from": 3, **figures}]
     page = card_page(method, card, 1234)
     assert "| mine | 12 | CC0 | `" in page
-    assert "| other | 3 | 1.000 | 1.000 | 1.000 |" in page
+    assert "| other (3 of them learned from) | 3 | 1.000 | 1.000 | 1.000 |" in page
     assert "1,234 bytes" in page
 
 
@@ -106,7 +108,7 @@ ALL_TEXT = 2 * 45 / (45 + 52)
 
 def test_a_set_without_gold_texts(pages: list[GoldPage]) -> None:
     bare = [GoldPage(page.page, Gold(must_have=("x",)), {}) for page in pages]
-    with pytest.raises(InputError, match="no page to learn from: none has a gold text"):
+    with pytest.raises(InputError, match="all 12 pages were skipped, the first: has no gold text"):
         train(Training("cutoff", {"bare": bare}), no_progress)
 
 
@@ -125,3 +127,49 @@ def test_a_digest_is_of_pages_and_gold_texts(pages: list[GoldPage]) -> None:
     assert digest([text, *pages[1:]]) == digest(pages)
     assert data_entry("wcxb-dev", pages)["licence"] == "CC BY 4.0"
     assert data_entry("mine", pages)["licence"] == "not said"
+
+
+def test_copies_are_left_out_and_told(pages: list[GoldPage]) -> None:
+    lines: list[str] = []
+    _, card = train(Training("cutoff", {"mine": pages, "again": pages[:5]}, check=False), no_progress, lines.append)
+    assert card["pages"]["learned_from"] == 12
+    assert lines[0] == "5 of 17 pages are copies of others, and left out"
+
+
+def test_learning_from_a_test_set_is_told(pages: list[GoldPage]) -> None:
+    lines: list[str] = []
+    train(Training("cutoff", {"dragnet": pages}, check=False), no_progress, lines.append)
+    assert lines[0].startswith("dragnet is a test set")
+
+
+def test_one_large_site_is_not_what_is_left_out(pages: list[GoldPage]) -> None:
+    of_one_site = [replace(page, page=replace(page.page, url="https://big.org/")) for page in pages[:9]]
+    _, card = train(Training("cutoff", {"mine": [*of_one_site, *pages[9:]]}), no_progress)
+    assert card["check"]["pages"] == 1
+
+
+def test_a_check_that_cannot_learn_does_not_stop_the_training(
+    pages: list[GoldPage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learn = Cutoff.learn
+
+    def needs_all(self: Cutoff, observations: list[tuple[int, int]], report: object = None) -> Cutoff:
+        if len(observations) < 12:
+            raise InputError("cutoff: too few pages")
+        return learn(self, observations)
+
+    monkeypatch.setattr(Cutoff, "learn", needs_all)
+    lines: list[str] = []
+    _, card = train(Training("cutoff", {"mine": pages}), no_progress, lines.append)
+    assert card["check"] is None
+    assert "no check: without 1 page, cutoff: too few pages" in lines
+
+
+def test_what_is_missing_is_told_before_any_work(pages: list[GoldPage], monkeypatch: pytest.MonkeyPatch) -> None:
+    def lacks(self: Cutoff) -> None:
+        raise MissingExtra("scissors", "train")
+
+    monkeypatch.setattr(Cutoff, "need_extras", lacks)
+    monkeypatch.setattr(Cutoff, "observe", lambda self, example: pytest.fail("worked"))
+    with pytest.raises(MissingExtra, match="scissors"):
+        train(Training("cutoff", {"mine": pages}), no_progress)

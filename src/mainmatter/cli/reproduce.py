@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -10,8 +11,19 @@ import click
 from mainmatter import __version__
 from mainmatter.cli import options
 from mainmatter.cli.progress import progress
+from mainmatter.errors import MissingExtra
 from mainmatter.reproduction.run import Run
 from mainmatter.reproduction.table import REPRODUCTIONS, find_reproduction
+
+_NEEDED = {
+    "matplotlib": "plot",
+    "pyarrow": "eval",
+    "rapidfuzz": "eval",
+    "regex": "train",
+    "scipy": "eval",
+    "sklearn": "train",
+    "wordfreq": "train",
+}
 
 
 @click.command(name="reproduce")
@@ -41,6 +53,11 @@ def command(names: tuple[str, ...], data: Path | None, output: Path, pages: int 
             click.echo(f"    {one.what}")
         return
     chosen = [(name, find_reproduction(name)) for name in names]
+    # What is missing is told before any work.
+    for package, extra in _NEEDED.items():
+        if find_spec(package) is None:
+            raise MissingExtra(package, extra)
+    output.mkdir(parents=True, exist_ok=True)
     for name, one in chosen:
         started = time.monotonic()
         run = Run(data or Path(), workers, progress, lambda line: click.echo(line, err=True), pages)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Literal
@@ -10,11 +11,11 @@ import click
 
 from mainmatter.cli import options
 from mainmatter.cli.progress import progress
-from mainmatter.datasets import load_dataset
+from mainmatter.datasets import load_dataset, sample_by_site
 from mainmatter.files import write_whole
 from mainmatter.limits import format_size
 from mainmatter.models.store import is_model
-from mainmatter.registry import make_untrained
+from mainmatter.registry import make_untrained, method_names
 from mainmatter.training.card import card_page
 from mainmatter.training.train import Training, train
 
@@ -49,6 +50,12 @@ from mainmatter.training.train import Training, train
     show_default=True,
     help="How gold texts become labels of blocks: word by word, or by the overlap of paragraphs (FIASCO 5.1).",
 )
+@click.option(
+    "--pages",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Learn from at most N pages of each dataset, of many sites.",
+)
 @click.option("--check/--no-check", default=True, help="Train without a tenth of the sites first, and measure on them.")
 @click.option("--licence", metavar="TEXT", help="The licence of your data, for the model's card.")
 @options.workers
@@ -59,6 +66,7 @@ def command(
     data: Path | None,
     output: Path,
     by: Literal["words", "dice"],
+    pages: int | None,
     check: bool,
     licence: str | None,
     workers: int,
@@ -74,7 +82,7 @@ def command(
     checkpoint = output.with_name(f"{output.name}.unfinished")
     training = Training(
         method,
-        {name: load_dataset(name, data) for name in datasets},
+        {name: sample_by_site(load_dataset(name, data), pages) for name in datasets},
         {name: load_dataset(name, data) for name in valid},
         by=by,
         check=check,
@@ -82,6 +90,7 @@ def command(
         workers=workers,
         checkpoint=checkpoint,
     )
+    output.mkdir(parents=True, exist_ok=True)  # where that fails, it fails before any work
     try:
         trained, card = train(training, progress, lambda line: click.echo(line, err=True))
     except KeyboardInterrupt:
@@ -93,4 +102,6 @@ def command(
     shutil.rmtree(checkpoint, ignore_errors=True)
     seconds = card["seconds"]["in_all"]
     click.echo(f"model written to {output}: {format_size(size)}, {seconds:.0f} s; its card: {output / 'README.md'}")
-    click.echo(f"use it: mainmatter clean PAGE --method {output}")
+    # A method's name goes before a folder's.
+    name = f".{os.sep}{output}" if str(output) in method_names() else output
+    click.echo(f"use it: mainmatter clean PAGE --method {name}")

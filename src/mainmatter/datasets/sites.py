@@ -1,7 +1,9 @@
-"""Splitting gold pages by site."""
+"""Splitting and sampling gold pages by site."""
 
 from __future__ import annotations
 
+from collections import Counter
+from random import Random
 from typing import TYPE_CHECKING
 
 from mainmatter.learners.folds import site_of_url, split_by_site
@@ -23,3 +25,21 @@ def folds_by_site(pages: Sequence[GoldPage], folds: int, seed: int = 0) -> list[
     Some folds are empty where there are fewer sites than folds.
     """
     return split_by_site([site_of(page) for page in pages], folds, seed)
+
+
+def sample_by_site(pages: Sequence[GoldPage], most: int | None, seed: int = 0) -> Sequence[GoldPage]:
+    """At most so many pages, drawn at random, of as many sites as there are; in the order of the set."""
+    if most is None or len(pages) <= most:
+        return pages
+    order = list(range(len(pages)))
+    Random(seed).shuffle(order)  # noqa: S311 - no secret
+    seen: Counter[str] = Counter()
+    turns = {}
+    for number in order:
+        site = site_of(pages[number])
+        turns[number] = seen[site]
+        seen[site] += 1
+    chosen = sorted(order, key=lambda number: turns[number])[
+        :most
+    ]  # stable: the first page of each site, then the next
+    return [pages[number] for number in sorted(chosen)]

@@ -28,7 +28,8 @@ _KEYWORD_FEATURES = ("clean_keywords", "dirty_keywords")
 LINGUISTIC = tuple(f"{part}_{name}" for part in ("own", "all") for name in _TEXT_FEATURES)
 KEYWORDS = tuple(f"{part}_{name}" for part in ("own", "all") for name in _KEYWORD_FEATURES)
 
-_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)|[。！？।؟]+")
+# A run of marks is tried once, from its start, and never given back in parts: else a page of dots takes forever.
+_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)|[。！？।؟]++")
 # Everything but words, spaces, and the punctuation of running text.
 _SYMBOL = re.compile(r"[^\w\s.,;:!?…'\"()“”‘’„«»。，、；：！？·؟،؛।–—-]|_")
 

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 POS = ("open_class", "closed_class", "unknown_words", "special_symbols")
 MOST_WORDS = 50  # of a node's text the first so many are tagged: enough for shares, and tagging is slow
-_MOST_DIFFERENT = 5_000  # words of a page that are tagged; further ones count as unknown, so that no page takes long
-_LONGEST = 40  # letters; no longer word is in the models
+# The tagger takes all ways to cut a word in parts, so that long words take much longer. What is beyond these two bounds
+# counts as unknown, so that no page takes long: longer words, and those after so many letters of different words.
+_LONGEST = 20
+_MOST_LETTERS = 20_000
 
 _OPEN, _CLOSED, _UNKNOWN, _SYMBOL, _NUMBER = range(5)
 _MODELS = {"en": "morphmodel_en.pgz", "de": "morphmodel_ger.pgz", "nl": "morphmodel_dutch.pgz"}
@@ -76,18 +78,22 @@ def pos_features(document: Document, spans: Spans) -> NDArray[np.float64]:
 
 
 class _PageCodes:
-    """The classes of a page's words; tags no more than so many different ones."""
+    """The classes of a page's words; tags no more than so many letters of different ones."""
 
     def __init__(self, language: str) -> None:
         self._language = language
         self._known: dict[str, int] = {}
+        self._letters_left = _MOST_LETTERS
 
     def of(self, token: str) -> int:
         """The class of a word or a punctuation mark."""
         code = self._known.get(token)
         if code is None:
-            can_be_tagged = len(self._known) < _MOST_DIFFERENT and len(token) <= _LONGEST
-            code = _class_of(self._language, token) if can_be_tagged else _UNKNOWN
+            code = _UNKNOWN
+            if len(token) <= _LONGEST:
+                self._letters_left -= len(token)
+                if self._letters_left >= 0:
+                    code = _class_of(self._language, token)
             self._known[token] = code
         return code
 

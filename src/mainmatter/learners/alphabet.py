@@ -47,6 +47,8 @@ _VARIANTS = {".": "。।॥։۔", ",": "、،՝", ";": "؛", "?": "؟", "'": "�
 _PLAIN = {ord(variant): plain for plain, variants in _VARIANTS.items() for variant in variants}
 
 _UNSPACED_LETTERS_PER_WORD = 3
+_LETTERS = frozenset((CAPITAL, SMALL, UNSPACED))
+_SHARE_OF_SCRIPT = 0.01  # of all letters, for a script whose letters may have symbols
 
 
 class Alphabet:
@@ -62,12 +64,18 @@ class Alphabet:
         self.lexical = lexical
         if len(set(self.own)) != len(self.own) or self.size > LARGEST:
             raise ValueError(f"an alphabet has different characters, at most {LARGEST - CLASSES}")
+        if wrong := [char for char in self.own if not _may_own(char, lexical=lexical)]:
+            raise ValueError(f"{wrong[0]!r} has no symbol of its own in an alphabet")
         # The symbol of each code point, as far as it was asked for: to ask Unicode for all of them takes a second.
         self._of_point: Symbols = np.full(0x110000, _UNKNOWN, np.uint8)
 
     @classmethod
     def learn(cls, pages: Iterable[str], *, lexical: bool = True, most: int = 100, share: float = 0.02) -> Alphabet:
         """The alphabet of the characters that are on at least two pages, and on at least a share of all.
+
+        A letter's script must also write a real part of the text. Else the few characters of a foreign one that menus
+        of languages show on many pages, such as 中, would have symbols of their own, and boilerplate's odds with them,
+        in all texts of that script.
 
         Args:
             pages: the texts.
@@ -76,12 +84,21 @@ class Alphabet:
             share: of the pages.
         """
         on_pages: Counter[str] = Counter()
+        in_all: Counter[str] = Counter()
         count = 0
         for count, page in enumerate(pages, 1):  # noqa: B007 - the last one is how many there are
-            on_pages.update(set(page))
+            counted = Counter(page)
+            on_pages.update(counted.keys())
+            in_all.update(counted)
         least = max(2 if count > 1 else 1, share * count)
-        frequent = sorted(on_pages, key=lambda char: (-on_pages[char], char))
-        own = [char for char in frequent if on_pages[char] >= least and _may_own(char, lexical=lexical)]
+        scripts = _scripts_in_use(in_all)
+        own = [
+            char
+            for char in sorted(on_pages, key=lambda char: (-on_pages[char], char))
+            if on_pages[char] >= least
+            and _may_own(char, lexical=lexical)
+            and (_class_of(char) not in _LETTERS or _script(char) in scripts)
+        ]
         return cls(sorted(own[:most]), lexical=lexical)
 
     @property
@@ -153,6 +170,20 @@ def _may_own(char: str, *, lexical: bool) -> bool:
     """Control characters and white space are the same everywhere; letters and digits only where words may matter."""
     kind = _class_of(char)
     return kind not in (SPACE, OTHER) and (lexical or kind not in (CAPITAL, SMALL, UNSPACED, DIGIT))
+
+
+def _scripts_in_use(counted: Counter[str]) -> set[str]:
+    """The scripts that write a real part of a text, by how often each character occurs in it."""
+    letters: Counter[str] = Counter()
+    for char, count in counted.items():
+        if _class_of(char) in _LETTERS:
+            letters[_script(char)] += count
+    return {script for script, count in letters.items() if count >= _SHARE_OF_SCRIPT * letters.total()}
+
+
+def _script(char: str) -> str:
+    """The script of a letter, such as "LATIN": the first word of the name of the letter that it is a variant of."""
+    return unicodedata.name(unicodedata.normalize("NFKD", char)[0], "").partition(" ")[0]
 
 
 def _class_of(char: str) -> int:

@@ -6,22 +6,20 @@ heuristic, `has_bars`. The fourth is here; its models are those of learners/ngra
 
 from __future__ import annotations
 
-import math
-import re
+import sys
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
-from urllib.parse import urlsplit
-from zlib import crc32
 
 import numpy as np
 
 from mainmatter.errors import InputError
 from mainmatter.learners.alphabet import Alphabet
-from mainmatter.learners.ngrams import Counts, LogOdds, NgramModel, write_texts
+from mainmatter.learners.folds import site_of_url, split_by_site
+from mainmatter.learners.ngrams import Counts, write_texts
+from mainmatter.learners.two_models import ARRAYS, TwoModels, log_odds, make_log_odds, restore
 from mainmatter.methods.contract import Reasons
 from mainmatter.methods.trainable import Example, Trainable, be_silent, need_some
+from mainmatter.metrics.paragraphs import gold_paragraphs
 from mainmatter.metrics.words import words
 from mainmatter.records import Document, Extraction, Kind
 
@@ -30,11 +28,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_DIRTY, _CLEAN, _BARS = range(3)
+_DIRTY, _CLEAN, _BARS, _BEST = range(4)
 _LEGEND = (
     "its letters are likelier in boilerplate than in main matter",
     "its letters are likelier in main matter than in boilerplate",
     "short fields between vertical bars: a navigation bar or a footer",
+    "the best of a page where nothing looks like main matter",
 )
 
 # NCleaner 2, third stage: "multiple fields separated by vertical bars". The paper does not give its regular expression.
@@ -51,13 +50,20 @@ _SLOPES = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.22, 0.26, 0.3)
 _FOLDS = 5
 _FEWEST_PAGES = 10  # with fewer, the paper's threshold: the likelier one is right
 
+# Where nothing is kept, blocks whose odds are about as good as the best one's stay with it: within a factor of e^2.
+_ABOUT_AS_GOOD = 2.0
+
+_LONGEST_N = 8
+_SMALLEST_Q, _LARGEST_Q = 0.001, 0.999  # beyond, probabilities get too small for numbers of 32 bits
+_LARGEST_THRESHOLD = 1e6  # log odds; learned ones are below 20
+
 
 @dataclass(frozen=True, slots=True)
 class Observed:
     """What `ncleaner` needs of a page for learning.
 
     Attributes:
-        site: the host that the page is from, "" if unknown.
+        site: the site that the page is from, "" if unknown.
         texts: of its blocks.
         gold: the paragraphs of its gold text.
         is_clean: which blocks are main matter.
@@ -75,7 +81,7 @@ class Observed:
     gold_words: int
 
 
-@dataclass
+@dataclass(eq=False)
 class Ncleaner(Trainable[Observed]):
     """Keep a block if its characters are likelier in clean than in dirty text.
 
@@ -88,6 +94,7 @@ class Ncleaner(Trainable[Observed]):
         threshold: the log odds that a block must exceed, the paper's 0 for instance; None for what was learned, which
             depends on the length of the block.
         heuristics: whether to drop navigation bars and footers with vertical bars, whatever the models say.
+        never_empty: keep the best blocks of a page where no block is above the threshold (the paper keeps nothing).
     """
 
     n: int = 3
@@ -96,10 +103,11 @@ class Ncleaner(Trainable[Observed]):
     dirty: Literal["differential", "labelled"] = "labelled"
     threshold: float | None = None
     heuristics: bool = True
+    never_empty: bool = True
 
     alphabet_: Alphabet = field(init=False, repr=False)
     threshold_: tuple[float, float] = field(init=False, repr=False, default=(0.0, 0.0))
-    weights_: _Weights = field(init=False, repr=False)
+    weights_: TwoModels = field(init=False, repr=False)
 
     name: ClassVar[str] = "ncleaner"
     summary: ClassVar[str] = "character n-gram models of clean and of dirty text (NCleaner)"
@@ -108,8 +116,15 @@ class Ncleaner(Trainable[Observed]):
     def __post_init__(self) -> None:
         if self.dirty not in ("differential", "labelled"):
             raise InputError(f"method 'ncleaner': dirty is differential or labelled, not {self.dirty!r}")
-        if not (isinstance(self.n, int) and 1 <= self.n <= 8 and 0 < self.q < 1):
-            raise InputError(f"method 'ncleaner': n is from 1 to 8 and q between 0 and 1, not {self.n} and {self.q}")
+        if type(self.n) is not int or not 1 <= self.n <= _LONGEST_N:
+            raise InputError(f"method 'ncleaner': n is a whole number from 1 to {_LONGEST_N}, not {self.n!r}")
+        if not (_is_real(self.q) and _SMALLEST_Q <= self.q <= _LARGEST_Q):
+            raise InputError(f"method 'ncleaner': q is from {_SMALLEST_Q} to {_LARGEST_Q}, not {self.q!r}")
+        if self.threshold is not None and not _is_real(self.threshold):
+            raise InputError(f"method 'ncleaner': threshold is a number or None, not {self.threshold!r}")
+        for name in ("lexical", "heuristics", "never_empty"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"method 'ncleaner': {name} is True or False, not {getattr(self, name)!r}")
 
     def extract(self, document: Document) -> Extraction:
         """Keep the blocks that the clean model finds likelier than the dirty one, as far as the threshold says."""
@@ -124,29 +139,30 @@ class Ncleaner(Trainable[Observed]):
         if self.heuristics:
             kinds = document.columns.kinds
             codes[[i for i, text in enumerate(texts) if "|" in text and has_bars(text, kinds[i])]] = _BARS
+        if self.never_empty and not (codes == _CLEAN).any():
+            _keep_best(codes, scores)
         return Extraction(
             document,
             self.name,
             scores=scores,
-            kept=codes == _CLEAN,
+            kept=(codes == _CLEAN) | (codes == _BEST),
             kinds=document.columns.kinds,
             reasons=Reasons(codes, _LEGEND),
         )
 
     def log_odds(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """By how much the clean model finds each text likelier than the dirty one does, as a natural logarithm."""
-        if not hasattr(self, "weights_"):
-            raise InputError("method 'ncleaner' has not learned yet: fit it, or take mainmatter.get_method('ncleaner')")
-        return _log_odds(self.weights_).of_texts(self.alphabet_, texts)
+        self._need_weights()
+        return log_odds(self.weights_).of_texts(self.alphabet_, texts)
 
     def observe(self, example: Example) -> Observed:
         """Take the texts of the page and of its gold standard, and the labels of its blocks."""
         texts = example.document.columns.texts
         counted = np.fromiter((len(words(text)) for text in texts), np.int64, len(texts))
         return Observed(
-            site=_site(example.document.page.url),
+            site=site_of_url(example.document.page.url),
             texts=texts,
-            gold=gold_paragraphs(example.gold.text or "", example.gold.marked),
+            gold=gold_paragraphs(example.gold),
             is_clean=example.kept,
             words=counted,
             matched=counted * example.shares,
@@ -154,40 +170,52 @@ class Ncleaner(Trainable[Observed]):
         )
 
     def learn(self, observations: Sequence[Observed], report: Callable[[str], object] = be_silent) -> Self:
-        """Count n-grams, and choose the threshold by cross-validation on the pages, split by site."""
+        """Count n-grams, and choose the threshold by cross-validation on the pages, split by site.
+
+        Raises:
+            InputError: there is no clean or no dirty text at all.
+        """
         need_some(observations, self.name)
         self.alphabet_ = Alphabet.learn(("\n".join(page.texts) for page in observations), lexical=self.lexical)
-        folds = _split(observations)
+        numbers = split_by_site([page.site for page in observations], _FOLDS)
+        folds = [[observations[number] for number in fold] for fold in numbers if fold]
         counted = [self._count(fold) for fold in folds]
+        weights = self._weigh(counted)
+        _need_both(weights)
         self.threshold_ = (0.0, 0.0)
         if len(observations) >= _FEWEST_PAGES and len(folds) > 1:
             odds = []
             for number, fold in enumerate(folds):
-                models = _make_log_odds(self._weigh(counted[:number] + counted[number + 1 :]))
+                models = make_log_odds(self._weigh(counted[:number] + counted[number + 1 :]))
                 odds += [models.of_texts(self.alphabet_, page.texts) for page in fold]
             self.threshold_, f1 = choose_threshold(odds, [page for fold in folds for page in fold])
             report(f"{len(observations)} pages: threshold {_describe(self.threshold_)}, word F1 {f1:.3f} held out")
-        self.weights_ = self._weigh(counted)
+        self.weights_ = weights
         return self
 
     def facts_and_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """The alphabet and the threshold; the counts of n-grams."""
+        self._need_weights()
         facts = {"alphabet": self.alphabet_.own, "threshold": list(self.threshold_)}
         return facts, {**self.weights_.arrays}
 
     def restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         """Take over counts of n-grams; what follows from them is computed once for the same counts."""
-        alphabet = Alphabet(facts["alphabet"], lexical=self.lexical)
-        constant, per_character = map(float, facts["threshold"])
-        if not (math.isfinite(constant) and math.isfinite(per_character)):
-            raise ValueError("the threshold is not finite")
-        weights = _Weights(self.n, alphabet.size, self.q, {name: arrays[name] for name in _ARRAYS})
-        _log_odds(weights)  # raises if they do not fit
-        self.alphabet_, self.threshold_, self.weights_ = alphabet, (constant, per_character), weights
+        threshold = _check_threshold(facts["threshold"])
+        own = facts["alphabet"]
+        if not isinstance(own, str):
+            raise ValueError("the alphabet is not a text")  # noqa: TRY004 - a damaged model, not a caller's mistake
+        chosen = {name: arrays[name] for name in ARRAYS}
+        self.alphabet_, self.weights_ = restore(own, chosen, n=self.n, q=self.q, lexical=self.lexical)
+        self.threshold_ = threshold
 
     def weights(self) -> str:
         """One model ships for the lexical and one for the non-lexical version."""
         return self.name if self.lexical else f"{self.name}-non-lexical"
+
+    def _need_weights(self) -> None:
+        if not hasattr(self, "weights_"):
+            raise InputError("method 'ncleaner' has not learned yet: fit it, or take mainmatter.get_method('ncleaner')")
 
     def _count(self, pages: Sequence[Observed]) -> tuple[Counts, Counts]:
         """The n-grams of clean text, and those of dirty text or, for differential training, of all text."""
@@ -208,9 +236,9 @@ class Ncleaner(Trainable[Observed]):
         versions = [symbols, *self.alphabet_.copies(symbols)]
         return Counts.sum([Counts.of(version, self.alphabet_.size, self.n) for version in versions])
 
-    def _weigh(self, counted: Sequence[tuple[Counts, Counts]]) -> _Weights:
+    def _weigh(self, counted: Sequence[tuple[Counts, Counts]]) -> TwoModels:
         clean, other = (Counts.sum(parts) for parts in zip(*counted, strict=True))
-        return _Weights.of(clean, other.minus(clean) if self.dirty == "differential" else other, self.q)
+        return TwoModels.of(clean, other.minus(clean) if self.dirty == "differential" else other, self.q)
 
 
 def has_bars(text: str, kind: Kind) -> bool:
@@ -257,95 +285,38 @@ def _describe(line: tuple[float, float]) -> str:
     return f"{line[0]:.2f} {line[1]:+.2f} a character"
 
 
-def _site(url: str | None) -> str:
-    try:
-        return (urlsplit(url).hostname or "").removeprefix("www.") if url else ""
-    except ValueError:
-        return ""
+def _is_real(value: object) -> bool:
+    """Whether a parameter is a number; infinite ones are, NaN is not, nor is an integer too large for a float."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= sys.float_info.max or value in (float("inf"), float("-inf"))
 
 
-def _split(pages: Sequence[Observed]) -> list[list[Observed]]:
-    """Folds of pages, no site in two of them; a page of an unknown site is one of its own."""
-    folds: list[list[Observed]] = [[] for _ in range(_FOLDS)]
-    for number, page in enumerate(pages):
-        folds[(crc32(page.site.encode()) if page.site else number) % _FOLDS].append(page)
-    return [fold for fold in folds if fold]
+def _keep_best(codes: NDArray[np.intp], scores: NDArray[np.float64]) -> None:
+    """Keep the best blocks of a page of which nothing is kept; navigation bars are not among them."""
+    others = np.flatnonzero(codes == _DIRTY)
+    if len(others):
+        codes[others[scores[others] >= scores[others].max() - _ABOUT_AS_GOOD]] = _BEST
 
 
-def gold_paragraphs(text: str, marked: str | None) -> list[str]:
-    """Cut a gold text as blocks are cut: at CleanEval's markers, else at blank lines, else at lines; join the lines."""
-    if marked is not None:
-        parts = _MARKER.split(marked)
-    else:
-        parts = _BLANK_LINE.split(text) if _BLANK_LINE.search(text.strip()) else text.splitlines()
-    return [joined for part in parts if (joined := " ".join(part.split()))]
+def _need_both(weights: TwoModels) -> None:
+    """Models of nothing find all texts equally likely, and keep nothing."""
+    for name in ("clean", "dirty"):
+        if weights.is_empty(name):
+            raise InputError(
+                "ncleaner: needs clean and dirty text to learn from; "
+                f"going by their gold texts, the pages have no {name} text at all"
+            )
 
 
-_MARKER = re.compile("<[hlp]>", re.IGNORECASE)
-_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+def _check_threshold(threshold: object) -> tuple[float, float]:
+    """The two numbers of a learned threshold.
 
-_ARRAYS = ("clean_codes", "clean_counts", "dirty_codes", "dirty_counts")
-
-
-@dataclass(frozen=True, eq=False)
-class _Weights:
-    """The counts of two models, small enough to travel; equal ones have the same digest."""
-
-    n: int
-    size: int
-    q: float
-    arrays: dict[str, NDArray[Any]]
-
-    @classmethod
-    def of(cls, clean: Counts, dirty: Counts, q: float) -> _Weights:
-        arrays = {
-            f"{name}_{what}": _smallest(values)
-            for name, counts in (("clean", clean), ("dirty", dirty))
-            for what, values in (("codes", counts.codes), ("counts", counts.counts))
-        }
-        return cls(clean.n, clean.size, q, arrays)
-
-    def model(self, name: str) -> NgramModel:
-        """The model of clean or of dirty text."""
-        codes, counts = (self.arrays[f"{name}_{what}"] for what in ("codes", "counts"))
-        if (
-            codes.ndim != 1
-            or codes.shape != counts.shape
-            or codes.dtype.kind not in "iu"
-            or counts.dtype.kind not in "iu"
-        ):
-            raise ValueError(f"{name}: not one count for each n-gram")
-        codes, counts = codes.astype(np.int64), counts.astype(np.int64)
-        if len(codes) and (codes[0] < 0 or codes[-1] >= self.size**self.n or (np.diff(codes) <= 0).any()):
-            raise ValueError(f"{name}: n-grams that are not of this alphabet, or not in order")
-        if (counts <= 0).any():
-            raise ValueError(f"{name}: n-grams that do not occur")
-        return NgramModel(Counts(self.n, self.size, codes, counts), self.q)
-
-    @cached_property
-    def digest(self) -> bytes:
-        digest = blake2b(repr((self.n, self.size, self.q)).encode())
-        for name in _ARRAYS:
-            array = np.ascontiguousarray(self.arrays[name])
-            digest.update(repr((array.dtype.str, array.shape)).encode())
-            digest.update(array.tobytes())
-        return digest.digest()
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Weights) and self.digest == other.digest
-
-
-def _smallest(values: NDArray[np.int64]) -> NDArray[Any]:
-    most = int(values.max()) if len(values) else 0
-    return values.astype(np.min_scalar_type(most))
-
-
-def _make_log_odds(weights: _Weights) -> LogOdds:
-    return LogOdds(weights.model("clean"), weights.model("dirty"))
-
-
-# To make the table takes longer than to clean a page: for the same counts it is made once in a process.
-_log_odds = lru_cache(maxsize=4)(_make_log_odds)
+    Raises:
+        ValueError: it is something else.
+    """
+    if not (isinstance(threshold, list) and len(threshold) == 2 and all(map(_is_real, threshold))):
+        raise ValueError("the threshold is not a list of two numbers")
+    if max(map(abs, threshold)) > _LARGEST_THRESHOLD:
+        raise ValueError(f"the threshold is not within {_LARGEST_THRESHOLD:g}")
+    return float(threshold[0]), float(threshold[1])

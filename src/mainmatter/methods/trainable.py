@@ -97,6 +97,13 @@ class Trainable(ABC, Generic[Observation]):
     def restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         """Take over what was learned before. May raise KeyError, TypeError or ValueError if it does not fit."""
 
+    def need_extras(self) -> None:
+        """Find out, before any work, whether learning has all that it needs.
+
+        Raises:
+            MissingExtra: an optional dependency is not installed.
+        """
+
     def weights(self) -> str:
         """The name of the shipped model for these parameters: a folder of `mainmatter/models`."""
         return self.name
@@ -127,7 +134,12 @@ class Trainable(ABC, Generic[Observation]):
             ModelError: the model is missing, damaged, of another method or version, or trained with other parameters.
         """
         model = load(path)
-        method = cls(**{**_known(cls, model), **parameters})
+        if model.method != cls.name:
+            raise ModelError(f"{path}: a model of {model.method}, not of {cls.name}")
+        try:
+            method = cls(**{**_known(cls, model), **parameters})
+        except (InputError, TypeError, ValueError) as error:
+            raise ModelError(f"{path}: {error}") from error
         method.take(model, path)
         return method
 
@@ -157,7 +169,7 @@ class Trainable(ABC, Generic[Observation]):
                 )
         try:
             self.restore(model.facts, model.arrays)
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
             raise ModelError(f"{path}: damaged: {type(error).__name__}: {error}") from error
 
 

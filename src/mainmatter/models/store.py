@@ -1,7 +1,7 @@
-"""Models on disk: a folder with `model.json` (what it is, what was learned, its card) and `weights.npz` (arrays).
+"""Models on disk: a folder with `model.json` (what it is, what was learned, its card) and a file of arrays.
 
-Both are open formats that any program can read, and neither can run code. Whoever reads a model checks all of it
-first, so that a foreign, damaged or newer file gives a clear error and never a wrong answer.
+Both are open formats that any program can read, and neither can run code. Whoever reads a model checks it first, by
+digests too, so that a foreign, damaged or later file gives a clear error and never a wrong answer.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
+import zlib
 from dataclasses import dataclass, field
 from functools import lru_cache
 from io import BytesIO
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mainmatter.errors import ModelError
+from mainmatter.errors import InputError, ModelError
 from mainmatter.files import write_whole
 
 if TYPE_CHECKING:
@@ -29,8 +30,11 @@ FORMAT = "mainmatter-model"
 # A later version of mainmatter reads all earlier formats; an earlier one says that it cannot read a later format.
 FORMAT_VERSION = 1
 DESCRIPTION = "model.json"
-WEIGHTS = "weights.npz"
 SHIPPED = Path(__file__).parent
+
+_WEIGHTS = "weights-{}.npz"  # named by its digest, so that a model can be replaced in one step
+_LARGEST_ARRAY = 1 << 30  # bytes
+_NUMBERS = "biuf"  # kinds of numpy's types: truth values, integers, floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,32 +60,51 @@ class Model:
 
 def is_model(path: str | Path) -> bool:
     """Whether a path is the folder of a model, whatever its state."""
-    return (Path(path) / DESCRIPTION).is_file()
+    try:
+        return (Path(path) / DESCRIPTION).is_file()
+    except (OSError, ValueError):  # too long for a path, or with a NUL
+        return False
 
 
 def save(model: Model, path: str | Path) -> int:
-    """Write a model into a folder, which is made if need be.
+    """Write a model into a folder, which is made if need be, or in the place of the model that is there.
 
-    The description names the digest of the weights and is written last: a folder with a description is complete.
+    The description names the file of arrays and is written last: whenever it is read, the model is complete.
 
     Returns:
         Its size in bytes.
+
+    Raises:
+        InputError: a parameter or fact is nothing that JSON can hold, such as an infinite number.
+        OSError: the folder cannot be written.
     """
     folder = Path(path)
     weights = _pack(model.arrays)
-    description = {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
+    weights_file = _WEIGHTS.format(hashlib.sha256(weights).hexdigest()[:12])
+    learned = {
         "method": model.method,
         "version": model.version,
         "parameters": model.parameters,
-        "weights_sha256": hashlib.sha256(weights).hexdigest(),
-        "card": model.card,
         "facts": model.facts,
+        "weights": {"file": weights_file, "sha256": hashlib.sha256(weights).hexdigest()},
     }
-    text = json.dumps(description, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-    write_whole(folder / WEIGHTS, weights)
+    try:
+        digest = _digest(learned)
+        description = {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "card": model.card,
+            "facts_sha256": digest,
+            **learned,
+        }
+        text = json.dumps(description, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{model.method}: the model cannot be saved: {error}") from error
+    write_whole(folder / weights_file, weights)
     write_whole(folder / DESCRIPTION, text.encode("utf-8"))
+    for other in folder.glob(_WEIGHTS.format("*")):
+        if other.name != weights_file:
+            other.unlink(missing_ok=True)
     return len(weights) + len(text.encode("utf-8"))
 
 
@@ -94,23 +117,26 @@ def load(path: str | Path) -> Model:
     folder = Path(path)
     try:
         changed = (folder / DESCRIPTION).stat().st_mtime_ns
-    except OSError as error:
-        raise ModelError(f"{folder}: not a model: {DESCRIPTION}: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ModelError(f"{folder}: not a model: {DESCRIPTION}: {why}") from error
     return _load(folder, changed)
 
 
 @lru_cache(maxsize=16)
 def _load(folder: Path, changed: int) -> Model:  # noqa: ARG001 - a model that was written anew is read anew
-    description = _read_description(folder / DESCRIPTION)
-    weights = _read(folder / WEIGHTS)
-    if hashlib.sha256(weights).hexdigest() != description["weights_sha256"]:
-        raise ModelError(f"{folder / WEIGHTS}: damaged, or of another model: {DESCRIPTION} names another digest")
+    path = folder / DESCRIPTION
+    description = _read_description(path)
+    weights_path = folder / Path(str(description["weights"].get("file"))).name
+    weights = _read(weights_path)
+    if hashlib.sha256(weights).hexdigest() != description["weights"].get("sha256"):
+        raise ModelError(f"{weights_path}: damaged, or of another model: {DESCRIPTION} names another digest")
     return Model(
         method=description["method"],
         version=description["version"],
         parameters=description["parameters"],
         facts=description["facts"],
-        arrays=_unpack(weights, folder / WEIGHTS),
+        arrays=_unpack(weights, weights_path),
         card=description["card"],
     )
 
@@ -119,10 +145,12 @@ _TYPES: dict[str, type] = {
     "method": str,
     "version": int,
     "parameters": dict,
-    "weights_sha256": str,
-    "card": dict,
     "facts": dict,
+    "weights": dict,
+    "card": dict,
+    "facts_sha256": str,
 }
+_LEARNED = ("method", "version", "parameters", "facts", "weights")
 
 
 def _read_description(path: Path) -> dict[str, Any]:
@@ -133,14 +161,22 @@ def _read_description(path: Path) -> dict[str, Any]:
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise ModelError(f"{path}: not a model of mainmatter; train one with: mainmatter train")
     version = description.get("format_version")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+    if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
         raise ModelError(
             f"{path}: format {version!r} is of a later mainmatter; this one reads up to {FORMAT_VERSION}: upgrade it"
         )
     for name, type_ in _TYPES.items():
-        if not isinstance(description.get(name), type_):
+        if type(description.get(name)) is not type_:
             raise ModelError(f"{path}: damaged: {name} is missing or of the wrong type")
+    if _digest({name: description[name] for name in _LEARNED}) != description["facts_sha256"]:
+        raise ModelError(f"{path}: damaged, or changed by hand: its digest is another one; train it again")
     return description
+
+
+def _digest(learned: Mapping[str, Any]) -> str:
+    """A digest of all but the card, which people may add to."""
+    text = json.dumps(learned, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _read(path: Path) -> bytes:
@@ -156,17 +192,34 @@ def _pack(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(arrays):
             array = BytesIO()
-            np.lib.format.write_array(array, np.ascontiguousarray(arrays[name]), allow_pickle=False)
+            np.lib.format.write_array(array, np.asarray(arrays[name], order="C"), allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), array.getvalue(), zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 
 def _unpack(weights: bytes, path: Path) -> dict[str, NDArray[Any]]:
     try:
-        with np.load(BytesIO(weights), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        with zipfile.ZipFile(BytesIO(weights)) as archive:
+            arrays = {
+                member.filename.removesuffix(".npy"): _unpack_one(archive, member) for member in archive.infolist()
+            }
+    except (ValueError, OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise ModelError(f"{path}: not an archive of arrays: {' '.join(str(error).split())}") from error
-    for array in arrays.values():
-        array.flags.writeable = False
     return arrays
+
+
+def _unpack_one(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
+    if member.file_size > _LARGEST_ARRAY:
+        raise ValueError(f"{member.filename} has {member.file_size:,} bytes")
+    data = BytesIO(archive.read(member))
+    version = np.lib.format.read_magic(data)
+    if version != (1, 0):
+        raise ValueError(f"{member.filename} is of another version of numpy's format")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(data)
+    left = len(data.getvalue()) - data.tell()
+    if dtype.kind not in _NUMBERS or int(np.prod(shape, dtype=object)) * dtype.itemsize != left:
+        raise ValueError(f"{member.filename} holds no numbers, or not as many as it says")
+    data.seek(0)
+    array: NDArray[Any] = np.lib.format.read_array(data, allow_pickle=False)
+    array.flags.writeable = False
+    return array

@@ -35,13 +35,16 @@ def data_entry(name: str, pages: Sequence[GoldPage], licence: str | None = None)
 
 def digest(pages: Sequence[GoldPage]) -> str:
     """A digest of pages and gold texts, in order; the layout of the files that they were read from does not matter."""
+    return hashlib.sha256(b"".join(map(page_digest, pages))).hexdigest()
+
+
+def page_digest(page: GoldPage) -> bytes:
+    """A digest of a page and its gold text."""
     found = hashlib.sha256()
-    for page in pages:
-        html = page.page.html
-        for part in (html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html, page.gold.text or ""):
-            data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
-            found.update(len(data).to_bytes(8, "big") + data)
-    return found.hexdigest()
+    for part in (page.page.html, page.gold.text or ""):
+        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        found.update(len(data).to_bytes(8, "big") + data)
+    return found.digest()
 
 
 _CARD_PAGE = """\
@@ -94,7 +97,10 @@ def _figure_rows(card: dict[str, Any]) -> list[str]:
         check = card["check"]
         rows.append(_row("sites left out of a first training", check["pages"], check))
         rows.append(_row("the same, all text kept", check["pages"], check["all_text"]))
-    return rows + [_row(one["name"], one["pages"], one) for one in card["valid"]]
+    for one in card["valid"]:
+        seen = f" ({one['learned_from']} of them learned from)" if one["learned_from"] else ""
+        rows.append(_row(one["name"] + seen, one["pages"], one))
+    return rows
 
 
 def _row(name: str, pages: int, figures: dict[str, float]) -> str:

@@ -6,13 +6,13 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mainmatter.datasets import folds_by_site
+from mainmatter.datasets import DATASETS, folds_by_site
 from mainmatter.errors import InputError
 from mainmatter.evaluation.evaluate import evaluate
 from mainmatter.methods.trainable import be_silent
 from mainmatter.metrics import find_metric
 from mainmatter.registry import make_untrained
-from mainmatter.training.card import data_entry, method_entry
+from mainmatter.training.card import data_entry, method_entry, page_digest
 from mainmatter.training.fit import Observed, headline, observe_pages
 
 if TYPE_CHECKING:
@@ -84,9 +84,13 @@ def train(
     """
     started = time.monotonic()
     method = training.make_method()
+    method.need_extras()
     card = method_entry(training.method, training.by)
-    observed = _observe(training, method, progress, say)
     card["data"] = [data_entry(name, pages, training.licence) for name, pages in training.data.items()]
+    for name in training.data:
+        if name in DATASETS and not DATASETS[name].trains:
+            say(f"{name} is a test set: what learns from it cannot be measured on it, and should not be given away")
+    observed = _observe(training, method, progress, say)
     card["pages"] = {"learned_from": len(observed.pages), "skipped": len(observed.skipped)}
     card["oracle"] = {f"{METRIC}_f1": round(observed.oracle, 4)}
     if training.check:
@@ -95,22 +99,22 @@ def train(
     learning = time.monotonic()
     method.learn(observed.observations, say)
     card["seconds"] = {"learning": round(time.monotonic() - learning, 1)}
-    card["valid"] = [
-        _validate(name, pages, method, training.workers, progress, say) for name, pages in training.valid.items()
-    ]
+    card["valid"] = [_validate(training, name, method, progress, say) for name in training.valid]
     card["seconds"]["in_all"] = round(time.monotonic() - started, 1)
     return method, card
 
 
 def _observe(training: Training, method: Trainable[Any], progress: Progress, say: Callable[[str], object]) -> Observed:
     """Read and label the pages; fewer than all of them is told, none of them is an error."""
-    pages = [page for pages in training.data.values() for page in pages]
+    pages = _without_copies([page for pages in training.data.values() for page in pages], say)
     with progress("reading and labelling", len(pages)) as advance:
         observed = observe_pages(method, pages, by=training.by, workers=training.workers, on_page=advance)
     for page, reason in observed.skipped:
         say(f"skipped {page}: {reason}")
     if not observed.pages:
-        raise InputError("no page to learn from: none has a gold text")
+        raise InputError(
+            f"no page to learn from: all {_count(pages)} were skipped, the first: {observed.skipped[0][1]}"
+        )
     say(
         f"{_count(observed.pages)} labelled, {len(observed.skipped)} skipped; "
         f"keeping exactly the blocks that are labelled so would give {METRIC} f1 {observed.oracle:.3f}"
@@ -126,10 +130,16 @@ def _check(
     if len(folds) < 2:
         say("no check: all pages are of one site")
         return None
-    held_out = set(folds[0])
+    # A large site can fill most of a fold: take one that is as near to a tenth of the pages as there is.
+    fold = min(folds, key=lambda fold: abs(len(fold) - len(observed.pages) / CHECK_FOLDS))
+    held_out = set(fold)
     method = training.make_method()
-    method.learn([each for i, each in enumerate(observed.observations) if i not in held_out])
-    pages = [observed.pages[i] for i in folds[0]]
+    try:
+        method.learn([each for i, each in enumerate(observed.observations) if i not in held_out])
+    except InputError as error:
+        say(f"no check: without {_count(fold)}, {error}")
+        return None
+    pages = [observed.pages[i] for i in fold]
     found = _measure(method, "held out", pages, training.workers, progress)
     everything = _measure(BASELINE, "held out", pages, training.workers, progress)
     say(
@@ -139,17 +149,24 @@ def _check(
     return {"pages": len(pages), **_figures(found), "all_text": _figures(everything)}
 
 
+def _without_copies(pages: Sequence[GoldPage], say: Callable[[str], object]) -> list[GoldPage]:
+    """Each page once: a copy would be on both sides of a split, and count double."""
+    different = list({page_digest(page): page for page in pages}.values())
+    if len(different) < len(pages):
+        say(f"{len(pages) - len(different):,} of {_count(pages)} are copies of others, and left out")
+    return different
+
+
 def _validate(
-    name: str,
-    pages: Sequence[GoldPage],
-    method: Trainable[Any],
-    workers: int,
-    progress: Progress,
-    say: Callable[[str], object],
+    training: Training, name: str, method: Trainable[Any], progress: Progress, say: Callable[[str], object]
 ) -> dict[str, Any]:
-    found = _measure(method, name, pages, workers, progress)
-    say(f"{name}: {headline(found, METRIC)} on {_count(pages)}")
-    return {"name": name, "pages": len(pages), **_figures(found)}
+    pages = training.valid[name]
+    found = _measure(method, name, pages, training.workers, progress)
+    learned_from = {page_digest(page) for data in training.data.values() for page in data}
+    seen = sum(page_digest(page) in learned_from for page in pages)
+    warning = f", {seen:,} of which it has learned from" if seen else ""
+    say(f"{name}: {headline(found, METRIC)} on {_count(pages)}{warning}")
+    return {"name": name, "pages": len(pages), "learned_from": seen, **_figures(found)}
 
 
 def _measure(
@@ -160,7 +177,7 @@ def _measure(
         return evaluate(method, name, pages, [METRIC], workers=workers, on_page=advance)
 
 
-def _count(pages: Sequence[GoldPage]) -> str:
+def _count(pages: Sequence[object]) -> str:
     return f"{len(pages):,} page{'s' * (len(pages) != 1)}"
 
 
