@@ -1,5 +1,5 @@
 # Two commands for everybody: `make demo` and `make test`. Both set up what they need, with uv where it is there,
-# else with venv and pip. The other two are for those who work on the code.
+# else with venv and pip. The others are for those who work on the code.
 
 PYTHON ?= python3
 VENV := .venv
@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 DATA ?= ../shared/data
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo test check bench models results docs clean
 
 demo: $(VENV)/installed
 	@$(BIN)/python examples/demo.py
@@ -25,8 +25,27 @@ check: $(VENV)/installed-dev
 # Speed and accuracy beside the peers; DATA is the folder of gold standards.
 bench: $(VENV)/installed-dev
 	$(BIN)/mainmatter bench speed --data $(DATA)
-	$(BIN)/mainmatter evaluate density ice-baseline ice-elaborate ice-heuristic resiliparse trafilatura turbohtml \
+	$(BIN)/mainmatter evaluate density fiasco ice-baseline ice-elaborate ice-heuristic ice-lm ice-regex ice-tree ncleaner \
+		ncleaner:lexical=False resiliparse trafilatura turbohtml \
 		--on cleaneval-final --on wcxb-dev --on l3s-gn1 --on daniel-a --data $(DATA)
+
+# Train the models that ship.
+MODELS := src/mainmatter/models
+SMALL_SETS := --on cleaneval-dev --on readability --data $(DATA)
+ALL_SETS := $(SMALL_SETS) --on wcxb-dev
+models: $(VENV)/installed-dev
+	$(BIN)/mainmatter train ncleaner $(SMALL_SETS) -o $(MODELS)/ncleaner
+	$(BIN)/mainmatter train ncleaner:lexical=False $(SMALL_SETS) -o $(MODELS)/ncleaner-non-lexical
+	$(BIN)/mainmatter train fiasco $(ALL_SETS) -o $(MODELS)/fiasco
+	$(BIN)/mainmatter train ice-tree $(ALL_SETS) -o $(MODELS)/ice-tree
+	$(BIN)/mainmatter train ice-lm $(ALL_SETS) -o $(MODELS)/ice-lm
+	$(BIN)/mainmatter train ice-regex:seed=2 $(ALL_SETS) --pages 150 -o $(MODELS)/ice-regex
+
+# Redo the papers' tables and figures.
+results: $(VENV)/installed-dev
+	$(BIN)/mainmatter reproduce alignment ice-table-1 ice-tree ice-regex fiasco-features fiasco-kernels fiasco-system \
+		ncleaner-internal ncleaner-external ncleaner-tuning ncleaner-learning-curve ncleaner-speed \
+		--data $(DATA) -o docs/results
 
 docs: $(VENV)/installed-dev
 	$(BIN)/mkdocs serve

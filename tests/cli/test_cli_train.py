@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
@@ -142,3 +145,28 @@ def test_reproduce_unknown_names_before_any_work() -> None:
 @pytest.mark.parametrize("name", sorted(REPRODUCTIONS))
 def test_every_reproduction_is_there(name: str) -> None:
     assert callable(REPRODUCTIONS[name].load())
+
+
+def test_an_interrupted_search_goes_on(tmp_path: Path, gold: Path) -> None:
+    """Ctrl-C, then the same command again: the result is that of a search without an interrupt."""
+    method = "ice-regex:population=12,generations=60,polishing=0"
+    arguments = f"-m mainmatter train {method} --no-check -j 1 --on".split()
+    command = [sys.executable, *arguments, str(gold), "-o"]
+    with subprocess.Popen([*command, tmp_path / "one"], stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith("generation 2 "):
+                break
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+    checkpoint = tmp_path / "one.unfinished"
+    assert process.returncode == 1
+    assert f"interrupted; the same command goes on from {checkpoint}" in rest
+    assert not (tmp_path / "one" / "model.json").exists()
+    again = subprocess.run([*command, tmp_path / "one"], capture_output=True, text=True, check=True)
+    assert "generation 1 of 60" not in again.stderr
+    assert "generation 60 of 60" in again.stderr
+    assert not checkpoint.exists()
+    subprocess.run([*command, tmp_path / "two"], capture_output=True, check=True)
+    one, two = (json.loads((tmp_path / name / "model.json").read_bytes()) for name in ("one", "two"))
+    assert one["facts"] == two["facts"]

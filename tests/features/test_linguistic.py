@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import re
+import time
 from math import log
 
 import numpy as np
@@ -9,6 +12,7 @@ import pytest
 
 import mainmatter
 from mainmatter.features.linguistic import (
+    _SENTENCE_END,
     KEYWORDS,
     LINGUISTIC,
     PageWords,
@@ -61,6 +65,57 @@ def test_keywords() -> None:
     found = keyword_features(spans, words, frozenset(("water",)), frozenset(("copyright", "rights", "menu")))
     assert KEYWORDS == ("own_clean_keywords", "own_dirty_keywords", "all_clean_keywords", "all_dirty_keywords")
     assert found == pytest.approx(np.array([[1 / 3, 2 / 3, 3 / 6, 3 / 6], [2 / 3, 1 / 3, 2 / 3, 1 / 3]]))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two.", 2),
+        ("Is it 3.5 or www.example.org?", 1),
+        ("Well... Yes!? No?!", 3),
+        ('He said "no." She (too!) left…', 3),
+        ('He said "no.", she said "yes".', 1),
+        ("(It rained.) »So.«", 1),
+        ("...a. b", 1),
+        ("你好。。再见！? ", 3),
+        (".)a .) .", 2),
+        ("no end", 0),
+    ],
+)
+def test_ends_of_sentences(text: str, expected: int) -> None:
+    [row] = features(f"<p>{text}</p>")
+    assert round(np.expm1(row["own_sentences"])) == expected
+
+
+def test_ends_of_sentences_agree_with_a_plain_expression() -> None:
+    plain = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)|[。！？।؟]+")
+    rng = random.Random(4)
+    for _ in range(3000):
+        text = "".join(rng.choices('a.!…)"。？ \n', k=rng.randint(0, 12)))
+        assert _SENTENCE_END.findall(text) == plain.findall(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "." * 1_000_000 + "a",
+        "!?" * 500_000 + "a",
+        "." + ")" * 1_000_000 + "a",
+        ".)" * 500_000 + "a",
+        "…" * 1_000_000 + "_",
+        "。" * 1_000_000 + "a",
+        ". " * 500_000,
+        "|" * 1_000_000,
+        "_" * 1_000_000,
+    ],
+    ids=["dots", "marks", "brackets", "dots and brackets", "ellipses", "Chinese", "sentences", "bars", "underscores"],
+)
+def test_hostile_texts_take_no_longer_than_others(text: str) -> None:
+    document = mainmatter.read(Page(text, format="text"))
+    spans, words = find_nodes(document).spans, PageWords.of(document)
+    start = time.process_time()
+    assert np.isfinite(linguistic_features(document, spans, words)).all()
+    assert time.process_time() - start < 5
 
 
 def test_texts_without_words_and_empty_pages() -> None:

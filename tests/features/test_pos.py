@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import random
+import time
 from typing import Any
 
 import pytest
@@ -49,12 +51,33 @@ def test_only_the_first_words_are_tagged() -> None:
 
 
 def test_many_and_long_words_are_not_tagged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pos, "_MOST_DIFFERENT", 2)
+    monkeypatch.setattr(pos, "_MOST_LETTERS", len("housegarden"))
     [row] = shares("<p>house garden water garden")
     assert (row["open_class"], row["unknown_words"]) == (3 / 4, 1 / 4)
     monkeypatch.undo()
-    [row] = shares("<p>" + "y" * 100_000)
-    assert row["unknown_words"] == 1
+    tagged: list[str] = []
+
+    def class_of(language: str, token: str) -> int:
+        tagged.append(token)
+        assert language == "en"
+        return 0
+
+    monkeypatch.setattr(pos, "_class_of", class_of)
+    [row] = shares(f"<p>{'x' * 20} {'y' * 21} {'z' * 100_000}")
+    assert row["unknown_words"] == 2 / 3
+    assert tagged == ["x" * 20]
+
+
+@pytest.mark.parametrize("length", [5, 20, 40])
+def test_random_words_take_no_longer_than_others(length: int) -> None:
+    rng = random.Random(length)
+    words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=length)) for _ in range(4_500)]
+    html = "".join(f"<p>{' '.join(words[start : start + 50])}</p>" for start in range(0, len(words), 50))
+    shares("<html lang=de><p>Haus")  # the model is loaded once
+    start = time.process_time()
+    rows = shares(f"<html lang=de>{html}")
+    assert rows[-1]["unknown_words"] == 1
+    assert time.process_time() - start < 10
 
 
 def test_a_missing_tagger_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

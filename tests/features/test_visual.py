@@ -16,3 +16,9 @@ def test_values_from_a_table() -> None:
     document = mainmatter.read(Page("<p>one<p>two"))
     document.source.visual = {document.blocks[1].xpath: [0.97, 0.0, 0.61, 1.0, float("nan")]}  # type: ignore[attr-defined]
     assert visual_features(document).tolist() == [[0, 0, 0, 0, 0], [0.97, 0, 0.61, 1, 0]]
+
+
+def test_no_value_is_beyond_what_single_floats_hold() -> None:
+    document = mainmatter.read(Page("<p>one"))
+    document.source.visual = {document.blocks[0].xpath: [float("inf"), float("-inf"), 1e300, -5.0, 0.5]}  # type: ignore[attr-defined]
+    assert visual_features(document).tolist() == [[1e9, -1e9, 1e9, -5, 0.5]]

@@ -234,6 +234,23 @@ def test_learning_an_alphabet() -> None:
         Alphabet(map(chr, range(0x4E00, 0x4F00)))
 
 
+def test_only_scripts_in_use_have_symbols() -> None:
+    latin = "the river rose in the night, and by morning the bridge was gone " * 8
+    pages = [latin + each for each in ("中", "中 ж", "中 ж é")]
+    # 中 and ж are on enough pages, but of the letters less than 1 % is Han or Cyrillic. é is Latin, on one page.
+    assert Alphabet.learn(pages).own == "".join(sorted(set(latin) - {" "}))
+    assert Alphabet.learn([latin + "中" * 5] * 2).own[-1] == "中"
+    assert Alphabet.learn([latin + "жжж ЖЖЖ é"] * 2).own[-3:] == "éЖж"
+    assert Alphabet.learn(["中文", "中"]).own == "中"
+    assert Alphabet.learn([latin + "№ € ٣"] * 2).own[-3:] == "٣€№"  # all but letters are of no script
+
+
+def test_characters_without_symbols() -> None:
+    for own, lexical in (("a\0", True), ("a b", True), ("\x07", True), ("\ud800", True), ("a", False), ("1", False)):
+        with pytest.raises(ValueError, match="has no symbol of its own"):
+            Alphabet(own, lexical=lexical)
+
+
 def test_copies_for_other_scripts() -> None:
     alphabet = Alphabet("Hdeloprw,")
     cased, unspaced = alphabet.copies(write_texts(alphabet, ["Hello, world", "1 d"], 2))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mainmatter.errors import MissingExtra
-from mainmatter.learners.svm import KERNELS, Kernel, Svm, Tried, grid_search, train_svm
+from mainmatter.learners.svm import KERNELS, Fold, Kernel, Svm, Tried, grid_search, need_trainer, restore_svm, train_svm
 
 
 @pytest.mark.parametrize(
@@ -58,16 +58,16 @@ def test_the_grid_search_finds_what_works() -> None:
     pytest.importorskip("sklearn")
     rows, labels = toy()
     half = np.arange(len(rows)) < len(rows) // 2
-    splits = [(np.flatnonzero(half), np.flatnonzero(~half)), (np.flatnonzero(~half), np.flatnonzero(half))]
+    folds = [Fold(rows[part], labels[part], rows[~part], labels[~part]) for part in (half, ~half)]
     seen: list[Tried] = []
-    tried = grid_search(rows, labels, splits, costs=[0.001, 10], gammas=[0.5, 1e4], on_try=seen.append)
+    tried = grid_search(folds, costs=[0.001, 10], gammas=[0.5, 1e4], on_try=seen.append)
     assert [(each.cost, each.gamma) for each in seen] == [(0.001, 0.5), (0.001, 1e4), (10, 0.5), (10, 1e4)]
     assert (tried[0].cost, tried[0].gamma) == (10, 0.5)
     assert tried[0].accuracy > 0.9
     assert [each.accuracy for each in tried] == sorted((each.accuracy for each in seen), reverse=True)
     majority = max(labels.mean(), 1 - labels.mean())
     assert tried[-1].accuracy == pytest.approx(majority, abs=0.05)
-    assert len(grid_search(rows, labels, splits, costs=[1, 2], gammas=[1, 2], kernel="linear")) == 2
+    assert len(grid_search(folds, costs=[1, 2], gammas=[1, 2], kernel="linear")) == 2
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,3 +82,59 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, labels = toy()
     with pytest.raises(MissingExtra, match=r"mainmatter\[train\]"):
         train_svm(rows, labels, cost=1.0, gamma=1.0)
+    with pytest.raises(MissingExtra, match="scikit-learn"):
+        need_trainer()
+
+
+VECTORS = np.array([[0, 1], [1, -1]], np.float16)
+WEIGHTS = np.array([2, -3], np.float32)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_machine_comes_back(kernel: Kernel) -> None:
+    rows = np.random.default_rng(3).uniform(-1, 1, (50, 2))
+    machine = restore_svm(kernel, 0.5, VECTORS, WEIGHTS, 1)
+    expected = Svm(kernel, 0.5, VECTORS.astype(np.float32), WEIGHTS, 1.0).decide(rows)
+    assert machine.decide(rows).tolist() == expected.tolist()
+    # The largest weights that are taken give finite decisions.
+    large = np.full(2, 3e28 if kernel != "polynomial" else 1e23, np.float32)
+    assert np.isfinite(restore_svm(kernel, 10.0, np.ones((2, 2)), large, 1e30).decide(np.ones((1, 2)))).all()
+
+
+@pytest.mark.parametrize(
+    ("vectors", "weights", "bias"),
+    [
+        (VECTORS, WEIGHTS.reshape(-1, 1), 0.0),
+        (VECTORS, np.stack([WEIGHTS, WEIGHTS], axis=1), 0.0),
+        (VECTORS, WEIGHTS[:1], 0.0),
+        (VECTORS, WEIGHTS.astype(int), 0.0),
+        (VECTORS, WEIGHTS.astype(str), 0.0),
+        (VECTORS, WEIGHTS.astype(complex), 0.0),
+        (VECTORS, np.full(2, 3e38, np.float32), 0.0),
+        (VECTORS, np.array([np.nan, 1], np.float32), 0.0),
+        (VECTORS, np.array([np.inf, 1], np.float32), 0.0),
+        (VECTORS[:0], WEIGHTS[:0], 0.0),
+        (VECTORS[:, :0], WEIGHTS, 0.0),
+        (VECTORS[0], WEIGHTS, 0.0),
+        (VECTORS.astype(bool), WEIGHTS, 0.0),
+        (VECTORS * 2, WEIGHTS, 0.0),
+        (VECTORS * np.float16(np.nan), WEIGHTS, 0.0),
+        (VECTORS, WEIGHTS, True),
+        (VECTORS, WEIGHTS, "1.5"),
+        (VECTORS, WEIGHTS, None),
+        (VECTORS, WEIGHTS, [1.0]),
+        (VECTORS, WEIGHTS, float("nan")),
+        (VECTORS, WEIGHTS, 1e300),
+        (VECTORS, WEIGHTS, 10**400),
+    ],
+)
+def test_what_was_never_a_machine(vectors: Any, weights: Any, bias: object) -> None:
+    with pytest.raises(ValueError, match=r"floats|fit|scaled|bias|finite"):
+        restore_svm("rbf", 0.5, vectors, weights, bias)
+
+
+def test_the_kernel_counts_for_what_is_too_large() -> None:
+    weights = np.full(2, 1e20, np.float32)
+    restore_svm("rbf", 1e4, VECTORS, weights, 0.0)
+    with pytest.raises(ValueError, match="too large"):
+        restore_svm("polynomial", 1e4, VECTORS, weights, 0.0)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import mainmatter
-from mainmatter.errors import InputError, MainmatterError, ModelError
+from mainmatter.errors import InputError, MainmatterError, MissingExtra, ModelError
 from mainmatter.learners.svm import Svm
 from mainmatter.methods.fiasco import Fiasco, sample_nodes
 from mainmatter.metrics import Gold
@@ -101,14 +102,74 @@ def test_equal_rows_are_judged_once_and_alike() -> None:
         {"features": "linguistic+smell"},
         {"features": "pos+pos"},
         {"features": ""},
+        {"features": 3},
+        {"features": None},
+        {"kernel": []},
+        {"prune": []},
         {"C": 0},
+        {"C": float("inf")},
+        {"C": float("nan")},
+        {"C": "x"},
+        {"C": True},
+        {"C": 1e300},
+        {"C": None},
         {"gamma": -1.0},
+        {"gamma": 1e300},
+        {"gamma": 1e-300},
+        {"gamma": [1]},
+        {"gamma": True},
+        {"gamma": 10**400},
+        {"clean_weight": float("inf")},
+        {"clean_weight": {}},
         {"most_nodes": 1},
+        {"most_nodes": 2.5},
+        {"most_nodes": True},
+        {"most_nodes": "many"},
+        {"threshold": float("nan")},
+        {"threshold": "x"},
+        {"threshold": False},
+        {"never_empty": "no"},
+        {"never_empty": 1},
     ],
 )
 def test_wrong_parameters(parameters: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="fiasco"):
+    [name] = parameters
+    with pytest.raises(InputError, match=f"fiasco: {name} (is|are) "):
         Fiasco(**parameters)
+
+
+def test_an_untrained_method_says_so(tmp_path: Path) -> None:
+    method = Fiasco()
+    with pytest.raises(InputError, match=r"has not learned yet: fit it, or take mainmatter\.get_method\('fiasco'\)"):
+        mainmatter.clean(f"<p>{LONG}", method=method)
+    with pytest.raises(InputError, match="has not learned yet"):
+        method.extract(read(""))
+    with pytest.raises(InputError, match="has not learned yet"):
+        method.save(tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize(
+    ("features", "missing", "extra"),
+    [
+        ("structural", "sklearn", "train"),
+        ("linguistic+structural", "wordfreq", "train"),
+        ("structural+pos", "HanTa", "pos"),
+    ],
+)
+def test_missing_packages_are_named_before_training(
+    features: str, missing: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in ("sklearn", "wordfreq", "HanTa"):
+        pytest.importorskip(package)
+    Fiasco(features=features).need_extras()
+    for name in [each for each in sys.modules if each.partition(".")[0] == missing]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(MissingExtra, match=rf"mainmatter\[{extra}\]"):
+        Fiasco(features=features).need_extras()
+    if missing != "sklearn":
+        Fiasco(features="structural").need_extras()
 
 
 def test_feature_names() -> None:
@@ -208,6 +269,29 @@ def damaged(model: Any, **changes: Any) -> Any:
         {"arrays": {"low": np.ones((2, 2), np.float32)}},
         {"arrays": {"high": np.full(34, np.nan, np.float32)}},
         {"arrays": {"vectors": np.ones((4, 33), np.float16)}},
+        {"facts": {"bias": True}},
+        {"facts": {"bias": "1.5"}},
+        {"facts": {"bias": None}},
+        {"facts": {"bias": [1.0]}},
+        {"facts": {"bias": 1e308}},
+        {"facts": {"bias": 10**400}},
+        {"facts": {"features": None}},
+        {"facts": {"clean_keywords": None}},
+        {"arrays": {"weights": np.ones((1, 1), np.float32)}},
+        {"arrays": {"weights": np.ones((1, 2), np.float32)}},
+        {"arrays": {"weights": np.ones((), np.float32)}},
+        {"arrays": {"weights": np.full(1, 3e38, np.float32)}},
+        {"arrays": {"weights": np.ones(1, np.int64)}},
+        {"arrays": {"weights": np.ones(0, np.float32), "vectors": np.ones((0, 34), np.float16)}},
+        {"arrays": {"vectors": np.full((1, 34), 1.01, np.float32)}},
+        {"arrays": {"vectors": np.full((1, 34), 3e38, np.float32)}},
+        {"arrays": {"vectors": np.ones((1, 34), np.bool_)}},
+        {"arrays": {"vectors": np.ones((1, 34), np.int8)}},
+        {"arrays": {"low": np.full(34, 11, np.float32)}},
+        {"arrays": {"low": np.full(34, -3e38, np.float32)}},
+        {"arrays": {"low": np.zeros(34, np.int64)}},
+        {"arrays": {"high": np.full(34, np.inf, np.float32)}},
+        {"arrays": {"high": np.zeros(33, np.float32)}},
     ],
 )
 def test_damaged_models(changes: dict[str, Any], tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_weights_of_another_model(folder: Path) -> None:
         load(folder)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[" * 100_000, "nonsense", b"\xff\xfe\xfa"])
+@pytest.mark.parametrize("content", ["", "{", "[" * 100_000, "nonsense", '{"format": NaN}', b"\xff\xfe\xfa"])
 def test_damaged_description(folder: Path, content: str | bytes) -> None:
     (folder / DESCRIPTION).write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(ModelError, match="damaged, or not a model"):

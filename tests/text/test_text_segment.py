@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from mainmatter.clean import read
@@ -53,6 +55,17 @@ def kinds(text: str) -> list[tuple[Kind, str]]:
 )
 def test_blocks(text: str, expected: list[tuple[Kind, str]]) -> None:
     assert kinds(text) == expected
+
+
+def test_white_space_of_all_kinds() -> None:
+    """What Python calls white space either breaks a line or counts as a space, alone or with others."""
+    for char in filter(str.isspace, map(chr, range(sys.maxunicode + 1))):
+        breaks = len(f"a{char}b".splitlines()) > 1
+        assert kinds(f"{char}a{char}b{char} {char}{char}c{char}") == [
+            *([(P, "a b"), (P, "c")] if breaks else [(P, "a b c")])
+        ], repr(char)
+    assert kinds("a" + " " * 1001 + "b") == [(P, "a b")]
+    assert kinds("٣. a\n\n²") == [(L, "٣. a"), (P, "²")]
 
 
 def test_all_columns() -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mainmatter.records import Document
 
 VISUAL = ("solidity_1", "solidity_2", "solidity_3", "relative_width", "headline")
+_LARGEST = 1e9  # values are measures of a page, whatever the unit; larger ones are none
 
 
 def visual_features(document: Document) -> NDArray[np.float64]:
@@ -28,5 +29,5 @@ def visual_features(document: Document) -> NDArray[np.float64]:
         for block in document.blocks:
             known = table.get(block.xpath)
             if known is not None:
-                values[block.index] = np.nan_to_num(np.asarray(known, np.float64))
+                values[block.index] = np.clip(np.nan_to_num(np.asarray(known, np.float64)), -_LARGEST, _LARGEST)
     return values

@@ -7,6 +7,7 @@ end of its confidence interval that is nearer to zero.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,18 @@ def keyness(
     return np.sign(ratio) * np.maximum(np.abs(ratio) - margin, 0)  # type: ignore[no-any-return]
 
 
+def need_frequencies() -> None:
+    """Complain early.
+
+    Raises:
+        MissingExtra: wordfreq is not installed.
+    """
+    try:
+        import wordfreq  # noqa: F401, PLC0415 - an extra
+    except ImportError as error:
+        raise MissingExtra("wordfreq", "train") from error
+
+
 def general_frequency(word: str, language: str) -> float:
     """How frequent a word is in general language: its share of all words.
 
@@ -56,49 +69,59 @@ def general_frequency(word: str, language: str) -> float:
 
 @cache
 def _lists(language: str) -> Mapping[str, float]:
-    try:
-        from wordfreq import get_frequency_dict  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise MissingExtra("wordfreq", "train") from error
+    need_frequencies()
+    from wordfreq import get_frequency_dict  # noqa: PLC0415 - an extra
+
     return dict(get_frequency_dict(language))
 
 
 @cache
 def _known_language(language: str) -> str:
-    try:
-        from wordfreq import available_languages  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise MissingExtra("wordfreq", "train") from error
+    need_frequencies()
+    from wordfreq import available_languages  # noqa: PLC0415 - an extra
+
     short = language.replace("_", "-").partition("-")[0].lower()
     return short if short in available_languages() and short not in _SEGMENTED else "en"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Usage:
+    """How some words are used in one kind of text.
+
+    Attributes:
+        texts: in how many texts each of the words is.
+        all_texts: the same, summed over all words that there are.
+        tokens: how often each of the words occurs.
+        all_tokens: how many words the texts have, by language.
+    """
+
+    texts: NDArray[np.int64]
+    all_texts: int
+    tokens: NDArray[np.int64]
+    all_tokens: Mapping[str, int]
+
+
 def choose_keywords(
-    words: Sequence[str],
-    here: NDArray[np.int64],
-    there: NDArray[np.int64],
-    totals: Mapping[str, tuple[int, int]],
-    most: int,
-    frequency: Frequency = general_frequency,
+    words: Sequence[str], here: Usage, there: Usage, most: int, frequency: Frequency = general_frequency
 ) -> list[str]:
     """The words that are most typical for the texts here, the most typical first.
 
+    A word's keyness is that of the texts it is in: many occurrences in one text are no independent evidence. With
+    general language, which is counted by occurrences, occurrences are compared.
+
     Args:
         words: the candidates.
-        here: how often each occurs here.
-        there: how often each occurs in the other kind of text.
-        totals: how many words the texts here and the others have, by language.
+        here: how they are used here.
+        there: how they are used in the other kind of text.
         most: how many keywords to choose.
         frequency: how frequent a word is in a language in general.
     """
-    here_total = sum(count for count, _ in totals.values())
-    there_total = sum(count for _, count in totals.values())
-    scores = keyness(here, there, here_total, there_total)
+    scores = keyness(here.texts, there.texts, here.all_texts, there.all_texts)
     chosen: list[str] = []
     for i in np.argsort(-scores, kind="stable").tolist():
         if scores[i] <= 0 or len(chosen) == most:
             break
-        expected = sum(count * frequency(words[i], language) for language, (count, _) in totals.items())
-        if here[i] > MORE_THAN_GENERAL * expected:
+        expected = sum(count * frequency(words[i], language) for language, count in here.all_tokens.items())
+        if here.tokens[i] > MORE_THAN_GENERAL * expected:
             chosen.append(words[i])
     return chosen

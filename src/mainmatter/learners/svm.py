@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Split = tuple[NDArray[np.intp], NDArray[np.intp]]
-
 Kernel = Literal["rbf", "linear", "polynomial", "sigmoid"]
 KERNELS: tuple[Kernel, ...] = get_args(Kernel)
 _NAMES = {"rbf": "rbf", "linear": "linear", "polynomial": "poly", "sigmoid": "sigmoid"}
 _DEGREE = 3  # of the polynomial kernel: LIBSVM's default, as are its coefficients of 0
+_FARTHEST = 1.001  # of a scaled vector's numbers; it is stored with few digits
+_LARGEST = 1e30  # of what the machine adds up: single floats end at 3e38
 _CELLS = 1 << 18  # rows times support vectors that are worked out at once: 1 MB
 
 
@@ -82,6 +82,29 @@ class Svm:
         return products
 
 
+def restore_svm(kernel: Kernel, gamma: float, vectors: NDArray[Any], weights: NDArray[Any], bias: object) -> Svm:
+    """A machine from what was stored of it; what it decides is finite for all rows within [-1, 1].
+
+    Raises:
+        ValueError: this was never a machine.
+    """
+    for name, array, dimensions in (("vectors", vectors, 2), ("weights", weights, 1)):
+        if array.dtype.kind != "f" or array.ndim != dimensions or not array.size:
+            raise ValueError(f"{name}: {array.dtype} of shape {array.shape} are not floats in {dimensions} dimensions")
+    if len(vectors) != len(weights):
+        raise ValueError(f"{len(vectors)} vectors do not fit {len(weights)} weights")
+    if not (np.abs(vectors) <= _FARTHEST).all():  # NaN is no such number either
+        raise ValueError("vectors are not scaled to [-1, 1]")
+    if isinstance(bias, bool) or not isinstance(bias, int | float) or not abs(bias) <= _LARGEST:
+        raise ValueError(f"bias is a number, not {bias!r:.50}")
+    # No product of two rows is above their length, no value of the other two kernels above 1.
+    product = gamma * vectors.shape[1] * _FARTHEST**2
+    likeness = {"linear": product / gamma, "polynomial": product**_DEGREE}.get(kernel, 1.0)
+    if not likeness * float(np.abs(weights).sum(dtype=np.float64)) <= _LARGEST:
+        raise ValueError("the weights are not finite, or too large")
+    return Svm(kernel, gamma, vectors.astype(np.float32), weights.astype(np.float32), float(bias))
+
+
 def train_svm(
     rows: NDArray[Any],
     is_positive: NDArray[np.bool_],
@@ -114,12 +137,33 @@ def train_svm(
     )
 
 
-def _svc(cost: float, gamma: float, kernel: Kernel) -> Any:  # noqa: ANN401 - scikit-learn has no types
+def need_trainer() -> None:
+    """Complain early.
+
+    Raises:
+        MissingExtra: scikit-learn is not installed.
+    """
     try:
-        from sklearn.svm import SVC  # noqa: PLC0415 - an extra
+        import sklearn.svm  # noqa: F401, PLC0415 - an extra
     except ImportError as error:
         raise MissingExtra("scikit-learn", "train") from error
+
+
+def _svc(cost: float, gamma: float, kernel: Kernel) -> Any:  # noqa: ANN401 - scikit-learn has no types
+    need_trainer()
+    from sklearn.svm import SVC  # noqa: PLC0415 - an extra
+
     return SVC(C=cost, gamma=gamma, kernel=_NAMES[kernel], degree=_DEGREE, coef0=0.0, cache_size=500)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fold:
+    """Rows to learn from and rows to test on, with which of them are on the positive side."""
+
+    learn: NDArray[Any]
+    learn_positive: NDArray[np.bool_]
+    test: NDArray[Any]
+    test_positive: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +176,7 @@ class Tried:
 
 
 def grid_search(
-    rows: NDArray[Any],
-    is_positive: NDArray[np.bool_],
-    splits: Sequence[Split],
+    folds: Sequence[Fold],
     *,
     costs: Iterable[float],
     gammas: Iterable[float],
@@ -144,9 +186,7 @@ def grid_search(
     """Try all combinations of C and gamma by cross-validation, the best first (FIASCO 4.1).
 
     Args:
-        rows: what to learn from.
-        is_positive: which rows are on the positive side.
-        splits: the numbers of the rows to learn from and of those to test on, for each fold.
+        folds: what to learn from and what to test on.
         costs: the values of C.
         gammas: the values of gamma; the linear kernel has none and takes the first.
         kernel: how two rows are compared.
@@ -157,10 +197,10 @@ def grid_search(
     for cost in costs:
         for gamma in all_gammas:
             right = total = 0
-            for learn, test in splits:
-                machine = train_svm(rows[learn], is_positive[learn], cost=cost, gamma=gamma, kernel=kernel)
-                right += int(((machine.decide(rows[test]) > 0) == is_positive[test]).sum())
-                total += len(test)
+            for fold in folds:
+                machine = train_svm(fold.learn, fold.learn_positive, cost=cost, gamma=gamma, kernel=kernel)
+                right += int(((machine.decide(fold.test) > 0) == fold.test_positive).sum())
+                total += len(fold.test)
             tried.append(Tried(cost, gamma, right / max(1, total)))
             on_try(tried[-1])
     return sorted(tried, key=lambda each: -each.accuracy)

@@ -48,7 +48,7 @@ class TwoModels:
 
     def is_empty(self, name: str) -> bool:
         """Whether a model, "clean" or "dirty", has learned from no text at all."""
-        return not len(self.arrays[f"{name}_codes"])
+        return self.arrays[f"{name}_codes"].size == 0
 
     def model(self, name: str) -> NgramModel:
         """The model of clean or of dirty text.

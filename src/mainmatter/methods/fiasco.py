@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 import numpy as np
 
 from mainmatter.errors import InputError
+from mainmatter.features.keywords import find_keywords
 from mainmatter.features.linguistic import KEYWORDS, LINGUISTIC, PageWords, keyword_features, linguistic_features
 from mainmatter.features.nodes import Spans, find_nodes
 from mainmatter.features.pos import POS, need_tagger, pos_features
 from mainmatter.features.structural import STRUCTURAL, structural_features
 from mainmatter.features.visual import VISUAL, visual_features
-from mainmatter.learners.keyness import choose_keywords
-from mainmatter.learners.svm import KERNELS, Kernel, Svm, train_svm
+from mainmatter.learners.keyness import need_frequencies
+from mainmatter.learners.svm import KERNELS, Kernel, Svm, need_trainer, restore_svm, train_svm
 from mainmatter.methods.contract import Reasons
 from mainmatter.methods.trainable import Example, Trainable, be_silent, need_some
 from mainmatter.records import Document, Extraction
@@ -38,6 +39,15 @@ _MOST_KEYWORDS = 200  # for each of clean and dirty text
 _FEWEST_PAGES = 5  # that a keyword is on: else it is the word of one site
 _ABOUT_AS_GOOD = 0.5  # half the way from the machine's border to its margin
 _MANY_ROWS = 5_000  # from here on equal rows are judged once
+_LARGEST_VALUE = 1e30  # of a feature: single floats end at 3e38
+# The values that parameters may have. From a gamma of 10,000 on single floats cannot tell near from far.
+_RANGES = {
+    "C": (1e-9, 1e9),
+    "gamma": (1e-9, 1e4),
+    "clean_weight": (1e-6, 1e6),
+    "most_nodes": (2, 10**9),
+    "threshold": (-1e9, 1e9),
+}
 
 _DIRTY, _BELOW_DIRTY, _CLEAN, _BEST = range(4)
 _LEGEND = (
@@ -112,11 +122,18 @@ class Fiasco(Trainable[NodesOfPage]):
             raise InputError(f"fiasco: kernel is one of {', '.join(KERNELS)}, not {self.kernel!r}")
         if self.prune not in get_args(Prune):
             raise InputError(f"fiasco: prune is one of {', '.join(get_args(Prune))}, not {self.prune!r}")
+        if not isinstance(self.features, str):
+            raise InputError(f"fiasco: features is a text, not {self.features!r}")
         unknown = [family for family in self.families if family not in _FAMILIES]
         if unknown or len(set(self.families)) != len(self.families):
             raise InputError(f"fiasco: features are some of {', '.join(_FAMILIES)}, joined by +; not {self.features!r}")
-        if not (self.C > 0 and self.gamma > 0 and self.clean_weight > 0 and self.most_nodes > 1):
-            raise InputError("fiasco: C, gamma, clean_weight and most_nodes are above 0")
+        for name, (low, high) in _RANGES.items():
+            value, types = getattr(self, name), int if name == "most_nodes" else int | float
+            if isinstance(value, bool) or not isinstance(value, types) or not low <= value <= high:
+                kind = "a whole number" if types is int else "a number"
+                raise InputError(f"fiasco: {name} is {kind} from {low:g} to {high:g}, not {value!r}")
+        if not isinstance(self.never_empty, bool):
+            raise InputError(f"fiasco: never_empty is True or False, not {self.never_empty!r}")
 
     @property
     def families(self) -> list[str]:
@@ -130,7 +147,13 @@ class Fiasco(Trainable[NodesOfPage]):
         return [*names, *KEYWORDS] if "linguistic" in self.families else names
 
     def extract(self, document: Document) -> Extraction:
-        """Judge the target node of each block."""
+        """Judge the target node of each block.
+
+        Raises:
+            InputError: it has not learned yet.
+            MissingExtra: the features need HanTa, which is not installed.
+        """
+        self._learned()
         page = self._look_at(document)
         scores = self.judge(page)
         codes = self._codes(page.spans, scores)
@@ -148,6 +171,18 @@ class Fiasco(Trainable[NodesOfPage]):
         kept: NDArray[np.bool_] = self._codes(spans, scores) >= _CLEAN
         return kept
 
+    def need_extras(self) -> None:
+        """Complain early.
+
+        Raises:
+            MissingExtra: a package that training needs is not installed.
+        """
+        need_trainer()
+        if "linguistic" in self.families:
+            need_frequencies()
+        if "pos" in self.families:
+            need_tagger()
+
     def observe(self, example: Example) -> NodesOfPage:
         """The features of the page's target nodes, and which of them are clean."""
         return self._look_at(example.document, example.kept)
@@ -161,7 +196,9 @@ class Fiasco(Trainable[NodesOfPage]):
         """
         need_some(observations, self.name)
         if "linguistic" in self.families:
-            self.clean_keywords_, self.dirty_keywords_ = _choose_keywords(observations)
+            self.clean_keywords_, self.dirty_keywords_ = find_keywords(
+                ((page.words, page.kept, page.language) for page in observations), _MOST_KEYWORDS, _FEWEST_PAGES
+            )
             report(f"{len(self.clean_keywords_)} clean and {len(self.dirty_keywords_)} dirty keywords")
         chosen = sample_nodes([len(page.rows) for page in observations], self.most_nodes)
         rows = np.vstack([self._rows(page)[nodes] for page, nodes in zip(observations, chosen, strict=True)])
@@ -183,21 +220,23 @@ class Fiasco(Trainable[NodesOfPage]):
         return self
 
     def facts_and_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Names and keywords; the machine and the scale as arrays."""
-        assert self.machine_ is not None, "nothing was learned yet"
-        assert self.low_ is not None
-        assert self.high_ is not None
+        """Names and keywords; the machine and the scale as arrays.
+
+        Raises:
+            InputError: it has not learned yet.
+        """
+        machine, low, high = self._learned()
         facts = {
             "features": self.feature_names,
             "clean_keywords": list(self.clean_keywords_),
             "dirty_keywords": list(self.dirty_keywords_),
-            "bias": self.machine_.bias,
+            "bias": machine.bias,
         }
         arrays: dict[str, NDArray[Any]] = {
-            "vectors": self.machine_.vectors.astype(np.float16),
-            "weights": self.machine_.weights,
-            "low": self.low_,
-            "high": self.high_,
+            "vectors": machine.vectors.astype(np.float16),
+            "weights": machine.weights,
+            "low": low,
+            "high": high,
         }
         return facts, arrays
 
@@ -213,33 +252,42 @@ class Fiasco(Trainable[NodesOfPage]):
         names = self.feature_names
         if facts["features"] != names:
             raise ValueError(f"its features are {facts['features']}, not {names}")
-        vectors, weights = arrays["vectors"].astype(np.float32), arrays["weights"].astype(np.float32)
-        low, high = arrays["low"].astype(np.float32), arrays["high"].astype(np.float32)
-        if vectors.shape != (len(weights), len(names)) or low.shape != (len(names),) or high.shape != (len(names),):
-            raise ValueError(
-                f"arrays of {vectors.shape}, {weights.shape}, {low.shape} do not fit {len(names)} features"
-            )
-        if not all(np.isfinite(array).all() for array in (vectors, weights, low, high, np.float64(facts["bias"]))):
-            raise ValueError("holds numbers that are not finite")
+        machine = restore_svm(self.kernel, self.gamma, arrays["vectors"], arrays["weights"], facts["bias"])
+        low, high = arrays["low"], arrays["high"]
+        shapes = [machine.vectors.shape[1:], low.shape, high.shape]
+        if shapes != [(len(names),)] * 3 or low.dtype.kind != "f" or high.dtype.kind != "f":
+            raise ValueError(f"arrays for {shapes} features, {low.dtype} and {high.dtype}, do not fit {len(names)}")
+        if not ((low >= -_LARGEST_VALUE) & (low <= high) & (high <= _LARGEST_VALUE)).all():
+            raise ValueError("the scale is not one: its low ends are above its high ones, or not finite")
         keywords = [facts[side] for side in ("clean_keywords", "dirty_keywords")]
         if not all(isinstance(side, list) and all(isinstance(word, str) for word in side) for side in keywords):
             raise ValueError("keywords are not lists of words")
         self.clean_keywords_, self.dirty_keywords_ = (tuple(side) for side in keywords)
-        self.low_, self.high_ = low, high
-        self.machine_ = Svm(self.kernel, self.gamma, vectors, weights, float(facts["bias"]))
+        self.low_, self.high_ = low.astype(np.float32), high.astype(np.float32)
+        self.machine_ = machine
 
     def judge(self, page: NodesOfPage) -> NDArray[np.float64]:
-        """The decision value of each target node of a page."""
-        assert self.machine_ is not None, "nothing was learned yet: fit it, or load a model"
+        """The decision value of each target node of a page.
+
+        Raises:
+            InputError: it has not learned yet.
+        """
+        machine, _, _ = self._learned()
         rows = self.scaled_rows(page)
         if len(rows) < _MANY_ROWS:
-            return self.machine_.decide(rows)
+            return machine.decide(rows)
         different, places = _different(rows)
-        return self.machine_.decide(different)[places]
+        return machine.decide(different)[places]
 
     def scaled_rows(self, page: NodesOfPage) -> NDArray[np.float32]:
         """The features of a page's target nodes, keywords last, scaled as in training."""
         return self._scaled(self._rows(page))
+
+    def _learned(self) -> tuple[Svm, NDArray[np.float32], NDArray[np.float32]]:
+        """The machine and the scale."""
+        if self.machine_ is None or self.low_ is None or self.high_ is None:
+            raise InputError("fiasco has not learned yet: fit it, or take mainmatter.get_method('fiasco')")
+        return self.machine_, self.low_, self.high_
 
     def _codes(self, spans: Spans, scores: NDArray[np.float64]) -> NDArray[np.intp]:
         """Verdict and reason for each block."""
@@ -277,7 +325,7 @@ class Fiasco(Trainable[NodesOfPage]):
         """FIASCO 2.3: linearly to [-1, 1]; what is beyond the training data's values counts as those."""
         assert self.low_ is not None
         assert self.high_ is not None
-        width = np.where(self.high_ > self.low_, self.high_ - self.low_, 1)
+        width = np.where(self.high_ > self.low_, self.high_ - self.low_, np.float32(1))
         return np.clip((rows - self.low_) * (2 / width) - 1, -1, 1).astype(np.float32)
 
 
@@ -330,30 +378,3 @@ def _rounded(machine: Svm) -> Svm:
     """The machine as it is stored: half the digits of a support vector are enough."""
     vectors = machine.vectors.astype(np.float16).astype(np.float32)
     return Svm(machine.kernel, machine.gamma, vectors, machine.weights, machine.bias)
-
-
-def _choose_keywords(pages: Sequence[NodesOfPage]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """FIASCO 3.1, note 3. A word counts once for a page's clean and once for its dirty text.
-
-    Otherwise the many occurrences of a word on one page, which are no independent evidence, would make a keyword of it.
-    """
-    counts: dict[str, list[int]] = {}
-    totals: dict[str, tuple[int, int]] = {}
-    for page in pages:
-        is_clean = np.repeat(page.kept, np.diff(page.words.starts))
-        sides = [np.unique(page.words.ids[is_clean]), np.unique(page.words.ids[~is_clean])]
-        clean, dirty = totals.get(page.language, (0, 0))
-        totals[page.language] = (clean + len(sides[0]), dirty + len(sides[1]))
-        vocabulary = page.words.vocabulary
-        for side, ids in enumerate(sides):
-            for number in ids.tolist():
-                word = vocabulary[number]
-                if len(word) > 1 and word.isalpha():
-                    counts.setdefault(word, [0, 0])[side] += 1
-    words = sorted(word for word, both in counts.items() if max(both) >= _FEWEST_PAGES)
-    table = np.array([counts[word] for word in words], np.int64).reshape(-1, 2)
-    swapped = {language: (dirty, clean) for language, (clean, dirty) in totals.items()}
-    return (
-        tuple(choose_keywords(words, table[:, 0], table[:, 1], totals, _MOST_KEYWORDS)),
-        tuple(choose_keywords(words, table[:, 1], table[:, 0], swapped, _MOST_KEYWORDS)),
-    )

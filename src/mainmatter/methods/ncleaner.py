@@ -204,7 +204,7 @@ class Ncleaner(Trainable[Observed]):
         threshold = _check_threshold(facts["threshold"])
         own = facts["alphabet"]
         if not isinstance(own, str):
-            raise ValueError("the alphabet is not a text")  # noqa: TRY004 - a damaged model, not a caller's mistake
+            raise ValueError("the alphabet is not a text")
         chosen = {name: arrays[name] for name in ARRAYS}
         self.alphabet_, self.weights_ = restore(own, chosen, n=self.n, q=self.q, lexical=self.lexical)
         self.threshold_ = threshold

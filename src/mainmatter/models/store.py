@@ -155,7 +155,7 @@ _LEARNED = ("method", "version", "parameters", "facts", "weights")
 
 def _read_description(path: Path) -> dict[str, Any]:
     try:
-        description = json.loads(_read(path))
+        description = json.loads(_read(path), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{path}: damaged, or not a model: {' '.join(str(error).split())}") from error
     if not isinstance(description, dict) or description.get("format") != FORMAT:
@@ -171,6 +171,10 @@ def _read_description(path: Path) -> dict[str, Any]:
     if _digest({name: description[name] for name in _LEARNED}) != description["facts_sha256"]:
         raise ModelError(f"{path}: damaged, or changed by hand: its digest is another one; train it again")
     return description
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def _digest(learned: Mapping[str, Any]) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
+from mainmatter.errors import MissingExtra
+from mainmatter.features.pos import need_tagger
 from mainmatter.methods.fiasco import Fiasco
-from mainmatter.reproduction.fiasco_nodes import DATA_NOTE, Judgement, Trial, folds_of, judge_nodes, load_pages, observe
+from mainmatter.reproduction.fiasco_nodes import Judgement, Trial, data_note, folds_of, judge_nodes, load_pages, observe
 from mainmatter.reproduction.report import Report
 from mainmatter.training.align import make_example
 from mainmatter.training.dice import match_paragraphs
@@ -43,7 +45,7 @@ def reproduce(run: Run) -> Report:
     pages = load_pages(run)
     rates = run.map("aligning", _rate, pages)
     well = [page for page, rate in zip(pages, rates, strict=True) if rate > _WELL_ALIGNED]
-    subsets = [features for _, features, _, _ in _SUBSETS if features] + [features for _, features in _OURS_ONLY]
+    subsets = _possible_subsets()
     sets = (pages, well)
     observed = {features: observe(run, features, pages, "dice") for features in subsets}
     trials = []
@@ -52,9 +54,9 @@ def reproduce(run: Run) -> Report:
     judged = iter(run.map("cross-validations", judge_nodes, trials))
     report = Report("FIASCO, tables 2 and 3: which features tell clean from dirty nodes")
     report.text(
-        f"{DATA_NOTE} Clean nodes are found by the Dice coefficient (FIASCO 5.1). Accuracy is that of all target "
-        f"nodes; precision, recall and F are those of clean ones, in a {_FOLDS}-fold cross-validation; each machine "
-        f"learned from at most {_MOST_NODES:,} nodes."
+        f"{data_note(pages)} Clean nodes are found by the Dice coefficient (FIASCO 5.1). Accuracy is that of all "
+        f"target nodes; precision, recall and F are those of clean ones, in a {_FOLDS}-fold cross-validation; each "
+        f"machine learned from at most {_MOST_NODES:,} nodes."
     )
     for number, heading in enumerate(
         ("Table 2: all pages", f"Table 3: pages with more than {_WELL_ALIGNED:.0%} aligned")
@@ -64,6 +66,16 @@ def reproduce(run: Run) -> Report:
         report.table(_table(results, number))
     report.text(_CLOSING)
     return report
+
+
+def _possible_subsets() -> list[str]:
+    """The subsets of features that can be had here."""
+    subsets = [features for _, features, _, _ in _SUBSETS if features] + [features for _, features in _OURS_ONLY]
+    try:
+        need_tagger()
+    except MissingExtra:
+        return [features for features in subsets if "pos" not in features.split("+")]
+    return subsets
 
 
 def _rate(page: GoldPage) -> float:
@@ -86,11 +98,16 @@ def _trial(
 def _table(results: list[dict[str, Judgement]], number: int) -> list[list[str]]:
     rows = [["features", "paper: accuracy, P, R, F", *(f"here, with {name}" for name, _ in _SETTINGS)]]
     for name, features, *published in _SUBSETS:
-        cells = [" ".join(result[features].cells()) if features else "needs rendered pages" for result in results]
-        rows.append([name, published[number], *cells])
+        rows.append([name, published[number], *(_cell(result, features) for result in results)])
     for name, features in _OURS_ONLY:
-        rows.append([name, "", *(" ".join(result[features].cells()) for result in results)])
+        rows.append([name, "", *(_cell(result, features) for result in results)])
     return rows
+
+
+def _cell(result: dict[str, Judgement], features: str | None) -> str:
+    if features is None:
+        return "needs rendered pages"
+    return " ".join(result[features].cells()) if features in result else "needs HanTa"
 
 
 _CLOSING = """

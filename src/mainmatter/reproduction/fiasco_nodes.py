@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from mainmatter.training.align import Aligner
 
 DATA = ("cleaneval-dev", "readability")
-DATA_NOTE = (
-    "The paper's gold standard of 158 English pages is not to be had. This is on cleaneval-dev and readability "
-    "together (187 pages), split by site."
-)
 
 
 @dataclass(frozen=True)
@@ -73,6 +69,14 @@ class Trial:
 def load_pages(run: Run) -> list[GoldPage]:
     """The pages of both sets."""
     return [page for name in DATA for page in run.load(name)]
+
+
+def data_note(pages: Sequence[GoldPage]) -> str:
+    """What to say about the data of a report."""
+    return (
+        f"The paper's gold standard of 158 English pages is not to be had. This is on {' and '.join(DATA)} "
+        f"together ({len(pages)} pages), split by site."
+    )
 
 
 def observe(run: Run, features: str, pages: Sequence[GoldPage], by: Aligner) -> list[NodesOfPage]:

@@ -11,7 +11,7 @@ from mainmatter.clean import read
 from mainmatter.methods.fiasco import Fiasco
 from mainmatter.metrics.sequences import common_subsequence
 from mainmatter.metrics.words import Counts, marked_tokens, tokens, without_markers
-from mainmatter.reproduction.fiasco_nodes import DATA_NOTE, Trial, folds_of, load_pages, observe, scores_by_page
+from mainmatter.reproduction.fiasco_nodes import Trial, data_note, folds_of, load_pages, observe, scores_by_page
 from mainmatter.reproduction.report import Report
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def reproduce(run: Run) -> Report:
         kept = [method.decide(observed[number].spans, scores[_shapes(method)][number]) for method in methods]
         jobs.append(_Kept(page, [np.ones(len(observed[number].rows), np.bool_), *kept]))
     counts = run.map("comparing words", _compare, jobs)
-    return _report(counts)
+    return _report(counts, data_note(pages))
 
 
 def _shapes(method: Fiasco) -> tuple[object, ...]:
@@ -70,15 +70,16 @@ def _compare(job: _Kept) -> list[Counts]:
     return [Counts(common_subsequence(words, wanted), len(words), len(wanted)) for words in found]
 
 
-def _report(pages: list[list[Counts]]) -> Report:
+def _report(pages: list[list[Counts]], note: str) -> Report:
     report = Report("FIASCO, section 6: the whole system")
     report.text(
-        f"{DATA_NOTE} Words are aligned in order with those of the gold text. As in the paper, precision and recall "
-        f"are means over the pages, in a {_FOLDS}-fold cross-validation, and F is made from the two; beside it the "
-        f"mean of the pages' F, and F over all words. Each machine learned from at most {_MOST_NODES:,} nodes; "
-        "features: linguistic and structural."
+        f"{note} Words are aligned in order with those of the gold text, in a {_FOLDS}-fold cross-validation. "
+        "Precision and recall are means over the pages. The paper's F is made of these two means: compare it with "
+        "*F of the means*. *Mean of F* is the mean of the pages' own F, which is what `mainmatter evaluate` gives; "
+        f"*micro F* is that over all words. Each machine learned from at most {_MOST_NODES:,} nodes; features: "
+        "linguistic and structural."
     )
-    head = ["system", "paper: P R F", "precision", "recall", "F", "mean F", "micro F", "pages with recall below 1%"]
+    head = ["system", "paper: P R F", *_COLUMNS]
     names = [("plain text dump", "79.00 — 85.32"), *((name, paper) for name, _, paper in _SYSTEMS)]
     rows = [head]
     for number, (name, paper) in enumerate(names):
@@ -98,6 +99,7 @@ def _figures(counts: list[Counts]) -> list[str]:
 
 
 _NAMES = ("precision", "recall", "f1")
+_COLUMNS = ("precision", "recall", "F of the means", "mean of F", "micro F", "pages with recall below 1%")
 _CLOSING = """
 The paper's 76.44 (87.05, 68.94) is what is left when pages that came out empty, or with a single target node, are not
 counted. Here no page is left out.

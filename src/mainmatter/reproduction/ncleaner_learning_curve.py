@@ -37,7 +37,7 @@ def reproduce(run: Run) -> Report:
     pages = run.load("cleaneval-final")
     pooled: list[list[Counts]] = []  # for each model with its own threshold, and with the paper's
     for size, method in zip(sizes, learned, strict=True):
-        both = (method, _with_threshold(method, 0.0))
+        both = (method, _as_in_the_paper(method))
         counted = run.map(f"{size} pages", partial(_count, both), pages)
         pooled.append([sum(of_one, Counts(0, 0, 0)) for of_one in zip(*counted, strict=True)])
     report = Report("NCleaner: learning curve (figure 4)")
@@ -56,9 +56,10 @@ def reproduce(run: Run) -> Report:
     return report
 
 
-def _with_threshold(method: Ncleaner, threshold: float) -> Ncleaner:
+def _as_in_the_paper(method: Ncleaner) -> Ncleaner:
+    """The same models, but only what the clean one finds likelier is kept."""
     changed = copy(method)
-    changed.threshold = threshold
+    changed.threshold, changed.never_empty = 0.0, False
     return changed
 
 

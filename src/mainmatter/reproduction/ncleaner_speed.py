@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mainmatter.clean import clean, read
 from mainmatter.limits import format_size
-from mainmatter.models.store import DESCRIPTION, SHIPPED, WEIGHTS
+from mainmatter.models.store import SHIPPED
 from mainmatter.registry import get_method
 from mainmatter.reproduction.ncleaner_pages import dump
 from mainmatter.reproduction.report import Report
@@ -64,4 +64,6 @@ def _best_time(task: Callable[[], object]) -> float:
 
 
 def _size(name: str) -> str:
-    return format_size(sum((SHIPPED / name / file).stat().st_size for file in (DESCRIPTION, WEIGHTS)))
+    return format_size(
+        sum(file.stat().st_size for file in (SHIPPED / name).iterdir() if file.suffix in (".json", ".npz"))
+    )

@@ -17,6 +17,11 @@ _BULLET = re.compile(r"[*+•·▪◦‣●○■□]\s+(?=\S)")
 _MAYBE_BULLET = re.compile(r"(?:[–—-]|\(?\d{1,3}[.)])\s+(?=\S)")
 _HEADING = re.compile(r"(#{1,6})\s+(?=\S)")
 _UNDERLINE = re.compile(r"(=|-|~)\1{2,}")
+# All of the above begin with one of these or with a digit: most lines need not be looked at closely.
+_MARKS = frozenset("*+•·▪◦‣●○■□–—-(#=~")
+
+# White space that breaks no line; with these few searches a whole dump is normalised faster than line by line.
+_SPACES = "\t\x1f\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 
 
 @dataclass(slots=True)
@@ -51,24 +56,38 @@ def _drafts(text: str) -> list[_Draft]:
     drafts: list[_Draft] = []
     current: _Draft | None = None
     position = blank_lines = 0
-    for raw_line in text.splitlines():
-        line = " ".join(raw_line.split())
+    for raw_line in _with_single_spaces(text).splitlines():
+        line = raw_line.strip()
         if not line:
             blank_lines += 1
             current = None
             continue
-        position += max(0, blank_lines - 1)
+        if blank_lines > 1:
+            position += blank_lines - 1
         blank_lines = 0
-        if current is not None and len(current.lines) == 1 and _UNDERLINE.fullmatch(line):
+        may_have_mark = line[0] in _MARKS or line[0].isdigit()
+        if current is None or (may_have_mark and _begins_block(line, current)):
+            current = _begin(line, position) if may_have_mark else _Draft(Kind.PARAGRAPH, position, 0, [line])
+            drafts.append(current)
+            position += 1
+            if current.kind is Kind.HEADING:
+                current = None
+        elif may_have_mark and len(current.lines) == 1 and _UNDERLINE.fullmatch(line):
             current.kind, current.level = Kind.HEADING, 1 if line[0] == "=" else 2
             current = None
-        elif current is None or _begins_block(line, current):
-            drafts.append(_begin(line, position))
-            position += 1
-            current = drafts[-1] if drafts[-1].kind is not Kind.HEADING else None
         else:
             current.lines.append(line)
     return drafts
+
+
+def _with_single_spaces(text: str) -> str:
+    """The same lines, with one space for all white space within a line; lines may begin or end with a space."""
+    for space in _SPACES:
+        if space in text:
+            text = text.replace(space, " ")
+    while "  " in text:
+        text = text.replace("  ", " ")  # halves the longest run, so there are few rounds
+    return text
 
 
 def _begins_block(line: str, current: _Draft) -> bool:
