@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.errors import InputError
 from mainmatter.html.read import HtmlSource, read_html
 from mainmatter.limits import DEFAULT_LIMITS, Limits
+from mainmatter.models.store import last_change
 from mainmatter.parallel import Failure, ordered_map
 from mainmatter.records import Document, Extraction, Page
 from mainmatter.registry import DEFAULT_METHOD, METHODS, get_method, split_name
@@ -118,18 +119,24 @@ def _choose(method: str | Method, parameters: dict[str, Any]) -> Method:
 
 
 def _make(name: str, parameters: dict[str, Any]) -> Method:
-    """The method of that name. One of ours is made once: what it has learned takes some time to read."""
-    if split_name(name)[0] in METHODS:
-        try:
-            return _make_once(name, tuple(parameters.items()))
-        except TypeError:  # a parameter that cannot be remembered; the method will say that it is of the wrong type
-            pass
-    return get_method(name, **parameters)
+    """The method of that name. One that has learned is made once: reading what it has learned takes some time."""
+    base = split_name(name)[0]
+    changed = last_change(base)
+    if base not in METHODS and changed is None:
+        return get_method(name, **parameters)
+    # Values may be equal, as 1 and True are, and yet one of them be wrong.
+    key = tuple((parameter, type(value).__name__, repr(value)) for parameter, value in sorted(parameters.items()))
+    made = _made.get((name, changed, key))
+    if made is None:
+        made = get_method(name, **parameters)
+        if len(_made) >= _MOST_MADE:
+            _made.clear()
+        _made[name, changed, key] = made
+    return made
 
 
-@lru_cache(maxsize=32, typed=True)
-def _make_once(name: str, parameters: tuple[tuple[str, Any], ...]) -> Method:
-    return get_method(name, **dict(parameters))
+_made: dict[tuple[object, ...], Method] = {}
+_MOST_MADE = 32
 
 
 def _clean_page(page: Page, method: Method, limits: Limits) -> Extraction:

@@ -7,20 +7,18 @@ methods of their own by an entry point in the group `mainmatter.methods`.
 from __future__ import annotations
 
 import os
-from ast import literal_eval
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from inspect import Parameter, signature
-from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
 
 from mainmatter.errors import InputError, ModelError, UnknownName
+from mainmatter.methods.parameters import check_parameters, parse_parameters
 from mainmatter.methods.trainable import Trainable
 from mainmatter.models.store import is_model, load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from mainmatter.methods.contract import Method
 
@@ -77,8 +75,8 @@ def get_method(name: str, **parameters: Any) -> Method:  # noqa: ANN401 - each m
         if name not in method_names():
             raise ModelError(f"{path}: a model of {name}, a method that is not installed here")
     maker = _maker(name)
-    chosen = _parse_parameters(name, listed) | parameters
-    _check_parameters(name, maker, chosen)
+    chosen = parse_parameters(name, listed) | parameters
+    check_parameters(name, maker, chosen)
     if path is not None:
         return cast("Method", _trained(maker, name).load(path, **chosen))
     method = maker(**chosen)
@@ -94,8 +92,8 @@ def make_untrained(name: str) -> Trainable[Any]:
     """
     name, listed = split_name(name)
     maker = _trained(_maker(name), name)
-    chosen = _parse_parameters(name, listed)
-    _check_parameters(name, maker, chosen)
+    chosen = parse_parameters(name, listed)
+    check_parameters(name, maker, chosen)
     return maker(**chosen)
 
 
@@ -134,58 +132,6 @@ def _trained(maker: Any, name: str) -> type[Trainable[Any]]:  # noqa: ANN401
     if isinstance(maker, type) and issubclass(maker, Trainable):
         return maker
     raise InputError(f"method {name!r} does not learn; those that do: {', '.join(trainable_names())}")
-
-
-def _parse_parameters(name: str, listed: str) -> dict[str, Any]:
-    """Read "c1=0.25,c2=8"; values are Python's numbers where they are such, else text."""
-    parameters: dict[str, Any] = {}
-    for item in filter(None, listed.split(",")):
-        parameter, equals, value = (part.strip() for part in item.partition("="))
-        if not equals or not parameter:
-            raise InputError(f"method {name!r}: {item!r} is not of the form NAME=VALUE")
-        try:
-            parameters[parameter] = literal_eval(value)
-        except (ValueError, SyntaxError):
-            parameters[parameter] = value
-    return parameters
-
-
-def _check_parameters(name: str, maker: Any, chosen: Mapping[str, Any]) -> None:  # noqa: ANN401 - see _maker
-    """Refuse parameters that a method has not, and values of another type than its fields are declared with."""
-    known = signature(maker).parameters
-    takes_any = any(each.kind is Parameter.VAR_KEYWORD for each in known.values())
-    for parameter, value in chosen.items():
-        if parameter not in known:
-            if takes_any:
-                continue
-            raise InputError(f"method {name!r} has no parameter {parameter!r}; it has: {', '.join(known) or 'none'}")
-        wanted = _declared(known[parameter])
-        if wanted and not any(_TYPES[each][0](value) for each in wanted):
-            words = " or ".join(_TYPES[each][1] for each in wanted)
-            raise InputError(f"method {name!r}: {parameter} is {words}, not {value!r}")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-# What a parameter may be declared as, how to tell, and what to call it.
-_TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
-    "bool": (lambda value: isinstance(value, bool), "True or False"),
-    "int": (lambda value: _is_number(value) and isinstance(value, int), "a whole number"),
-    "float": (lambda value: _is_number(value) and isfinite(cast("float", value)), "a number"),
-    "str": (lambda value: isinstance(value, str), "a text"),
-    "None": (lambda value: value is None, "None"),
-}
-
-
-def _declared(parameter: Parameter) -> list[str]:
-    """The types that a parameter is declared with, as far as they are simple; else that of its default."""
-    annotation = parameter.annotation
-    declared = annotation.split(" | ") if isinstance(annotation, str) else [getattr(annotation, "__name__", "")]
-    if not all(each in _TYPES for each in declared):
-        declared = [type(parameter.default).__name__]
-    return declared if all(each in _TYPES for each in declared) else []
 
 
 def get_format(name: str) -> Renderer:

@@ -51,7 +51,7 @@ def test_a_models_path_is_a_methods_name(folder: Path) -> None:
     assert is_method(str(folder))
     assert is_method(f"{folder}:margin=2")
     assert not is_method("model")
-    with pytest.raises(ModelError, match=r"not a model: model\.json: No such file"):
+    with pytest.raises(ModelError, match=r"not a model: there is no model\.json"):
         get_method(str(folder.parent))
     assert mainmatter.clean(PAGE, method=str(folder)).text == LONG
     assert mainmatter.clean(PAGE, method=f"{folder}:margin=500").text == ""

@@ -107,7 +107,7 @@ def test_numbers_that_json_has_not_are_refused(tmp_path: Path) -> None:
 
 def test_no_model(tmp_path: Path) -> None:
     assert not is_model(tmp_path)
-    with pytest.raises(ModelError, match=r"not a model: model\.json: No such file"):
+    with pytest.raises(ModelError, match=r"not a model: there is no model\.json"):
         load(tmp_path)
 
 

@@ -79,6 +79,7 @@ def command(
     make_untrained(method)  # complain before any work
     if output.exists() and not is_model(output) and any(output.iterdir()):
         raise click.BadParameter(f"{output} holds something other than a model", param_hint="--output")
+    output = output.resolve() if output.name in ("", "..") else output
     checkpoint = output.with_name(f"{output.name}.unfinished")
     training = Training(
         method,

@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from mainmatter.errors import InputError, ModelError
+from mainmatter.methods.parameters import check_parameters
 from mainmatter.models.store import SHIPPED, Model, load, save
 
 if TYPE_CHECKING:
@@ -136,8 +137,10 @@ class Trainable(ABC, Generic[Observation]):
         model = load(path)
         if model.method != cls.name:
             raise ModelError(f"{path}: a model of {model.method}, not of {cls.name}")
+        chosen = {**_known(cls, model), **parameters}
         try:
-            method = cls(**{**_known(cls, model), **parameters})
+            check_parameters(cls.name, cls, chosen)
+            method = cls(**chosen)
         except (InputError, TypeError, ValueError) as error:
             raise ModelError(f"{path}: {error}") from error
         method.take(model, path)

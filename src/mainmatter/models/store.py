@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import zipfile
 import zlib
 from dataclasses import dataclass, field
@@ -60,10 +61,15 @@ class Model:
 
 def is_model(path: str | Path) -> bool:
     """Whether a path is the folder of a model, whatever its state."""
+    return last_change(path) is not None
+
+
+def last_change(path: str | Path) -> int | None:
+    """When a model was written, as a number that grows; None if the path is not one of a model."""
     try:
-        return (Path(path) / DESCRIPTION).is_file()
-    except (OSError, ValueError):  # too long for a path, or with a NUL
-        return False
+        return (Path(path) / DESCRIPTION).stat().st_mtime_ns
+    except (OSError, ValueError):
+        return None
 
 
 def save(model: Model, path: str | Path) -> int:
@@ -115,11 +121,9 @@ def load(path: str | Path) -> Model:
         ModelError: it is missing, damaged, not a model, or made by a later version.
     """
     folder = Path(path)
-    try:
-        changed = (folder / DESCRIPTION).stat().st_mtime_ns
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise ModelError(f"{folder}: not a model: {DESCRIPTION}: {why}") from error
+    changed = last_change(folder)
+    if changed is None:
+        raise ModelError(f"{folder}: not a model: there is no {DESCRIPTION}")
     return _load(folder, changed)
 
 
@@ -155,7 +159,7 @@ _LEARNED = ("method", "version", "parameters", "facts", "weights")
 
 def _read_description(path: Path) -> dict[str, Any]:
     try:
-        description = json.loads(_read(path), parse_constant=_refuse_constant)
+        description = json.loads(_read(path), parse_constant=_refuse_constant, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{path}: damaged, or not a model: {' '.join(str(error).split())}") from error
     if not isinstance(description, dict) or description.get("format") != FORMAT:
@@ -177,6 +181,12 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
 
 
+def _finite(number: str) -> float:
+    if not math.isfinite(float(number)):
+        raise ValueError(f"{number} is too large a number")
+    return float(number)
+
+
 def _digest(learned: Mapping[str, Any]) -> str:
     """A digest of all but the card, which people may add to."""
     text = json.dumps(learned, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -186,8 +196,8 @@ def _digest(learned: Mapping[str, Any]) -> str:
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _pack(arrays: Mapping[str, NDArray[Any]]) -> bytes:

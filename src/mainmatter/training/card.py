@@ -95,7 +95,7 @@ def _figure_rows(card: dict[str, Any]) -> list[str]:
     rows = []
     if card.get("check"):
         check = card["check"]
-        rows.append(_row("sites left out of a first training", check["pages"], check))
+        rows.append(_row("pages left out of a first training, by site", check["pages"], check))
         rows.append(_row("the same, all text kept", check["pages"], check["all_text"]))
     for one in card["valid"]:
         seen = f" ({one['learned_from']} of them learned from)" if one["learned_from"] else ""

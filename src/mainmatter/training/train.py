@@ -11,6 +11,7 @@ from mainmatter.errors import InputError
 from mainmatter.evaluation.evaluate import evaluate
 from mainmatter.methods.trainable import be_silent
 from mainmatter.metrics import find_metric
+from mainmatter.metrics.extras import need
 from mainmatter.registry import make_untrained
 from mainmatter.training.card import data_entry, method_entry, page_digest
 from mainmatter.training.fit import Observed, headline, observe_pages
@@ -85,6 +86,7 @@ def train(
     started = time.monotonic()
     method = training.make_method()
     method.need_extras()
+    need("rapidfuzz.distance")
     card = method_entry(training.method, training.by)
     card["data"] = [data_entry(name, pages, training.licence) for name, pages in training.data.items()]
     for name in training.data:
@@ -135,7 +137,8 @@ def _check(
     held_out = set(fold)
     method = training.make_method()
     try:
-        method.learn([each for i, each in enumerate(observed.observations) if i not in held_out])
+        rest = [each for i, each in enumerate(observed.observations) if i not in held_out]
+        method.learn(rest, lambda line: say(f"check: {line}"))
     except InputError as error:
         say(f"no check: without {_count(fold)}, {error}")
         return None
@@ -143,10 +146,17 @@ def _check(
     found = _measure(method, "held out", pages, training.workers, progress)
     everything = _measure(BASELINE, "held out", pages, training.workers, progress)
     say(
-        f"check: on {_count(pages)} of sites left out of a first training: {headline(found, METRIC)} "
+        f"check: on {_count(pages)} {_left_out(observed.pages)} a first training: {headline(found, METRIC)} "
         f"(all text: {headline(everything, METRIC)})"
     )
     return {"pages": len(pages), **_figures(found), "all_text": _figures(everything)}
+
+
+def _left_out(pages: Sequence[GoldPage]) -> str:
+    """Whether whole sites were left out: a page without a URL is taken for a site of its own."""
+    if all(page.page.url for page in pages):
+        return "of sites left out of"
+    return "(without URLs, so of sites that may be on both sides) left out of"
 
 
 def _without_copies(pages: Sequence[GoldPage], say: Callable[[str], object]) -> list[GoldPage]:
