@@ -141,6 +141,7 @@ print(*(name for name in sys.modules if name.startswith("mainmatter.methods.")))
     assert set(run.stdout.split()) == {
         "mainmatter.methods.contract",
         "mainmatter.methods.density",
+        "mainmatter.methods.parameters",
         "mainmatter.methods.trainable",
     }
 

@@ -1,7 +1,8 @@
-"""A method that learns, small enough to see through, and pages to teach it."""
+"""A method that learns, small enough to see through, pages to teach it, and models that are damaged on purpose."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from mainmatter.methods.contract import Reasons
 from mainmatter.methods.trainable import Example, Trainable, be_silent, need_some
+from mainmatter.models import store
 from mainmatter.records import Document, Extraction
 
 if TYPE_CHECKING:
@@ -72,3 +74,11 @@ def write_gold_folder(folder: Path, pages: int = 12) -> Path:
         (folder / "html" / f"{n:02}.html").write_text(html, encoding="utf-8")
         (folder / "gold" / f"{n:02}.txt").write_text(f"{LONG} {n}.\n\n{LONG} Page {n}.\n", encoding="utf-8")
     return folder
+
+
+def edit_model(folder: Path, **changes: Any) -> None:
+    """Change what a model's description says, such as its facts, and make its digest fit: reading finds no damage."""
+    path = folder / store.DESCRIPTION
+    description = {**json.loads(path.read_text("utf-8")), **changes}
+    description["facts_sha256"] = store._digest({name: description[name] for name in store._LEARNED})
+    path.write_text(json.dumps(description), "utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -220,6 +221,18 @@ def test_storage() -> None:
     again = DecisionTree.from_facts(json.loads(json.dumps(tree.to_facts())))
     assert again.printout() == tree.printout()
     assert again.find(values).tolist() == tree.find(values).tolist()
+    assert again.counts.tolist() == tree.counts.tolist()
+    assert again.thresholds == tree.thresholds
+
+
+def test_odd_counts_are_written_exactly_and_rounded_to_six_digits() -> None:
+    odd = [[1 / 3, 1e22], [1234567.0, 0.0], [5e-324, 36.0]]
+    tree = replace(tree_of([[1, 2, 3, 10, 11, 12]], [0, 0, 0, 1, 1, 1]), counts=np.array(odd))
+    assert DecisionTree.from_facts(json.loads(json.dumps(tree.to_facts()))).counts.tolist() == odd
+    rounded = tree.rounded()
+    assert rounded.counts.tolist() == [[0.333333, 1e22], [1234570.0, 0.0], [5e-324, 36.0]]
+    assert rounded.to_facts()["counts"] == ["0.333333 1e+22", "1234570 0", "5e-324 36"]
+    assert rounded.rounded().counts.tolist() == rounded.counts.tolist()
 
 
 @pytest.mark.parametrize(
@@ -239,6 +252,8 @@ def test_storage() -> None:
         {"counts": ["1 2", "1 2"]},
         {"counts": ["1 2", "1 2", "1 -2"]},
         {"counts": ["1 2", "1 2", "1 2 3"]},
+        {"counts": ["1 2", "1 2", "1 inf"]},
+        {"counts": ["1 2", "1 2", "1.5e308 1.5e308"]},
         {"classes": []},
         {"confidence": 0},
         {"attributes": None},

@@ -6,7 +6,7 @@ import json
 import random
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,7 +17,7 @@ from mainmatter.learners.polishing import polish, prune
 from mainmatter.learners.variation import cross, mutate, random_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 SETTINGS = Settings(
@@ -78,7 +78,7 @@ def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
     run(replace(SETTINGS, generations=5), path)
     assert len(json.loads(path.read_bytes())["history"]) == 5
     state, lines = run(checkpoint=path)
-    assert lines[0] == f"goes on after generation 4 of {path}"
+    assert lines[0] == f"goes on after generation 5 of {path}"
     assert len(lines) == 1 + 7
     whole = run()[0]
     assert (state.best, state.population, state.history) == (whole.best, whole.population, whole.history)
@@ -100,7 +100,23 @@ def test_an_interrupt_leaves_the_checkpoint(tmp_path: Path) -> None:
     assert run(checkpoint=path)[0].population == run()[0].population
 
 
-@pytest.mark.parametrize("damage", ["other seed", "other data", "cut off", "no JSON", "no tree", "a list"])
+DAMAGES: dict[str, Callable[[dict[str, Any]], object]] = {
+    "no tree": lambda content: content.update(best=["star", "a"]),
+    "foreign best": lambda content: content.update(best="(a+)+"),
+    "foreign tree": lambda content: content["population"].__setitem__(3, "(a+)+"),
+    "too much effort": lambda content: content["population"].__setitem__(3, ["group", *[["or", r"\w*+", r"\d++"]] * 8]),
+    "one too few": lambda content: content["population"].pop(),
+    "one too many": lambda content: content["population"].append(r"\w*+"),
+    "no fitness": lambda content: content.update(fitness=float("nan")),
+    "no history": lambda content: content.update(history=[]),
+    "a generation missing": lambda content: content["history"].pop(0),
+    "a generation too many": lambda content: content["history"].append({**content["history"][-1], "number": 2}),
+    "other literals": lambda content: content["search"].update(literals="0"),
+    "no search": lambda content: content.pop("search"),
+}
+
+
+@pytest.mark.parametrize("damage", ["other seed", "other data", "cut off", "no JSON", "a list", "deep", *DAMAGES])
 def test_a_checkpoint_that_does_not_fit_is_not_used(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "state.json"
     settings = replace(SETTINGS, generations=2)
@@ -111,12 +127,18 @@ def test_a_checkpoint_that_does_not_fit_is_not_used(tmp_path: Path, damage: str)
         path.write_text(text[:300])
     elif damage == "no JSON":
         path.write_bytes(b"\xff\x00")
-    elif damage == "no tree":
-        path.write_text(json.dumps({**content, "best": ["star", "a"]}))
+    elif damage == "deep":
+        path.write_text("[" * 100_000)
+    elif damage in DAMAGES:
+        DAMAGES[damage](content)
+        path.write_text(json.dumps(content))
     elif damage == "a list":
         path.write_text("[]")
     state, lines = run(settings, path)
-    assert lines[0].startswith("generation 1 of 2")
+    assert lines[0].startswith(f"starts anew: {path} does not fit: ")
+    assert lines[1].startswith("generation 1 of 2")
+    # What was written over it does fit.
+    assert run(settings, path)[1] == [f"goes on after generation 2 of {path}"]
     assert state.population == run(settings)[0].population
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import random
+import sys
 import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -14,12 +14,15 @@ import pytest
 
 import mainmatter
 from mainmatter.clean import read
-from mainmatter.errors import InputError, ModelError
+from mainmatter.errors import InputError, MissingExtra, ModelError
 from mainmatter.learners.expressions import BOUNDED, EVERYTHING, MAX_EFFORT, Tree, capture, either, group, literal
+from mainmatter.learners.polishing import prune
+from mainmatter.methods import ice_regex
 from mainmatter.methods.ice_regex import Fitness, IceRegex, PageWords
 from mainmatter.methods.trainable import Example
 from mainmatter.metrics import Gold
 from mainmatter.records import Page
+from toys import edit_model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -158,7 +161,7 @@ def test_the_same_seed_gives_the_same_expression(tmp_path: Path) -> None:
     lines: list[str] = []
     fourth = IceRegex(**SMALL, checkpoint=str(tmp_path / "checkpoints")).fit(SITES, lines.append)
     assert third.expression_ == fourth.expression_ == one.expression_
-    assert lines[0].startswith("goes on after generation 7")
+    assert lines[0].startswith("goes on after generation 8 of")
     assert "checkpoint" not in third.parameters
     # Other pages are another search, with a file of their own.
     IceRegex(**SMALL, checkpoint=str(tmp_path / "checkpoints")).fit(SITES[1:])
@@ -192,8 +195,7 @@ def test_save_and_load(tmp_path: Path) -> None:
 )
 def test_a_damaged_or_dangerous_model_is_refused(tmp_path: Path, facts: dict[str, Any], problem: str) -> None:
     with_expression(LONG).save(tmp_path)
-    description = json.loads((tmp_path / "model.json").read_text("utf-8"))
-    (tmp_path / "model.json").write_text(json.dumps({**description, "facts": facts}))
+    edit_model(tmp_path, facts=facts)
     with pytest.raises(ModelError, match=f"damaged: .*{problem}"):
         IceRegex.load(tmp_path)
 
@@ -205,6 +207,94 @@ def test_what_cannot_be() -> None:
         IceRegex(literals="perl")
     with pytest.raises(ModelError, match="has learned nothing yet"):
         IceRegex().extract(read(Page("<p>x")))
+
+
+@pytest.mark.parametrize(
+    ("parameter", "wrong"),
+    [
+        *[("threshold", wrong) for wrong in (-0.1, 1, 1.5, True, "0.5", float("nan"))],
+        *[("population", wrong) for wrong in (1, 0, 2.5, True)],
+        *[("generations", wrong) for wrong in (0, -1)],
+        *[("sample", wrong) for wrong in (0, -1, True)],
+        *[("max_depth", wrong) for wrong in (0, 1.5)],
+        *[("mutation", wrong) for wrong in (-0.1, 1.1, False)],
+        *[("parsimony", wrong) for wrong in (-0.001, 0.2)],
+        *[("award", wrong) for wrong in (0, -1.0, float("inf"))],
+        *[("penalty", wrong) for wrong in (-0.5, True)],
+        *[("timeout", wrong) for wrong in (0, -1, float("inf"))],
+        *[("polishing", wrong) for wrong in (-1, 0.5)],
+        *[("tournament", wrong) for wrong in (0, True)],
+        ("seed", 1.5),
+        ("per_page", 1),
+        ("checkpoint", None),
+    ],
+)
+def test_parameters_out_of_range(parameter: str, wrong: object) -> None:
+    with pytest.raises(InputError, match=f"ice-regex.*: {parameter} is .*, not "):
+        IceRegex(**{parameter: wrong})  # type: ignore[arg-type]
+
+
+def test_parameters_at_the_ends_of_their_ranges() -> None:
+    IceRegex(threshold=0, population=2, generations=1, sample=1, max_depth=1, mutation=0, parsimony=0, penalty=0)
+    IceRegex(threshold=0.99, mutation=1, parsimony=0.1, polishing=0, tournament=1, timeout=1e-6, award=1e-6)
+
+
+def test_a_digest_tells_pages_and_counting() -> None:
+    def digest(method: IceRegex, *pages: tuple[str, str]) -> str:
+        return Fitness(method, [method.observe(example(*page)) for page in pages]).digest
+
+    plain = digest(IceRegex(), ("<p>a b<p>c", "a b"))
+    others = [
+        digest(IceRegex(), ("<p>a b<p>c", "a b x")),  # a word more that the page does not have
+        digest(IceRegex(), ("<p>a b<p>c", "a c")),
+        digest(IceRegex(), ("<p>a b<p>c", "a b"), ("", "")),
+        digest(IceRegex(), ("<p>a b", "a b"), ("<p>c", "")),
+        digest(IceRegex(award=3), ("<p>a b<p>c", "a b")),
+        digest(IceRegex(literals="paper"), ("<p>a b<p>c", "a b")),
+        digest(IceRegex(literals="paper", timeout=0.1), ("<p>a b<p>c", "a b")),
+    ]
+    assert len({plain, *others}) == 1 + len(others)
+    # Where nothing is interrupted, the time-out is nothing to the search.
+    assert digest(IceRegex(timeout=0.1), ("<p>a b<p>c", "a b")) == plain
+    page = IceRegex().observe(example("<p>a b<p>c", "a b"))
+    moved = [
+        PageWords(page.markup, page.words, page.counts[::-1].copy(), page.gold, page.gold_total),
+        PageWords(page.markup, page.words[::-1].copy(), page.counts, page.gold, page.gold_total),
+        PageWords(page.markup, page.words, page.counts, page.gold, 9),
+    ]
+    assert len({plain, *(Fitness(IceRegex(), [each]).digest for each in moved)}) == 4
+
+
+def test_nothing_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("regex")
+    monkeypatch.setattr(ice_regex, "captured_in_time", lambda pattern, text, seconds: None)
+    method = IceRegex(literals="paper", population=6, generations=2, sample=2)
+    with pytest.raises(InputError, match=r"ice-regex: no expression finished in time; raise timeout, which is 0\.5 s"):
+        method.fit(SITES[:2])
+
+
+def test_in_time_but_for_the_last_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("regex")
+    searched = prune
+
+    def late(*args: Any) -> Tree:
+        monkeypatch.setattr(ice_regex, "captured_in_time", lambda pattern, text, seconds: None)
+        return searched(*args)
+
+    monkeypatch.setattr(ice_regex, "prune", late)
+    lines: list[str] = []
+    method = IceRegex(literals="paper", population=6, generations=1, sample=2, polishing=0, timeout=5)
+    method.fit(SITES[:2], lines.append)
+    assert lines[-1] == f"fitness interrupted: {method.expression_}"
+
+
+def test_the_extra_is_asked_for_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "regex", None)
+    IceRegex().need_extras()
+    with pytest.raises(MissingExtra, match="regex"):
+        IceRegex(literals="paper").need_extras()
+    with pytest.raises(MissingExtra, match="regex"):
+        IceRegex(literals="paper").learn([IceRegex().observe(SITES[0])])
 
 
 def test_pages_without_words() -> None:

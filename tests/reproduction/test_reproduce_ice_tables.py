@@ -61,19 +61,28 @@ def test_the_tree() -> None:
     assert ": p (36.0/1.4)" in text
 
 
-def test_table_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ice_table_1, "_REGEX", "none")
+def test_table_1() -> None:
     report = ice_table_1.reproduce(run())
     text = "\n\n".join(report.parts)
     assert "16.7 90.4 **62.2**" in text
     rows = [line for line in text.splitlines() if line.startswith("| the paper's tree, trained on the test set")]
     assert "100.0 100.0 **100.0**" in rows[0]
     assert text.count("| ice-baseline ") == 2
+    assert text.count("| ice-regex") == 2
 
 
 def test_best_on() -> None:
-    def evaluation(*combined: float) -> Evaluation:
-        return Evaluation("m", "d", {}, {}, [("p", {"cleaneval": {"combined": each}}) for each in combined])
+    def evaluation(*combined: float | None) -> Evaluation:
+        rows = [
+            (str(i), {"cleaneval": None if each is None else {"combined": each}}) for i, each in enumerate(combined)
+        ]
+        return Evaluation("m", "d", {}, {}, rows)
 
     shares = ice_table_1._best_on([evaluation(1, 5, 2, 7), evaluation(1, 4, 3, 8), evaluation(0, 5, 1, 8)])
     assert shares == pytest.approx([(0.5 + 0.5) / 4, (0.5 + 1 + 0.5) / 4, (0.5 + 0.5) / 4])
+    # A page without a figure is nobody's, and moves no other; neither does one that a method never got.
+    assert ice_table_1._best_on([evaluation(None, 5, 2), evaluation(1, 4, 3)]) == pytest.approx([1 / 3, 2 / 3])
+    assert ice_table_1._best_on([evaluation(None, 5, 2), evaluation(None, 4, 3)]) == pytest.approx([1 / 2, 1 / 2])
+    without_first = evaluation(0, 5, 2)
+    del without_first.pages[0]
+    assert ice_table_1._best_on([without_first, evaluation(1, 4, 3)]) == pytest.approx([1 / 3, 2 / 3])

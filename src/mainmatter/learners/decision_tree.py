@@ -7,7 +7,7 @@ neither multiway splits nor C4.5's pruning, and the core runs without it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -177,8 +177,13 @@ class DecisionTree:
             return "=", values[branch] or '""'
         return ("<=", ">")[branch], f"{self.thresholds[node]:.6g}"
 
+    def rounded(self) -> DecisionTree:
+        """The same tree with counts of six digits, which are enough, and small when written."""
+        counts = [[float(f"{count:.6g}") for count in row] for row in self.counts.tolist()]
+        return replace(self, counts=np.array(counts, np.float64))
+
     def to_facts(self) -> dict[str, Any]:
-        """The tree as JSON holds it."""
+        """The tree as JSON holds it, exactly."""
         return {
             "attributes": [
                 {"name": attribute.name, "values": None if attribute.values is None else list(attribute.values)}
@@ -189,7 +194,7 @@ class DecisionTree:
             "thresholds": self.thresholds,
             # Of categorical tests only the branches that there are, as "value:node".
             "branches": [self._branch_text(node) for node in range(len(self))],
-            "counts": [" ".join(f"{count:.6g}" for count in row) for row in self.counts],
+            "counts": [" ".join(repr(count).removesuffix(".0") for count in row) for row in self.counts.tolist()],
             "confidence": self.confidence,
         }
 
@@ -247,6 +252,9 @@ def _check(tree: DecisionTree) -> None:
         raise ValueError(f"counts of shape {tree.counts.shape} for {nodes} nodes and {len(tree.classes)} classes")
     if not (np.isfinite(tree.counts).all() and (tree.counts >= 0).all() and np.isfinite(tree.thresholds).all()):
         raise ValueError("counts or thresholds that are no numbers")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(tree.counts.sum()):
+            raise ValueError("counts that are too large")
     if not 0 < tree.confidence < 1:
         raise ValueError(f"a confidence of {tree.confidence}")
     seen: set[int] = set()

@@ -21,6 +21,7 @@ Possessive quantifiers stand at single classes only: on groups, early versions o
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -201,6 +202,11 @@ class Grammar:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "family_of", {each: name for name, some in self.families.items() for each in some})
+
+    @cached_property
+    def digest(self) -> str:
+        """Tells this set of literals from an earlier or later one of the same name."""
+        return hashlib.sha256(repr((self.families, self.anchored, self.bounded, MAX_EFFORT)).encode()).hexdigest()
 
     def text(self, tree: Tree) -> str:
         """The regular expression of a tree, to be compiled with `re.MULTILINE`."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
+from math import isfinite
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -125,16 +126,20 @@ def search(
         settings: how to search.
         report: told a line after each generation.
         checkpoint: a file that the state is written to after each generation, and read from at first if it is of the
-            same search.
-        digest: tells the data; a checkpoint of other data is not used.
+            same search; if it is not, the search starts anew, says so, and writes over it.
+        digest: tells the problem: the data, and all that fitness depends on; a checkpoint of another is not used.
     """
-    fingerprint = {**asdict(settings), "grammar": grammar.name, "digest": digest}
+    fingerprint = {**asdict(settings), "grammar": grammar.name, "literals": grammar.digest, "digest": digest}
     del fingerprint["generations"]  # a search may go on for longer
-    state = _read(checkpoint, fingerprint)
-    if state is None:
-        state = _begin(grammar, settings)
-    elif state.history:
-        report(f"goes on after generation {state.history[-1].number} of {checkpoint}")
+    state = None
+    if checkpoint is not None and checkpoint.is_file():
+        try:
+            state = _read(checkpoint, fingerprint, grammar, settings)
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+            report(f"starts anew: {checkpoint} does not fit: {' '.join(str(error).split()) or type(error).__name__}")
+        else:
+            report(f"goes on after generation {len(state.history)} of {checkpoint}")
+    state = state or _begin(grammar, settings)
     judge = _Judge(problem, settings.parsimony)
     while len(state.history) < settings.generations:
         _step(state, judge, grammar, settings)
@@ -253,19 +258,46 @@ def _write(path: Path, fingerprint: dict[str, Any], state: State) -> None:
     write_whole(path, json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8"))
 
 
-def _read(path: Path | None, fingerprint: dict[str, Any]) -> State | None:
-    """The state in a checkpoint; None where there is none, or one of another search, which will be overwritten."""
-    if path is None or not path.is_file():
-        return None
-    try:
-        content = json.loads(path.read_bytes())
-        if content["search"] != fingerprint:
-            return None
-        return State(
-            [from_json(each) for each in content["population"]],
-            from_json(content["best"]),
-            float(content["fitness"]),
-            [Generation(**each) for each in content["history"]],
-        )
-    except (ValueError, KeyError, TypeError):
-        return None
+def _read(path: Path, fingerprint: dict[str, Any], grammar: Grammar, settings: Settings) -> State:
+    """The state in a checkpoint.
+
+    Raises:
+        KeyError, OverflowError, RecursionError, TypeError, ValueError: it is damaged, or of another search.
+    """
+    content = json.loads(path.read_bytes())
+    if content["search"] != fingerprint:
+        raise ValueError("it is of another search")
+    history = [_generation(number, each) for number, each in enumerate(content["history"])]
+    if not 1 <= len(history) <= settings.generations:
+        raise ValueError(f"it has {len(history)} generations of {settings.generations}")
+    population = [_tree(each, grammar) for each in content["population"]]
+    if len(population) != settings.population:
+        raise ValueError(f"it has {len(population)} expressions, not {settings.population}")
+    return State(population, _tree(content["best"], grammar), _finite(content["fitness"]), history)
+
+
+def _generation(number: int, content: dict[str, Any]) -> Generation:
+    if content["number"] != number:
+        raise ValueError(f"generation {number + 1} is missing")
+    return Generation(
+        number,
+        _finite(content["best"]),
+        _finite(content["mean"]),
+        int(content["size"]),
+        int(content["interrupted"]),
+    )
+
+
+def _tree(content: object, grammar: Grammar) -> Tree:
+    tree = from_json(content)
+    problem = grammar.problem(tree)
+    if problem:
+        raise ValueError(problem)
+    return tree
+
+
+def _finite(content: Any) -> float:  # noqa: ANN401 - of JSON
+    number = float(content)
+    if not isfinite(number):
+        raise ValueError(f"a fitness of {number}")
+    return number

@@ -36,7 +36,7 @@ class Smoother:
 
     Attributes:
         kind: "absolute" or "dirichlet".
-        delta: what absolute discounting takes from each count, above 0 and below 1.
+        delta: what absolute discounting takes from each count, above 0 and at most 1.
         mu: how many words of the collection Dirichlet smoothing adds to a text, above 0.
     """
 

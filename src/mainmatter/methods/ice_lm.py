@@ -17,6 +17,7 @@ from mainmatter.errors import InputError, ModelError
 from mainmatter.html.declared import text_of, tidy
 from mainmatter.html.read import HtmlSource
 from mainmatter.learners.language_model import Direction, Smoother, Smoothing, divergences
+from mainmatter.methods.parameters import check_parameters
 from mainmatter.methods.trainable import Trainable, be_silent, need_some
 from mainmatter.metrics.words import words
 from mainmatter.records import Document, Extraction, Kind
@@ -34,6 +35,7 @@ Query = Literal["declared", "page"]
 _TITLE = "og:title"
 _MOST_METAS = 500  # meta tags that are looked at; more are not there to be read
 _MOST_BOLD = 200  # pieces of bold text
+_LEAST_SMOOTHING = 1e-6  # less, and floating point has no logarithm for the words that a block lacks
 
 
 class PageLikeness(NamedTuple):
@@ -113,10 +115,10 @@ class IceLm(Trainable[PageLikeness]):
     """Keep the blocks whose language model is near that of the page's title, headings and keywords.
 
     Args:
-        threshold: a block diverges less than this, in nats; None takes the threshold that was learned.
+        threshold: a block diverges less than this, in nats, 0 or more; None takes the threshold that was learned.
         smoothing: of the blocks' models: "absolute" discounting, or "dirichlet".
-        delta: what absolute discounting takes from every count of a block, above 0 and below 1.
-        mu: how many words of the page Dirichlet smoothing adds to a block, above 0.
+        delta: what absolute discounting takes from every count of a block, from 0.000001 to 1.
+        mu: how many words of the page Dirichlet smoothing adds to a block, 0.000001 or more.
         query_delta: the same as `delta`, for the query; the higher, the more the query is like the page.
         direction: "element" for KL(block || query), "query" for KL(query || block).
         query: "declared" for title, headings and keywords; "page" for the page as a whole, to compare with.
@@ -144,14 +146,20 @@ class IceLm(Trainable[PageLikeness]):
     )
 
     def __post_init__(self) -> None:
+        check_parameters(self.name, type(self), self.parameters)
         if self.smoothing not in ("absolute", "dirichlet"):
             raise InputError(f"ice-lm: smoothing is absolute or dirichlet, not {self.smoothing!r}")
         if self.direction not in ("element", "query"):
             raise InputError(f"ice-lm: direction is element or query, not {self.direction!r}")
         if self.query not in ("declared", "page"):
             raise InputError(f"ice-lm: query is declared or page, not {self.query!r}")
-        if not (0 < self.delta < 1 and 0 < self.query_delta < 1 and self.mu > 0):
-            raise InputError("ice-lm: delta and query_delta are above 0 and below 1, mu is above 0")
+        for name, value in (("delta", self.delta), ("query_delta", self.query_delta)):
+            if not _LEAST_SMOOTHING <= value <= 1:
+                raise InputError(f"ice-lm: {name} is from 0.000001 to 1, not {value}")
+        if not self.mu >= _LEAST_SMOOTHING:
+            raise InputError(f"ice-lm: mu is at least 0.000001, not {self.mu}")
+        if self.threshold is not None and not self.threshold >= 0:
+            raise InputError(f"ice-lm: threshold is None, or at least 0, not {self.threshold}")
 
     @property
     def model(self) -> QueryModel:

@@ -22,10 +22,11 @@ import numpy as np
 from mainmatter.errors import InputError, ModelError
 from mainmatter.features.linear_markup import LinearMarkup, write_markup
 from mainmatter.learners.expressions import GRAMMARS, Grammar, Tree, from_json
-from mainmatter.learners.genetic import Generation, Settings, search
+from mainmatter.learners.genetic import WORST, Generation, Settings, search
 from mainmatter.learners.matching import captured_in_lines, captured_in_time, compile_for_time_out
 from mainmatter.learners.polishing import polish, prune
 from mainmatter.methods.contract import Reasons
+from mainmatter.methods.parameters import check_parameters
 from mainmatter.methods.trainable import Example, Trainable, be_silent, need_some
 from mainmatter.metrics.words import words
 from mainmatter.records import Document, Extraction
@@ -44,6 +45,22 @@ _LEGEND = (
     "the expression captures most of it",
     "the expression captures all of it",
 )
+
+# The ranges of parameters: how to call each, and how to tell.
+_RANGES: dict[str, tuple[str, Callable[[float], bool]]] = {
+    "threshold": ("from 0 to below 1", lambda value: 0 <= value < 1),
+    "population": ("at least 2", lambda value: value >= 2),
+    "generations": ("at least 1", lambda value: value >= 1),
+    "tournament": ("at least 1", lambda value: value >= 1),
+    "mutation": ("from 0 to 1", lambda value: 0 <= value <= 1),
+    "max_depth": ("at least 1", lambda value: value >= 1),
+    "sample": ("at least 1", lambda value: value >= 1),
+    "polishing": ("at least 0", lambda value: value >= 0),
+    "parsimony": ("from 0 to 0.1", lambda value: 0 <= value <= 0.1),
+    "award": ("above 0", lambda value: value > 0),
+    "penalty": ("at least 0", lambda value: value >= 0),
+    "timeout": ("above 0", lambda value: value > 0),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +139,13 @@ class IceRegex(Trainable[PageWords]):
     learned_with: ClassVar[frozenset[str]] = frozenset({"literals"})
 
     def __post_init__(self) -> None:
+        check_parameters(self.name, type(self), self.parameters | {"checkpoint": self.checkpoint})
         if self.literals not in GRAMMARS:
             raise InputError(f"{self.name}: literals is one of {', '.join(sorted(GRAMMARS))}, not {self.literals!r}")
+        for parameter, (range_, holds) in _RANGES.items():
+            value = getattr(self, parameter)
+            if not holds(value):
+                raise InputError(f"{self.name}: {parameter} is {range_}, not {value!r}")
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -158,6 +180,15 @@ class IceRegex(Trainable[PageWords]):
             reasons=Reasons(codes, _LEGEND),
         )
 
+    def need_extras(self) -> None:
+        """Complain early.
+
+        Raises:
+            MissingExtra: the paper's literals need the package `regex`, and it is not installed.
+        """
+        if not self._grammar.bounded:
+            compile_for_time_out("")
+
     def observe(self, example: Example) -> PageWords:
         """Write a page as markup, and number its words."""
         numbers: dict[str, int] = {}
@@ -176,18 +207,27 @@ class IceRegex(Trainable[PageWords]):
         """Search for the expression with the most points; `report` is told a line for each generation.
 
         An interrupted search goes on from its checkpoint, if there is one of the same seed, parameters and pages.
+
+        Raises:
+            InputError: there is no page, or all expressions took too long.
+            MissingExtra: the paper's literals need the package `regex`, and it is not installed.
         """
         need_some(observations, self.name)
+        self.need_extras()
         problem = Fitness(self, observations)
         settings = Settings(**{each.name: getattr(self, each.name) for each in fields(Settings)})
         checkpoint = (
             Path(self.checkpoint) / f"{self.name}-{problem.digest[:12]}-{self.seed}.json" if self.checkpoint else None
         )
         state = search(problem, self._grammar, settings, report, checkpoint, problem.digest)
+        if state.fitness <= WORST:
+            raise InputError(f"{self.name}: no expression finished in time; raise timeout, which is {self.timeout} s")
         self.history_ = state.history
         best = polish(problem, self._grammar, settings, state.best, self.polishing, report)
         self._take_tree(prune(problem, self._grammar, best, self.parsimony))
-        report(f"fitness {problem.fitness(self.tree_, range(problem.pages)):.4f}: {self.expression_}")
+        # Where a time-out decides, what was in time before may be too slow now.
+        fitness = problem.fitness(self.tree_, range(problem.pages))
+        report(f"fitness {'interrupted' if fitness is None else f'{fitness:.4f}'}: {self.expression_}")
         return self
 
     def facts_and_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -232,10 +272,16 @@ class Fitness:
     def digest(self) -> str:
         """Tells these pages and this way of counting from others."""
         method = self._method
-        digest = hashlib.sha256(repr((method.award, method.penalty, method.per_page, method.threshold)).encode())
+        timeout = None if GRAMMARS[method.literals].bounded else method.timeout
+        counting = (method.award, method.penalty, method.per_page, method.threshold, timeout)
+        digest = hashlib.sha256(repr(counting).encode())
         for page in self._observations:
-            digest.update(page.markup.text.encode("utf-8", "surrogatepass"))
-            digest.update(page.gold.tobytes())
+            arrays = (page.markup.runs, page.markup.firsts, page.words, page.counts, page.gold)
+            parts = [page.markup.text.encode("utf-8", "surrogatepass"), *(array.tobytes() for array in arrays)]
+            # With the lengths, so that nothing can move from one part to the next unnoticed.
+            digest.update(repr((page.gold_total, [len(part) for part in parts])).encode())
+            for part in parts:
+                digest.update(part)
         return digest.hexdigest()
 
     def fitness(self, tree: Tree, pages: Sequence[int]) -> float | None:

@@ -17,6 +17,7 @@ from mainmatter.features.shallow import count_shallow, frequent_words, parent_ta
 from mainmatter.learners.decision_tree import UNKNOWN, Attribute, DecisionTree
 from mainmatter.learners.tree_growing import grow_tree
 from mainmatter.methods.ice_lm import QueryModel
+from mainmatter.methods.parameters import check_parameters
 from mainmatter.methods.trainable import Trainable, be_silent, need_some
 from mainmatter.records import Document, Extraction, Kind
 
@@ -85,12 +86,17 @@ class IceTree(Trainable[Instances]):
     learned_with: ClassVar[frozenset[str]] = frozenset(("features", "kl", "weighting", "min_leaf", "confidence"))
 
     def __post_init__(self) -> None:
+        check_parameters(self.name, type(self), self.parameters)
         if self.features not in ("paper", "fine"):
             raise InputError(f"ice-tree: features is paper or fine, not {self.features!r}")
         if self.weighting not in ("none", "words", "balanced"):
             raise InputError(f"ice-tree: weighting is none, words or balanced, not {self.weighting!r}")
-        if not 0 < self.confidence <= 1:
-            raise InputError("ice-tree: confidence is above 0 and at most 1")
+        if not 0 <= self.threshold < 1:
+            raise InputError(f"ice-tree: threshold is from 0 to below 1, not {self.threshold}")
+        if self.min_leaf < 1:
+            raise InputError(f"ice-tree: min_leaf is at least 1, not {self.min_leaf}")
+        if not 0 < self.confidence < 1:
+            raise InputError(f"ice-tree: confidence is above 0 and below 1, not {self.confidence}")
 
     def extract(self, document: Document) -> Extraction:
         """Keep what is more probably h, l or p than the threshold; the score is that probability."""
@@ -103,6 +109,15 @@ class IceTree(Trainable[Instances]):
         labels = np.where(kept, self.tree_.counts[:, :_DROPPED].argmax(axis=1)[nodes], _DROPPED)
         kinds = [_kind_of(label, kind) for label, kind in zip(labels.tolist(), document.columns.kinds, strict=True)]
         return Extraction(document, self.name, scores, kept, kinds, _Reasons(self.tree_, nodes, labels, scores))
+
+    def need_extras(self) -> None:
+        """Complain early.
+
+        Raises:
+            MissingExtra: the stop words come from the package wordfreq, and it is not installed.
+        """
+        if self.stop_words_ is None:
+            frequent_words()
 
     def observe(self, example: Example) -> Instances:
         """Measure a page's blocks and note their classes."""
@@ -120,7 +135,7 @@ class IceTree(Trainable[Instances]):
         labels = np.concatenate([page.labels for page in observations]).astype(np.intp)
         if not len(labels):
             raise InputError("ice-tree: no block to learn from")
-        self.tree_ = grow_tree(
+        tree = grow_tree(
             [*(Attribute(name) for name in names), Attribute(TAG, tuple(tags))],
             values,
             CLASSES,
@@ -129,6 +144,7 @@ class IceTree(Trainable[Instances]):
             min_leaf=self.min_leaf,
             confidence=self.confidence,
         )
+        self.tree_ = tree.rounded()  # what is measured is what is saved
         self.stop_words_ = self.stop_words_ or frequent_words()
         report(f"a tree of {len(self.tree_)} nodes from {len(labels)} blocks")
         return self

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mainmatter.evaluation.evaluate import Evaluation, evaluate
-from mainmatter.registry import METHODS, make_untrained
+from mainmatter.registry import make_untrained
 from mainmatter.reproduction.report import Report
 from mainmatter.training.fit import cross_validate, observe_pages
 
@@ -76,8 +76,7 @@ def _dev_rows(run: Run) -> list[list[str]]:
         honest[f"{label}, ten-fold"] = cross_validate(name, observed, [_METRIC], workers=run.workers, report=run.say)
         trained: Any = method.learn(observed.observations)
         biased[f"{label}, trained on the test set"] = _evaluate(run, trained, _DEV, pages)
-    if _REGEX in METHODS:
-        biased[f"{_REGEX}, as shipped"] = _evaluate(run, _REGEX, _DEV, pages)
+    biased[f"{_REGEX}, as shipped"] = _evaluate(run, _REGEX, _DEV, pages)
     # The paper's tree and ours are two of a kind; with both, neither could be compared with the paper's shares.
     counted = {name: one for name, one in honest.items() if name != "ice-tree, ten-fold"}
     shares = _best_on(list(counted.values()))
@@ -87,7 +86,7 @@ def _dev_rows(run: Run) -> list[list[str]]:
 
 def _final_rows(run: Run) -> list[list[str]]:
     pages = run.load(_FINAL)
-    names = [*_FIXED, *_LEARNING, *([_REGEX] if _REGEX in METHODS else [])]
+    names = [*_FIXED, *_LEARNING, _REGEX]
     found = [_evaluate(run, name, _FINAL, pages) for name in names]
     counted = _best_on([one for one, name in zip(found, names, strict=True) if name != _REGEX])
     rows = []
@@ -110,9 +109,15 @@ def _row(name: str, evaluation: Evaluation, share: float | None) -> list[str]:
 
 
 def _best_on(evaluations: Sequence[Evaluation]) -> list[float]:
-    """For each method the share of pages on which it has the highest combined score; ties are shared."""
-    rows = [[row[_METRIC] for _, row in one.pages] for one in evaluations]
-    combined = np.array([[row["combined"] for row in of_method if row is not None] for of_method in rows])
+    """For each method the share of pages on which it has the highest combined score; ties are shared.
+
+    A method is not the best on a page on which it failed; pages on which all failed do not count.
+    """
+    found = [{page: row[_METRIC] for page, row in one.pages} for one in evaluations]
+    pages = list(dict.fromkeys(page for of_method in found for page in of_method))
+    rows = [[of_method.get(page) for page in pages] for of_method in found]
+    combined = np.array([[-np.inf if row is None else row["combined"] for row in of_method] for of_method in rows])
+    combined = combined[:, np.isfinite(combined).any(axis=0)]
     is_best = combined == combined.max(axis=0)
     shares: list[float] = (is_best / is_best.sum(axis=0)).mean(axis=1).tolist()
     return shares
