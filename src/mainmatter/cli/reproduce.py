@@ -69,8 +69,9 @@ def command(names: tuple[str, ...], data: Path | None, output: Path, pages: int 
 def _closing(name: str, run: Run, seconds: float) -> str:
     """How a page was made."""
     data = ", ".join(f"{dataset} ({pages:,} pages)" for dataset, pages in run.used.items())
+    processes = f"{run.workers} process{'es' * (run.workers > 1)}"
     few = f" --pages {run.pages}" if run.pages is not None else ""
     return (
-        f"---\n\nMade by mainmatter {__version__} in {seconds:.0f} s, {run.workers} processes, from {data}:\n\n"
+        f"---\n\nMade by mainmatter {__version__} in {seconds:.0f} s, {processes}, from {data}:\n\n"
         f"```sh\nmainmatter reproduce {name} --data ../shared/data{few} -o docs/results\n```"
     )
