@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, overload
@@ -28,18 +29,14 @@ class Method(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reasons(Sequence[str]):
-    """One of a few reasons for each block: a number a block, and what the numbers mean.
+class Told(Sequence[str]):
+    """One sentence a block, made only for those who read it: a page has hundreds of blocks."""
 
-    Sentences are only made for those who read them; a page has hundreds of blocks.
-    """
+    __slots__ = ()
 
-    codes: NDArray[np.intp] | Sequence[int]
-    legend: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.codes)
+    @abstractmethod
+    def tell(self, index: int) -> str:
+        """The sentence about one block."""
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -47,5 +44,20 @@ class Reasons(Sequence[str]):
     def __getitem__(self, index: slice) -> list[str]: ...
     def __getitem__(self, index: int | slice) -> str | list[str]:
         if isinstance(index, slice):
-            return [self.legend[code] for code in self.codes[index]]
+            return [self.tell(i) for i in range(*index.indices(len(self)))]
+        return self.tell(index)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reasons(Told):
+    """One of a few reasons for each block: a number a block, and what the numbers mean."""
+
+    codes: NDArray[np.intp] | Sequence[int]
+    legend: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def tell(self, index: int) -> str:
+        """The reason of one block."""
         return self.legend[self.codes[index]]

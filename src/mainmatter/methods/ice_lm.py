@@ -6,10 +6,9 @@ that query would find. Formulas: learners/language_model.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -17,13 +16,14 @@ from mainmatter.errors import InputError, ModelError
 from mainmatter.html.declared import text_of, tidy
 from mainmatter.html.read import HtmlSource
 from mainmatter.learners.language_model import Direction, Smoother, Smoothing, divergences
+from mainmatter.methods.contract import Told
 from mainmatter.methods.parameters import check_parameters
 from mainmatter.methods.trainable import Trainable, be_silent, need_some
 from mainmatter.metrics.words import words
 from mainmatter.records import Document, Extraction, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -238,7 +238,7 @@ def _best_threshold(observations: Sequence[PageLikeness]) -> tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Reasons(Sequence[str]):
+class _Reasons(Told):
     """How far each block is from the query, told when read."""
 
     divergences: NDArray[np.float64]
@@ -248,13 +248,7 @@ class _Reasons(Sequence[str]):
     def __len__(self) -> int:
         return len(self.divergences)
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
+    def tell(self, index: int) -> str:
         if not self.has_words[index]:
             return "no words to compare with title, headings and keywords"
         found = self.divergences[index]

@@ -6,9 +6,8 @@ divergence of `ice-lm` as a feature, and finer features.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -16,13 +15,14 @@ from mainmatter.errors import InputError, ModelError
 from mainmatter.features.shallow import count_shallow, frequent_words, parent_tags
 from mainmatter.learners.decision_tree import UNKNOWN, Attribute, DecisionTree
 from mainmatter.learners.tree_growing import grow_tree
+from mainmatter.methods.contract import Told
 from mainmatter.methods.ice_lm import QueryModel
 from mainmatter.methods.parameters import check_parameters
 from mainmatter.methods.trainable import Trainable, be_silent, need_some
 from mainmatter.records import Document, Extraction, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Set
+    from collections.abc import Callable, Sequence, Set
 
     from numpy.typing import NDArray
 
@@ -277,7 +277,7 @@ def _kind_of(label: int, kind: Kind) -> Kind:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Reasons(Sequence[str]):
+class _Reasons(Told):
     """The rule that decided about each block, told when read."""
 
     tree: DecisionTree
@@ -288,13 +288,7 @@ class _Reasons(Sequence[str]):
     def __len__(self) -> int:
         return len(self.nodes)
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
+    def tell(self, index: int) -> str:
         node = int(self.nodes[index])
         rule = self.tree.rule(node) or "any block"
         most, label = CLASSES[self.tree.labels[node]], CLASSES[self.labels[index]]
