@@ -20,7 +20,7 @@ check: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir $(VENV)/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir $(VENV)/site 2>$(VENV)/docs.log || (cat $(VENV)/docs.log; false)
 
 # Speed and accuracy beside the peers; DATA is the folder of gold standards.
 bench: $(VENV)/installed-dev
@@ -64,7 +64,7 @@ $(VENV)/installed-dev: pyproject.toml | $(BIN)/python
 
 $(BIN)/python:
 ifdef UV
-	$(UV) venv --quiet $(VENV)
+	$(UV) venv --quiet --seed $(VENV)
 else
 	$(PYTHON) -m venv $(VENV)
 endif

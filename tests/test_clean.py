@@ -29,6 +29,7 @@ from mainmatter.registry import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 LONG = "this paragraph has more than ten words and they are long enough"
 PAGE = f"<html lang=en><title>The title</title><ul><li>Home</ul><div><p></p><h1>Heading</h1><p>{LONG}</p></div><p>x"
@@ -280,3 +281,18 @@ class TestCleanMany:
 
 def test_kinds_are_words() -> None:
     assert [str(kind) for kind in Kind] == "heading paragraph list-item table-row code quote caption".split()
+
+
+def test_a_model_may_be_given_as_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    mainmatter.get_method("ice-lm").save(path)  # type: ignore[attr-defined]
+    page = "<title>Foxes</title><h1>Foxes</h1><p>Foxes are quick, and foxes are brown.</p>"
+    assert mainmatter.clean(page, method=path).text == mainmatter.clean(page, method="ice-lm").text
+    with pytest.raises(mainmatter.ModelError, match="not a model"):
+        mainmatter.clean(page, method=tmp_path)
+
+
+def test_methods_are_made_once_but_checked_each_time() -> None:
+    assert mainmatter.clean("<p>x", method="ice-lm", keywords=True).text == "x"
+    with pytest.raises(InputError, match="keywords is True or False, not 1"):
+        mainmatter.clean("<p>x", method="ice-lm", keywords=1)

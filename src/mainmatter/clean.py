@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import replace
 from functools import partial
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.errors import InputError
@@ -32,7 +33,7 @@ def clean(
     html: str | bytes | Page,
     *,
     url: str | None = None,
-    method: str | Method = DEFAULT_METHOD,
+    method: str | PathLike[str] | Method = DEFAULT_METHOD,
     limits: Limits = DEFAULT_LIMITS,
     **parameters: Any,  # noqa: ANN401 - each method has its own
 ) -> Extraction:
@@ -42,7 +43,8 @@ def clean(
         html: the page: bytes as fetched (best: the encoding is found as browsers do), text, or a `Page`, which can
             also be a plain-text dump.
         url: where the page came from, if known; a `Page` that names its own may be given no other.
-        method: which method decides: a name, of which `mainmatter.method_names()` lists all, or a method itself.
+        method: which method decides: a name, of which `mainmatter.method_names()` lists all, the folder of a trained
+            model, or a method itself.
         limits: how large a page may be.
         parameters: the parameters of the method that is named, such as `c1=0.25` for density.
 
@@ -72,7 +74,7 @@ def read(page: Page, limits: Limits = DEFAULT_LIMITS) -> Document:
 def clean_many(
     pages: Iterable[str | bytes | Page],
     *,
-    method: str | Method = DEFAULT_METHOD,
+    method: str | PathLike[str] | Method = DEFAULT_METHOD,
     workers: int = 1,
     limits: Limits = DEFAULT_LIMITS,
     **parameters: Any,  # noqa: ANN401 - each method has its own
@@ -109,10 +111,10 @@ def _from(url: str | None, page: Page) -> Page:
     return replace(page, url=url)
 
 
-def _choose(method: str | Method, parameters: dict[str, Any]) -> Method:
+def _choose(method: str | PathLike[str] | Method, parameters: dict[str, Any]) -> Method:
     """The method itself, where its name may have been given."""
-    if isinstance(method, str):
-        return _make(method, parameters)
+    if isinstance(method, str | PathLike):
+        return _make(fspath(method), parameters)
     if parameters:
         raise InputError(f"method {method.name!r} is an object already: make it with {', '.join(parameters)} instead")
     return method

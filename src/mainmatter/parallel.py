@@ -8,6 +8,7 @@ comes back as a `Failure`. The same is done for items that cannot travel to anot
 from __future__ import annotations
 
 import os
+import signal
 from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -66,7 +67,7 @@ def ordered_map(
     reading_errors: list[Exception] = []
     chunks = _chunks(_until_error(items, reading_errors))
     pending: deque[tuple[list[Item], Future[list[Result | Failure[Item]]]]] = deque()
-    pool = ProcessPoolExecutor(workers)
+    pool = _pool(workers)
     try:
         while True:
             for chunk in islice(chunks, workers * CHUNKS_AHEAD - len(pending)):
@@ -78,12 +79,17 @@ def ordered_map(
             yield from future.result() if error is None else _one_by_one(function, chunk)
             if isinstance(error, BrokenProcessPool):
                 pool.shutdown(wait=False, cancel_futures=True)
-                pool = ProcessPoolExecutor(workers)
+                pool = _pool(workers)
                 pending = deque((chunk, _submit(pool, function, chunk)) for chunk, _ in pending)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     for reading_error in reading_errors:
         raise reading_error
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    """Processes that leave an interrupt from the keyboard, which all of them get, to this one."""
+    return ProcessPoolExecutor(workers, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
 
 
 def _submit(
@@ -134,7 +140,7 @@ def _try_all(function: Callable[[Item], Result], items: list[Item]) -> list[Resu
 def _one_by_one(function: Callable[[Item], Result], items: list[Item]) -> Iterator[Result | Failure[Item]]:
     """Do items again, each in a process of its own."""
     for item in items:
-        with ProcessPoolExecutor(1) as pool:
+        with _pool(1) as pool:
             future = pool.submit(_try, function, item)
             error = _error_of(future)
         if error is None:

@@ -118,7 +118,7 @@ def split_name(name: str) -> tuple[str, str]:
 
 def _is_path(name: str) -> bool:
     """Whether a name that is no method's is meant as the path of a model."""
-    return is_model(name) or "/" in name or os.sep in name
+    return is_model(name) or "/" in name or os.sep in name or os.path.isdir(name)  # noqa: PTH112 - any string is fine
 
 
 def _maker(name: str) -> Any:  # noqa: ANN401 - a class, or whatever another package's entry point names

@@ -126,7 +126,7 @@ def test_reproduce(tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch) 
     assert page.startswith("# A table of a paper\n\n| what  | paper | ours |\n")
     assert "| pages |    59 |    5 |" in page
     assert "from gold-folder (5 pages):" in page
-    assert "mainmatter reproduce alignment --data ../shared/data --pages 5 -o docs/results" in page
+    assert "mainmatter reproduce alignment --data . --pages 5\n" in page
     assert (tmp_path / "out" / "curve.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -88,7 +88,7 @@ def test_training_tells_how_it_goes(pages: list[GoldPage]) -> None:
     assert lines == [
         "12 pages labelled, 0 skipped; keeping exactly the blocks that are labelled so would give bag f1 1.000",
         f"check: {lines[1].removeprefix('check: ')}",  # what learning without the page reports
-        f"check: on 1 page {LEFT_OUT} a first training: bag f1 1.000 (all text: bag f1 {ALL_TEXT:.3f})",
+        f"check: on 4 pages {LEFT_OUT} a first training: bag f1 1.000 (all text: bag f1 {ALL_TEXT:.3f})",
         "learning from 12 pages",
         f"cutoff {method.cutoff_}",
         "other: bag f1 1.000 on 3 pages, 3 of which it has learned from",
@@ -147,7 +147,7 @@ def test_learning_from_a_test_set_is_told(pages: list[GoldPage]) -> None:
 def test_one_large_site_is_not_what_is_left_out(pages: list[GoldPage]) -> None:
     of_one_site = [replace(page, page=replace(page.page, url="https://big.org/")) for page in pages[:9]]
     _, card = train(Training("cutoff", {"mine": [*of_one_site, *pages[9:]]}), no_progress)
-    assert card["check"]["pages"] == 1
+    assert card["check"]["pages"] == 2  # not the nine of one site
 
 
 def test_a_check_that_cannot_learn_does_not_stop_the_training(
@@ -164,7 +164,7 @@ def test_a_check_that_cannot_learn_does_not_stop_the_training(
     lines: list[str] = []
     _, card = train(Training("cutoff", {"mine": pages}), no_progress, lines.append)
     assert card["check"] is None
-    assert "no check: without 1 page, cutoff: too few pages" in lines
+    assert "no check: without 4 pages, cutoff: too few pages" in lines
 
 
 def test_what_is_missing_is_told_before_any_work(pages: list[GoldPage], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,3 +175,16 @@ def test_what_is_missing_is_told_before_any_work(pages: list[GoldPage], monkeypa
     monkeypatch.setattr(Cutoff, "observe", lambda self, example: pytest.fail("worked"))
     with pytest.raises(MissingExtra, match="scissors"):
         train(Training("cutoff", {"mine": pages}), no_progress)
+
+
+def test_gold_texts_of_other_pages_are_told(pages: list[GoldPage]) -> None:
+    swapped = [replace(page, gold=Gold("Nothing of this is on that page.")) for page in pages]
+    lines: list[str] = []
+    train(Training("cutoff", {"mine": swapped}, check=False), no_progress, lines.append)
+    assert lines[1].startswith("that is little: are the gold texts those of the pages? Look at 0")
+
+
+def test_a_method_that_learns_nothing_is_told(pages: list[GoldPage]) -> None:
+    lines: list[str] = []
+    train(Training("cutoff:margin=-1000", {"mine": pages}), no_progress, lines.append)
+    assert any(line.startswith("that is no better than keeping everything") for line in lines)

@@ -11,7 +11,7 @@ from mainmatter.cli.progress import progress
 from mainmatter.datasets import load_dataset
 from mainmatter.evaluation import Evaluation, evaluate, to_json, to_table
 from mainmatter.evaluation.evaluate import check_names
-from mainmatter.metrics import METRICS
+from mainmatter.metrics import METRICS, find_metric
 
 
 @click.command(name="evaluate")
@@ -62,6 +62,10 @@ def command(
             label = f"{method} on {dataset}"
             with progress(label, len(pages)) as advance:
                 evaluations.append(evaluate(method, dataset, pages, metrics, workers=workers, on_page=advance))
+            for metric in metrics:
+                if not evaluations[-1].scores[metric]["pages"]:
+                    needs = find_metric(metric).needs.replace("_", " ")
+                    click.echo(f"{metric}: nothing to measure, since {dataset} has no {needs} for any page", err=True)
             for page, error in evaluations[-1].failures:
                 click.echo(f"{label}: {page}: {error}", err=True)
     click.echo(to_table(evaluations, metrics, groups=groups))

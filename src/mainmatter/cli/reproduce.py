@@ -15,15 +15,7 @@ from mainmatter.errors import MissingExtra
 from mainmatter.reproduction.run import Run
 from mainmatter.reproduction.table import REPRODUCTIONS, find_reproduction
 
-_NEEDED = {
-    "matplotlib": "plot",
-    "pyarrow": "eval",
-    "rapidfuzz": "eval",
-    "regex": "train",
-    "scipy": "eval",
-    "sklearn": "train",
-    "wordfreq": "train",
-}
+_NEEDED = ("matplotlib", "pyarrow", "rapidfuzz", "regex", "scipy", "sklearn", "wordfreq")
 
 
 @click.command(name="reproduce")
@@ -45,7 +37,7 @@ _NEEDED = {
 def command(names: tuple[str, ...], data: Path | None, output: Path, pages: int | None, workers: int) -> None:
     """Redo tables and figures of the papers; each becomes a Markdown page with the paper's own figures beside ours.
 
-    Without a NAME, list what there is.
+    Without a NAME, list what there is. Needs the extras plot and train.
     """
     if not names:
         for name, one in REPRODUCTIONS.items():
@@ -54,9 +46,9 @@ def command(names: tuple[str, ...], data: Path | None, output: Path, pages: int 
         return
     chosen = [(name, find_reproduction(name)) for name in names]
     # What is missing is told before any work.
-    for package, extra in _NEEDED.items():
+    for package in _NEEDED:
         if find_spec(package) is None:
-            raise MissingExtra(package, extra)
+            raise MissingExtra(package, "plot,train")
     output.mkdir(parents=True, exist_ok=True)
     for name, one in chosen:
         started = time.monotonic()
@@ -73,5 +65,5 @@ def _closing(name: str, run: Run, seconds: float) -> str:
     few = f" --pages {run.pages}" if run.pages is not None else ""
     return (
         f"---\n\nMade by mainmatter {__version__} in {seconds:.0f} s, {processes}, from {data}:\n\n"
-        f"```sh\nmainmatter reproduce {name} --data ../shared/data{few} -o docs/results\n```"
+        f"```sh\nmainmatter reproduce {name} --data {run.data}{few}\n```"
     )

@@ -23,7 +23,10 @@ _NAMES = {"rbf": "rbf", "linear": "linear", "polynomial": "poly", "sigmoid": "si
 _DEGREE = 3  # of the polynomial kernel: LIBSVM's default, as are its coefficients of 0
 _FARTHEST = 1.001  # of a scaled vector's numbers; it is stored with few digits
 _LARGEST = 1e30  # of what the machine adds up: single floats end at 3e38
-_CELLS = 1 << 18  # rows times support vectors that are worked out at once: 1 MB
+# Products of matrices as small as these are not spread over several threads, which would fight with those of other
+# processes (a page took up to nine times as long on a busy machine), and do not grow with the page.
+_ROWS_AT_ONCE = 128
+_VECTORS_AT_ONCE = 48
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,13 +49,14 @@ class Svm:
 
     def decide(self, rows: NDArray[Any]) -> NDArray[np.float64]:
         """The decision value of each row: above 0 for one side, below for the other."""
-        decided = np.empty(len(rows), np.float64)
-        step = max(1, _CELLS // max(1, len(self.vectors)))
+        decided = np.full(len(rows), self.bias, np.float64)
         right = self._right()
-        for start in range(0, len(rows), step):
-            part = self._left(np.asarray(rows[start : start + step], np.float32))
-            decided[start : start + step] = self._bend(part @ right) @ self.weights
-        return decided + self.bias
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            part = self._left(np.asarray(rows[start : start + _ROWS_AT_ONCE], np.float32))
+            for first in range(0, len(self.weights), _VECTORS_AT_ONCE):
+                last = first + _VECTORS_AT_ONCE
+                decided[start : start + len(part)] += self._bend(part @ right[:, first:last]) @ self.weights[first:last]
+        return decided
 
     def _left(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """What is multiplied with `_right` to give all that the kernel needs of rows and support vectors.

@@ -206,6 +206,8 @@ class Fiasco(Trainable[NodesOfPage]):
         if is_clean.all() or not is_clean.any():
             raise InputError("fiasco: needs clean and dirty nodes to learn from; all are the same")
         self.low_, self.high_ = rows.min(axis=0), rows.max(axis=0)
+        if (self.low_ == self.high_).all():
+            raise InputError(f"fiasco: all nodes are alike by {self.features}; visual features need rendered pages")
         report(f"training with {len(rows)} nodes of {len(observations)} pages")
         machine = train_svm(
             self._scaled(rows),

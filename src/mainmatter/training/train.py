@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.datasets import DATASETS, folds_by_site
-from mainmatter.errors import InputError
+from mainmatter.errors import InputError, MissingExtra
 from mainmatter.evaluation.evaluate import evaluate
 from mainmatter.methods.trainable import be_silent
 from mainmatter.metrics import find_metric
-from mainmatter.metrics.extras import need
 from mainmatter.registry import make_untrained
 from mainmatter.training.card import data_entry, method_entry, page_digest
 from mainmatter.training.fit import Observed, headline, observe_pages
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 METRIC = "bag"
 CHECK_FOLDS = 10  # a first training leaves this part of the sites out, to measure on them
+FEW_PAGES, CHECK_FOLDS_OF_FEW = 50, 3  # of fewer pages it leaves a third out: one or two would say little
+POOR_LABELS = 0.8
 BASELINE = "ice-baseline"  # keeps everything: whatever is below it has learned nothing
 
 
@@ -86,7 +88,8 @@ def train(
     started = time.monotonic()
     method = training.make_method()
     method.need_extras()
-    need("rapidfuzz.distance")
+    if find_spec("rapidfuzz") is None:
+        raise MissingExtra("rapidfuzz", "train")
     card = method_entry(training.method, training.by)
     card["data"] = [data_entry(name, pages, training.licence) for name, pages in training.data.items()]
     for name in training.data:
@@ -121,6 +124,9 @@ def _observe(training: Training, method: Trainable[Any], progress: Progress, say
         f"{_count(observed.pages)} labelled, {len(observed.skipped)} skipped; "
         f"keeping exactly the blocks that are labelled so would give {METRIC} f1 {observed.oracle:.3f}"
     )
+    if observed.oracle < POOR_LABELS:
+        worst = min(zip(observed.oracle_scores, observed.pages, strict=True), key=lambda both: both[0])[1].page.id
+        say(f"that is little: are the gold texts those of the pages? Look at {worst} first")
     return observed
 
 
@@ -128,12 +134,13 @@ def _check(
     training: Training, observed: Observed, progress: Progress, say: Callable[[str], object]
 ) -> dict[str, Any] | None:
     """Train without a tenth of the sites and measure on them: the figure to expect on pages like these."""
-    folds = [fold for fold in folds_by_site(observed.pages, CHECK_FOLDS) if fold]
+    parts = CHECK_FOLDS if len(observed.pages) >= FEW_PAGES else CHECK_FOLDS_OF_FEW
+    folds = [fold for fold in folds_by_site(observed.pages, parts) if fold]
     if len(folds) < 2:
         say("no check: all pages are of one site")
         return None
-    # A large site can fill most of a fold: take one that is as near to a tenth of the pages as there is.
-    fold = min(folds, key=lambda fold: abs(len(fold) - len(observed.pages) / CHECK_FOLDS))
+    # A large site can fill most of a fold: take one that is as near to its share of the pages as there is.
+    fold = min(folds, key=lambda fold: abs(len(fold) - len(observed.pages) / parts))
     held_out = set(fold)
     method = training.make_method()
     try:
@@ -149,6 +156,8 @@ def _check(
         f"check: on {_count(pages)} {_left_out(observed.pages)} a first training: {headline(found, METRIC)} "
         f"(all text: {headline(everything, METRIC)})"
     )
+    if _figures(found).get(f"{METRIC}_f1", 0) <= _figures(everything).get(f"{METRIC}_f1", 0):
+        say(f"that is no better than keeping everything: more pages, or other parameters of {method.name}, may help")
     return {"pages": len(pages), **_figures(found), "all_text": _figures(everything)}
 
 
