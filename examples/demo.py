@@ -16,7 +16,7 @@ def main() -> None:
     run("The main matter of one page, as text", "clean", "examples/site/blog/lens.html")
     run("The same for a plain-text dump", "clean", "examples/dump.txt")
     run("Why? What was kept of the product page, and the reasons", "explain", "examples/site/shop/storm-lantern.html")
-    run("Another method, which has learned from pages: its rules", "explain", "examples/dump.txt", "-m", "ice-tree")
+    run("The same by a method that has learned", "clean", "examples/site/shop/storm-lantern.html", "-m", "fiasco")
     run("A picture of it", "plot", "examples/site/blog/lens.html", "-o", f"{OUT}/lens.png")
     print(f"\nThe results lie in {OUT}/:")
     for file in sorted((ROOT / OUT).rglob("*.*")):
