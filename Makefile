@@ -34,8 +34,8 @@ MODELS := src/mainmatter/models
 SMALL_SETS := --on cleaneval-dev --on readability --data $(DATA)
 ALL_SETS := $(SMALL_SETS) --on wcxb-dev
 models: $(VENV)/installed-dev
-	$(BIN)/mainmatter train ncleaner $(SMALL_SETS) -o $(MODELS)/ncleaner
-	$(BIN)/mainmatter train ncleaner:lexical=False $(SMALL_SETS) -o $(MODELS)/ncleaner-non-lexical
+	$(BIN)/mainmatter train ncleaner $(SMALL_SETS) --valid wcxb-dev -o $(MODELS)/ncleaner
+	$(BIN)/mainmatter train ncleaner:lexical=False $(SMALL_SETS) --valid wcxb-dev -o $(MODELS)/ncleaner-non-lexical
 	$(BIN)/mainmatter train fiasco $(ALL_SETS) -o $(MODELS)/fiasco
 	$(BIN)/mainmatter train ice-tree $(ALL_SETS) -o $(MODELS)/ice-tree
 	$(BIN)/mainmatter train ice-lm $(ALL_SETS) -o $(MODELS)/ice-lm

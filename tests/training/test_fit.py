@@ -88,7 +88,7 @@ def test_training_tells_how_it_goes(pages: list[GoldPage]) -> None:
     assert lines == [
         "12 pages labelled, 0 skipped; keeping exactly the blocks that are labelled so would give bag f1 1.000",
         f"check: {lines[1].removeprefix('check: ')}",  # what learning without the page reports
-        f"check: on 4 pages {LEFT_OUT} a first training: bag f1 1.000 (all text: bag f1 {ALL_TEXT:.3f})",
+        f"check: on 4 pages {LEFT_OUT}: bag f1 1.000 (all text: bag f1 {ALL_TEXT:.3f})",
         "learning from 12 pages",
         f"cutoff {method.cutoff_}",
         "other: bag f1 1.000 on 3 pages, 3 of which it has learned from",
@@ -103,7 +103,7 @@ def test_training_tells_how_it_goes(pages: list[GoldPage]) -> None:
     assert "1,234 bytes" in page
 
 
-LEFT_OUT = "(without URLs, so of sites that may be on both sides) left out of"
+LEFT_OUT = "of sites left out of a first training (12 of 12 pages have no URL, and count as sites of their own)"
 # 7 words of menu and heading beside twice the 21 words of LONG, a number each and the word "page".
 ALL_TEXT = 2 * 45 / (45 + 52)
 

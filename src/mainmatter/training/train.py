@@ -152,20 +152,17 @@ def _check(
     pages = [observed.pages[i] for i in fold]
     found = _measure(method, "held out", pages, training.workers, progress)
     everything = _measure(BASELINE, "held out", pages, training.workers, progress)
-    say(
-        f"check: on {_count(pages)} {_left_out(observed.pages)} a first training: {headline(found, METRIC)} "
-        f"(all text: {headline(everything, METRIC)})"
-    )
+    left_out = f"{_count(pages)} of sites left out of a first training{_doubt(observed.pages)}"
+    say(f"check: on {left_out}: {headline(found, METRIC)} (all text: {headline(everything, METRIC)})")
     if _figures(found).get(f"{METRIC}_f1", 0) <= _figures(everything).get(f"{METRIC}_f1", 0):
         say(f"that is no better than keeping everything: more pages, or other parameters of {method.name}, may help")
     return {"pages": len(pages), **_figures(found), "all_text": _figures(everything)}
 
 
-def _left_out(pages: Sequence[GoldPage]) -> str:
-    """Whether whole sites were left out: a page without a URL is taken for a site of its own."""
-    if all(page.page.url for page in pages):
-        return "of sites left out of"
-    return "(without URLs, so of sites that may be on both sides) left out of"
+def _doubt(pages: Sequence[GoldPage]) -> str:
+    """How many pages were perhaps not kept together with others of their site."""
+    unknown = sum(not page.page.url for page in pages)
+    return f" ({unknown:,} of {_count(pages)} have no URL, and count as sites of their own)" if unknown else ""
 
 
 def _without_copies(pages: Sequence[GoldPage], say: Callable[[str], object]) -> list[GoldPage]:
