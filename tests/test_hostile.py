@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 SECONDS_PER_MEGABYTE = 1 / 5
 MARGIN = 3
-SECOND_WALK_MARGIN = 6  # for methods that visit the tree a second time
-SECOND_WALK = {"fiasco", "ice-regex"}
 FORMAT_MARGIN = 5
 
 # What took how long for its size, as a share of the time that it may take (without the margin).
@@ -108,7 +106,7 @@ def measure(name: str, what: str, size: int, work: Callable[[], object]) -> None
     seconds = time.process_time() - start
     allowed = max(1.0, size / 1e6 * SECONDS_PER_MEGABYTE)
     times.append((seconds / allowed, seconds, name, what))
-    margin = FORMAT_MARGIN if what in FORMATS else SECOND_WALK_MARGIN if what in SECOND_WALK else MARGIN
+    margin = FORMAT_MARGIN if what in FORMATS else MARGIN
     assert seconds < allowed * margin, f"{what} took {seconds:.2f} s for {size / 1e6:.1f} MB"
 
 
@@ -203,4 +201,4 @@ def test_the_slowest() -> None:
         pytest.skip("run with the others")
     for share, seconds, name, what in sorted(times, reverse=True)[:5]:
         print(f"{seconds:.2f} s, {share:.0%} of the time allowed: {name}, {what}")
-    assert max(times)[0] < max(MARGIN, FORMAT_MARGIN, SECOND_WALK_MARGIN)
+    assert max(times)[0] < max(MARGIN, FORMAT_MARGIN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    import pytest
     from numpy.typing import NDArray
 
 LONG = "This paragraph is part of the text and, as such, rather long, which is how one tells it from a menu."
@@ -82,3 +84,15 @@ def edit_model(folder: Path, **changes: Any) -> None:
     description = {**json.loads(path.read_text("utf-8")), **changes}
     description["facts_sha256"] = store._digest({name: description[name] for name in store._LEARNED})
     path.write_text(json.dumps(description), "utf-8")
+
+
+def hide_package(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    """As if a package were not installed."""
+    import_module = builtins.__import__
+
+    def refuse(name: str, *args: Any, **options: Any) -> Any:
+        if name.partition(".")[0] == package:
+            raise ImportError(name)
+        return import_module(name, *args, **options)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import random
 import time
-from typing import Any
 
 import pytest
 
@@ -15,6 +13,7 @@ from mainmatter.features import pos
 from mainmatter.features.nodes import find_nodes
 from mainmatter.features.pos import MOST_WORDS, POS, need_tagger, pos_features
 from mainmatter.records import Page
+from toys import hide_package
 
 pytest.importorskip("HanTa", reason="the extra pos is not installed")
 
@@ -81,13 +80,6 @@ def test_random_words_take_no_longer_than_others(length: int) -> None:
 
 
 def test_a_missing_tagger_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    import_module = builtins.__import__
-
-    def refuse(name: str, *args: Any, **options: Any) -> Any:
-        if name.startswith("HanTa"):
-            raise ImportError(name)
-        return import_module(name, *args, **options)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+    hide_package(monkeypatch, "HanTa")
     with pytest.raises(MissingExtra, match=r"mainmatter\[pos\]"):
         need_tagger()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from math import exp, tanh
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 
 from mainmatter.errors import MissingExtra
 from mainmatter.learners.svm import KERNELS, Fold, Kernel, Svm, Tried, grid_search, need_trainer, restore_svm, train_svm
+from toys import hide_package
 
 
 @pytest.mark.parametrize(
@@ -71,14 +71,7 @@ def test_the_grid_search_finds_what_works() -> None:
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    import_module = builtins.__import__
-
-    def refuse(name: str, *args: Any, **options: Any) -> Any:
-        if name.startswith("sklearn"):
-            raise ImportError(name)
-        return import_module(name, *args, **options)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+    hide_package(monkeypatch, "sklearn")
     rows, labels = toy()
     with pytest.raises(MissingExtra, match=r"mainmatter\[train\]"):
         train_svm(rows, labels, cost=1.0, gamma=1.0)

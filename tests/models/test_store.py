@@ -13,7 +13,7 @@ import pytest
 from mainmatter.errors import InputError, ModelError
 from mainmatter.files import write_whole
 from mainmatter.models import store
-from mainmatter.models.store import DESCRIPTION, FORMAT_VERSION, Model, is_model, load, save
+from mainmatter.models.store import DESCRIPTION, FORMAT_VERSION, Model, is_model, load, may_be_written, save
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,6 +65,15 @@ def test_size_and_bytes(tmp_path: Path) -> None:
     save(MODEL, tmp_path / "two")
     for file in (tmp_path / "one").iterdir():
         assert file.read_bytes() == (tmp_path / "two" / file.name).read_bytes()
+
+
+def test_folders_for_a_model(tmp_path: Path, folder: Path) -> None:
+    assert may_be_written(tmp_path / "new")
+    assert may_be_written(folder)
+    (folder / DESCRIPTION).unlink()  # as after a full disk
+    assert may_be_written(folder)
+    (folder / "thesis.txt").write_text("dear", encoding="utf-8")
+    assert not may_be_written(folder)
 
 
 def test_any_program_can_read_it(folder: Path) -> None:

@@ -16,14 +16,7 @@ from mainmatter.metrics import METRICS, find_metric
 
 @click.command(name="evaluate")
 @click.argument("methods", nargs=-1, required=True, metavar="METHOD...")
-@click.option(
-    "--on",
-    "datasets",
-    multiple=True,
-    required=True,
-    metavar="DATASET",
-    help="A dataset's name or path; may be repeated.",
-)
+@options.datasets
 @options.data
 @click.option(
     "--metric",

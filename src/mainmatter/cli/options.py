@@ -32,6 +32,14 @@ max_size = click.option(
     metavar="MB",
     help="Refuse larger pages.",
 )
+datasets = click.option(
+    "--on",
+    "datasets",
+    multiple=True,
+    required=True,
+    metavar="DATASET",
+    help="A dataset's name or path; may be repeated.",
+)
 data = click.option(
     "--data", type=click.Path(path_type=Path, file_okay=False), help="The folder that holds NAME.parquet."
 )

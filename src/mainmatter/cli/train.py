@@ -14,7 +14,7 @@ from mainmatter.cli.progress import progress
 from mainmatter.datasets import load_dataset, sample_by_site
 from mainmatter.files import write_whole
 from mainmatter.limits import format_size
-from mainmatter.models.store import is_model
+from mainmatter.models.store import may_be_written
 from mainmatter.registry import make_untrained, method_names
 from mainmatter.training.card import card_page
 from mainmatter.training.train import Training, train
@@ -22,14 +22,7 @@ from mainmatter.training.train import Training, train
 
 @click.command(name="train")
 @click.argument("method", metavar="METHOD[:PARAMETER=VALUE,...]")
-@click.option(
-    "--on",
-    "datasets",
-    multiple=True,
-    required=True,
-    metavar="DATASET",
-    help="A dataset's name or path, to learn from; may be repeated.",
-)
+@options.datasets
 @click.option(
     "--valid", "valid", multiple=True, metavar="DATASET", help="Measure the result on this one; may be repeated."
 )
@@ -77,8 +70,9 @@ def command(
     NAME.txt), or CleanEval's own folder. The model can be used wherever a method's name can: --method FOLDER.
     """
     make_untrained(method)  # complain before any work
-    if output.exists() and not is_model(output) and any(output.iterdir()):
-        raise click.BadParameter(f"{output} holds something other than a model", param_hint="--output")
+    if not may_be_written(output):
+        message = f"{output} holds something other than a model; choose another folder"
+        raise click.BadParameter(message, param_hint="--output")
     output = output.resolve() if output.name in ("", "..") else output
     checkpoint = output.with_name(f"{output.name}.unfinished")
     training = Training(

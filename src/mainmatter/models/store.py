@@ -64,6 +64,12 @@ def is_model(path: str | Path) -> bool:
     return last_change(path) is not None
 
 
+def may_be_written(path: str | Path) -> bool:
+    """Whether a folder is one for a model: not there, empty, a model, or what is left of one that was not finished."""
+    folder = Path(path)
+    return is_model(folder) or not folder.exists() or all(file.match(_WEIGHTS.format("*")) for file in folder.iterdir())
+
+
 def last_change(path: str | Path) -> int | None:
     """When a model was written, as a number that grows; None if the path is not one of a model."""
     try:
