@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 DATA ?= ../shared/data
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test check bench models results docs clean
+.PHONY: demo test check bench quality models results docs clean
 
 demo: $(VENV)/installed
 	@$(BIN)/python examples/demo.py
@@ -22,12 +22,19 @@ check: $(VENV)/installed-dev
 	$(BIN)/mypy
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir $(VENV)/site 2>$(VENV)/docs.log || (cat $(VENV)/docs.log; false)
 
-# Speed and accuracy beside the peers; DATA is the folder of gold standards.
+# Speed, memory and accuracy beside the peers; DATA is the folder of gold standards, BENCH gets tables and plots.
+BENCH ?= $(VENV)/bench
 bench: $(VENV)/installed-dev
 	$(BIN)/mainmatter bench speed --data $(DATA)
-	$(BIN)/mainmatter evaluate density fiasco ice-baseline ice-elaborate ice-heuristic ice-lm ice-regex ice-tree ncleaner \
-		ncleaner:lexical=False resiliparse trafilatura turbohtml \
-		--on cleaneval-final --on wcxb-dev --on l3s-gn1 --on daniel-a --data $(DATA)
+	$(BIN)/mainmatter bench speed --profile --data $(DATA)
+	$(BIN)/mainmatter bench speed --workers 2 --data $(DATA)
+	$(BIN)/mainmatter bench memory --data $(DATA)
+	$(BIN)/mainmatter bench accuracy --data $(DATA) -o $(BENCH)
+
+# The pages that we wrote, and the floors under the figures.
+quality: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -q tests/quality tests/evaluation/test_gate.py
+	$(BIN)/python scripts/quality_gate.py --data $(DATA) check
 
 # Train the models that ship.
 MODELS := src/mainmatter/models

@@ -65,7 +65,8 @@ class Block:
         tag: the element whose text it is; "" in a plain-text dump.
         path: the tags from the root to that element, such as "html/body/div/p".
         xpath: finds it again in the parsed page: the element, or, where the element holds several blocks, the
-            first text node of this one. Only inside of a shadow root, which XPath cannot enter, it finds nothing.
+            first text node of this one. Only inside of a shadow root, which XPath cannot enter, it finds nothing. What
+            the page holds in scripts alone has a place in the tree that was made of it (html/scripted.py).
         depth: how many elements are around its text.
         link_chars: how many characters of its text are inside links.
         link_count: how many links its text is in.
@@ -184,6 +185,9 @@ class Document:
         return np.array(self.columns.positions, np.int64)
 
 
+Label = Literal["main", "comment", "boilerplate"]
+
+
 @dataclass(frozen=True, eq=False)
 class Extraction:
     """What a method decided about a document.
@@ -195,6 +199,13 @@ class Extraction:
         kept: one truth value a block.
         kinds: what each block is in the method's eyes; some methods decide that too.
         reasons: why, one short sentence a block.
+        page_type: what kind of page it is in the method's eyes, such as "article" or "forum"; None if the method does
+            not say.
+        confidence: how sure the method is of the whole page, from 0 to 1; None if the method does not say.
+        is_comment: one truth value a block: it is a reader's comment, kept or not; None if the method does not tell
+            comments from other text.
+        marks_comments: comments that are kept are to be rendered apart from the main matter; else they stand where
+            they stand on the page.
     """
 
     document: Document
@@ -203,6 +214,10 @@ class Extraction:
     kept: NDArray[np.bool_]
     kinds: Sequence[Kind]
     reasons: Sequence[str] = field(repr=False)
+    page_type: str | None = None
+    confidence: float | None = None
+    is_comment: NDArray[np.bool_] | None = None
+    marks_comments: bool = False
 
     def __len__(self) -> int:
         return int(self.kept.sum())
@@ -221,8 +236,20 @@ class Extraction:
         return self.document.metadata
 
     @cached_property
+    def labels(self) -> list[Label]:
+        """What each block of the page is: "main" (kept), "comment" (kept or not) or "boilerplate" (all others)."""
+        labels: list[Label] = ["main" if is_kept else "boilerplate" for is_kept in self.kept.tolist()]
+        if self.is_comment is not None:
+            for i in self.is_comment.nonzero()[0].tolist():
+                labels[i] = "comment"
+        return labels
+
+    @cached_property
     def text(self) -> str:
-        """The main matter as plain text: a blank line between blocks, but none within a list or a table."""
+        """The main matter as plain text: a blank line between blocks, but none within a list or a table.
+
+        Comments that are marked follow it, after the line `--- Comments ---`.
+        """
         return self.render("text")
 
     def markdown(self, *, links: bool = True, images: bool = False) -> str:
@@ -234,7 +261,7 @@ class Extraction:
         return self.render("html", images=images)
 
     def json(self, *, blocks: bool = True) -> str:
-        """Metadata, text and, unless switched off, every block with its score, verdict and reason, as JSON."""
+        """Metadata, text and, unless switched off, every block with its score, label and reason, as JSON."""
         return self.render("json", blocks=blocks)
 
     def tei(self) -> str:

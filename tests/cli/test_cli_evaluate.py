@@ -1,9 +1,8 @@
-"""`mainmatter evaluate` and `mainmatter bench speed`, through the command line."""
+"""`mainmatter evaluate`, through the command line."""
 
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,21 +108,3 @@ def test_what_goes_wrong(args: tuple[str, ...], code: int, message: str) -> None
     result = evaluate(*args)
     assert (result.exit_code, result.stdout) == (code, "")
     assert message in result.stderr
-
-
-def test_speed_table() -> None:
-    result = CliRunner().invoke(
-        group, ["bench", "speed", "turbohtml", "density", "--on", "tiny", "--pages", "1", "--rounds", "2"]
-    )
-    assert result.exit_code == 0
-    title, empty, head, rule, first, second = result.stdout.splitlines()
-    assert (title, empty) == ("1 pages of tiny, 0 kB on average, best of 2 rounds", "")
-    assert re.fullmatch(r"\| method    \| +ms/page \| +MB/s \| +times turbohtml \|", head)
-    assert re.fullmatch(r"\|-----------(\|-+:){3}\|", rule)
-    assert re.fullmatch(r"\| turbohtml \| +\d+\.\d\d \| +\d+ \| +1\.00 \|", first)
-    assert re.fullmatch(r"\| density   \| +\d+\.\d\d \| +\d+ \| +\d+\.\d\d \|", second)
-
-
-def test_speed_of_an_unknown_method() -> None:
-    result = CliRunner().invoke(group, ["bench", "speed", "densty", "--on", "tiny"])
-    assert (result.exit_code, result.stderr) == (1, "Error: unknown method 'densty'; did you mean 'density'?\n")

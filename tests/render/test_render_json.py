@@ -14,7 +14,8 @@ LONG = "this paragraph has more than ten words and they are long enough"
 def test_all_of_it() -> None:
     page = Page(f"<html lang=en><title>T</title><p class=x>{LONG}</p><p>x</p>".encode(), "https://e.example/", "page-1")
     content = json.loads(mainmatter.clean(page, method="ice-heuristic").json())
-    assert list(content) == ["id", "url", "method", "encoding", "metadata", "text", "blocks"]
+    keys = "id url method encoding page_type confidence metadata text comments blocks".split()
+    assert list(content) == keys
     assert content["id"] == "page-1"
     assert content["url"] == "https://e.example/"
     assert content["method"] == "ice-heuristic"
@@ -23,6 +24,7 @@ def test_all_of_it() -> None:
     assert content["metadata"]["language"] == "en"
     assert content["metadata"]["author"] is None
     assert content["text"] == LONG
+    assert content["page_type"] is content["confidence"] is content["comments"] is None  # the method does not say
     assert content["blocks"] == [
         {
             "index": 0,
@@ -41,6 +43,7 @@ def test_all_of_it() -> None:
             "attributes": {"class": "x"},
             "score": 1.0,
             "kept": True,
+            "label": "main",
             "reason": "many words of some length: a paragraph",
         },
         {
@@ -60,10 +63,11 @@ def test_all_of_it() -> None:
             "attributes": {},
             "score": 0.0,
             "kept": False,
+            "label": "boilerplate",
             "reason": "too few characters to be anything",
         },
     ]
-    assert set(content["blocks"][0]) == {field.name for field in fields(Block)} | {"score", "kept", "reason"}
+    assert set(content["blocks"][0]) == {field.name for field in fields(Block)} | {"score", "kept", "label", "reason"}
 
 
 def test_without_blocks() -> None:

@@ -18,7 +18,7 @@ from mainmatter.cli.progress import progress
 from mainmatter.files import write_whole
 from mainmatter.inputs import STANDARD_INPUT, Input, find_inputs
 from mainmatter.parallel import Failure, ordered_map
-from mainmatter.registry import FORMATS, get_method
+from mainmatter.registry import FORMATS
 
 if TYPE_CHECKING:
     from mainmatter.limits import Limits
@@ -31,6 +31,7 @@ class _Task:
     method: str
     format: str
     limits: Limits
+    parameters: dict[str, Any] = field(default_factory=dict)
     render_options: dict[str, Any] = field(default_factory=dict)
     json_lines: bool = False
 
@@ -38,6 +39,7 @@ class _Task:
 @click.command(name="clean")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @options.method
+@options.controls
 @click.option("-f", "--format", "format_", type=click.Choice(sorted(FORMATS)), default="text", show_default=True)
 @click.option(
     "-o",
@@ -54,6 +56,9 @@ class _Task:
 def command(
     inputs: tuple[str, ...],
     method: str,
+    dial: float | None,
+    comments: str | None,
+    without: tuple[str, ...],
     format_: str,
     output: str | None,
     links: bool,
@@ -69,8 +74,10 @@ def command(
     to standard output, where JSON of several pages or of a folder is one object a line, or with -o to a file or folder.
     A page that cannot be cleaned, or whose result cannot be written, is named on standard error, and the exit code is
     then 1.
+
+    --dial, --comments and --without set parameters of the method, if it has them, and win over those in its name.
     """
-    get_method(method)  # complain before any work
+    parameters = options.to_parameters(method, dial, comments, without)  # complain before any work
     found = find_inputs(inputs, input_format)
     if url is not None and len(found) > 1:
         raise click.BadParameter(
@@ -78,9 +85,8 @@ def command(
         )
     render_options = {"markdown": {"links": links, "images": images}, "html": {"images": images}}.get(format_, {})
     is_batch = len(found) > 1 or any(Path(name).is_dir() for name in inputs)
-    task = _Task(
-        method, format_, options.to_limits(max_size), render_options, is_batch and format_ == "json" and output is None
-    )
+    json_lines = is_batch and format_ == "json" and output is None
+    task = _Task(method, format_, options.to_limits(max_size), parameters, render_options, json_lines)
     targets = _targets(found, output, FORMATS[format_][1], is_batch=is_batch)
     _spare_inputs(found, targets)
     failed = _run(task, found, targets, url, workers)
@@ -166,7 +172,7 @@ def _clean_one(task: _Task, url: str | None, one: Input) -> str:
     page = one.read(task.limits)
     if url is not None:
         page = replace(page, url=url)
-    extraction = clean(page, method=task.method, limits=task.limits)
+    extraction = clean(page, method=task.method, limits=task.limits, **task.parameters)
     result = extraction.render(task.format, **task.render_options)
     return _one_line(result) if task.json_lines else result
 

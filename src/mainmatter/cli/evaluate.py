@@ -41,7 +41,7 @@ def command(
 ) -> None:
     """Measure methods on gold standards.
 
-    METHOD is a method (see: mainmatter methods) or a peer that is installed: resiliparse, trafilatura, turbohtml.
+    METHOD is a method (see: mainmatter methods) or a peer that is installed, such as resiliparse or trafilatura.
     DATASET is the name of one in the --data folder, a Parquet file, a folder with html/ and gold/, or CleanEval's own
     folder.
     """

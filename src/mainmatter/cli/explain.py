@@ -28,11 +28,16 @@ def command(page: str, only: str | None, **choices: Any) -> None:  # noqa: ANN40
 def _show(extraction: Extraction, only: str | None) -> None:
     width = shutil.get_terminal_size((120, 24)).columns
     texts = extraction.document.texts
+    about_page = _about_page(extraction)
+    if about_page:
+        click.echo(about_page)
     for i, is_kept in enumerate(extraction.kept.tolist()):
         if only is not None and is_kept != (only == "kept"):
             continue
         verdict = click.style("kept   ", fg="green") if is_kept else click.style("dropped", fg="red")
-        head = f"{i:4} {verdict} {extraction.scores[i]:5.2f}  {extraction.kinds[i].value:9}  "
+        # Without comments the label says what the verdict says.
+        label = "" if extraction.is_comment is None else f"  {extraction.labels[i]:11}"
+        head = f"{i:4} {verdict} {extraction.scores[i]:5.2f}{label}  {extraction.kinds[i].value:9}  "
         click.echo(head + click.style(harmless(extraction.reasons[i]), dim=True))
         click.echo(" " * 20 + harmless(_excerpt(texts[i], width - 20)))
     kept_chars = sum(len(text) for text, is_kept in zip(texts, extraction.kept, strict=True) if is_kept)
@@ -41,6 +46,16 @@ def _show(extraction: Extraction, only: str | None) -> None:
         f"{extraction.method}: kept {len(extraction)} of {len(texts)} blocks, "
         f"{kept_chars:,} of {all_chars:,} characters ({kept_chars / max(1, all_chars):.0%})"
     )
+
+
+def _about_page(extraction: Extraction) -> str:
+    """What the method says of the page as a whole; nothing if it says nothing."""
+    parts = []
+    if extraction.page_type is not None:
+        parts.append(f"page type: {extraction.page_type}")
+    if extraction.confidence is not None:
+        parts.append(f"confidence: {extraction.confidence:.2f}")
+    return ", ".join(parts)
 
 
 def _excerpt(text: str, width: int) -> str:

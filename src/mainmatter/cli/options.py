@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
+from inspect import signature
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from mainmatter.errors import InputError
 from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE, Limits
+from mainmatter.methods.controls import SWITCHES, Comments
 from mainmatter.parallel import default_workers
-from mainmatter.registry import DEFAULT_METHOD
+from mainmatter.registry import DEFAULT_METHOD, get_method, method_names, split_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 method = click.option(
     "-m",
@@ -51,6 +58,67 @@ workers = click.option(
     show_default="all cores",
     help="How many processes.",
 )
+_dial = click.option(
+    "--dial",
+    type=click.FloatRange(0, 1),
+    help="How much to keep, from 0, only what is sure, to 1, all text; 0.5 is balanced.",
+)
+_comments = click.option(
+    "--comments",
+    type=click.Choice(get_args(Comments)),
+    help="Readers' comments: drop them, keep them where they stand, or set them apart at the end.",
+)
+_without = click.option(
+    "--without",
+    type=click.Choice(list(SWITCHES)),
+    multiple=True,
+    help="Leave these out; may be repeated.",
+)
+# What the three set, as the parameters of a method, and how an error names it.
+_CONTROLS = {"dial": "dial", "comments": "choice about comments"}
+
+
+def controls(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that `to_parameters` takes."""
+    for decorate in (_without, _comments, _dial):
+        command = decorate(command)
+    return command
+
+
+def to_parameters(method: str, dial: float | None, comments: str | None, without: tuple[str, ...]) -> dict[str, Any]:
+    """The parameters of a method that the options set; they win over those that follow its name.
+
+    Raises:
+        UnknownName: there is no such method.
+        InputError: the method has no such parameter, or a parameter in its name is wrong.
+        ModelError: a trained model is missing or damaged.
+    """
+    chosen: dict[str, Any] = {"dial": dial, "comments": comments} | dict.fromkeys(without, False)
+    parameters = {parameter: value for parameter, value in chosen.items() if value is not None}
+    try:
+        get_method(method, **parameters)
+    except InputError as error:
+        name = split_name(method)[0]
+        missing = [parameter for parameter in parameters if not _takes(name, parameter)]
+        if not missing:
+            raise
+        raise InputError(_what_lacks(name, missing[0])) from error
+    return parameters
+
+
+def _what_lacks(method: str, parameter: str) -> str:
+    """What a method lacks, in the words of the options, and which methods have it."""
+    what = _CONTROLS.get(parameter, f"switch for {parameter}")
+    others = ", ".join(name for name in method_names() if _takes(name, parameter))
+    hint = f"methods that have one: {others}" if others else "no method here has one"
+    return f"method {method!r} has no {what}; {hint}"
+
+
+def _takes(method: str, parameter: str) -> bool:
+    try:
+        return parameter in signature(type(get_method(method))).parameters
+    except Exception:  # another package's method may be broken in any way
+        return False
 
 
 def to_limits(max_size: float) -> Limits:

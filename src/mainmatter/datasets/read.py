@@ -1,13 +1,15 @@
 """One reader for all layouts of gold standards.
 
 a Parquet file     columns id, url, html, gold, gold_marked, lang, page_type, must_have, must_not_have, ...
-html/ and gold/    NAME.html beside NAME.txt
+html/ and gold/    NAME.html beside NAME.txt; a file index.json beside the two folders may give, by NAME, an object with
+                   page_type, lang, must_have and must_not_have
 CleanEval's own    en_original/ and en_cleaned/, or input/ and GoldStandard/; the gold text is marked up, and may
                    begin with a line that gives the URL
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,6 +32,8 @@ _FOLDERS = (
     ("finalrun-input", "GoldStandard"),
     ("input", "GoldStandard"),
 )
+_INDEX = "index.json"
+_GROUPS = ("page_type", "lang")
 _PAGE_ENDINGS = frozenset((".html", ".htm", ".xhtml"))
 _MARKER = re.compile(r"^\s*<[hpl]>", re.IGNORECASE | re.MULTILINE)
 _URL_LINE = re.compile(r"\AURL(?::\s*|\s+(?=\w+://|www\.))(\S+)[^\n]*\n?")
@@ -112,17 +116,42 @@ def _from_row(row: dict[str, Any], path: Path) -> GoldPage:
             author=row.get("author"),
             date=row.get("date"),
         ),
-        {group: row[group] for group in ("page_type", "lang") if row.get(group)},
+        {group: row[group] for group in _GROUPS if row.get(group)},
     )
 
 
 def _read_folder(path: Path) -> Iterator[GoldPage]:
     for pages, golds in _FOLDERS:
         if (path / pages).is_dir() and (path / golds).is_dir():
-            yield from _read_pairs(path / pages, path / golds)
+            index = _read_index(path / _INDEX)
+            yield from (_with_facts(page, index, path) for page in _read_pairs(path / pages, path / golds))
             return
     wanted = ", or ".join(f"{pages}/ and {golds}/" for pages, golds in _FOLDERS)
     raise DatasetError(f"{path}: not a gold standard; it would have {wanted}")
+
+
+def _read_index(file: Path) -> dict[str, dict[str, Any]]:
+    """What a folder's index says about each page, by the page's name; nothing where there is no index."""
+    if not file.is_file():
+        return {}
+    try:
+        index = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"{file}: cannot be read as JSON: {error}") from error
+    if not isinstance(index, dict) or not all(isinstance(facts, dict) for facts in index.values()):
+        raise DatasetError(f"{file}: not an index; it would be an object that holds one object for each page")
+    return index
+
+
+def _with_facts(page: GoldPage, index: dict[str, dict[str, Any]], folder: Path) -> GoldPage:
+    """A page with what the index says about it."""
+    facts = index.get(page.page.id or "", {})
+    snippets = {name: facts.get(name, []) for name in ("must_have", "must_not_have")}
+    for name, value in snippets.items():
+        if not isinstance(value, list) or not all(isinstance(snippet, str) for snippet in value):
+            raise DatasetError(f"{folder / _INDEX}: {page.page.id}: {name} is not a list of strings")
+    gold = replace(page.gold, must_have=tuple(snippets["must_have"]), must_not_have=tuple(snippets["must_not_have"]))
+    return replace(page, gold=gold, groups={group: str(facts[group]) for group in _GROUPS if facts.get(group)})
 
 
 def _read_pairs(pages: Path, golds: Path) -> Iterator[GoldPage]:

@@ -77,12 +77,33 @@ def evaluate(
     for page, result in zip(pages, ordered_map(partial(_measure, runner, tuple(metrics)), pages, workers), strict=True):
         if isinstance(result, Failure):
             failures.append((page.page.id or "", result.error))
-            measured.append(_compare(Output(""), page, metrics))
+            measured.append(compare(Output(""), page, metrics))
         else:
             measured.append(result)
         on_page()
+    return summarise(method if isinstance(method, str) else method.name, dataset, pages, metrics, measured, failures)
+
+
+def summarise(
+    method: str,
+    dataset: str,
+    pages: Sequence[GoldPage],
+    metrics: Sequence[str],
+    measured: Sequence[PageScores],
+    failures: list[tuple[str, str]],
+) -> Evaluation:
+    """From the figures of pages to those of the set and of its parts.
+
+    Args:
+        method: the name of the method or peer.
+        dataset: the name of the dataset.
+        pages: the dataset's pages.
+        metrics: the names of the metrics.
+        measured: what `compare` said of each page.
+        failures: the pages on which the method failed, with the reason.
+    """
     return Evaluation(
-        method if isinstance(method, str) else method.name,
+        method,
         dataset,
         _aggregate(measured, metrics),
         {name: _aggregate(group, metrics) for name, group in _groups(pages, measured).items()},
@@ -111,7 +132,7 @@ _PROBE_GOLD = Gold(text="a", marked="<p> a", must_have=("a",), title="a")
 
 def _measure(method: str | Method, metrics: Sequence[str], page: GoldPage) -> PageScores:
     output = _run(method, page.page, with_metadata="metadata" in metrics)
-    return _compare(output, page, metrics)
+    return compare(output, page, metrics)
 
 
 def _run(method: str | Method, page: Page, *, with_metadata: bool) -> Output:
@@ -122,7 +143,8 @@ def _run(method: str | Method, page: Page, *, with_metadata: bool) -> Output:
     return Output(extraction.text, extraction.cleaneval(), extraction.metadata if with_metadata else None)
 
 
-def _compare(output: Output, page: GoldPage, metrics: Sequence[str]) -> PageScores:
+def compare(output: Output, page: GoldPage, metrics: Sequence[str]) -> PageScores:
+    """What each metric says of a page's output; None where the gold standard lacks what the metric needs."""
     return {metric: find_metric(metric).measure(output, page.gold) for metric in metrics}
 
 

@@ -115,7 +115,7 @@ def gather(tree: Tree) -> Declared:
         elif tag == "link":
             canonical = canonical or (element.attr("href") or "").strip()
         elif tag == "script":
-            values.append(_json_of(element))
+            values.append(read_json(element.text))
         elif not title and element.namespace.value == "html":  # drawings have title elements too
             title = text_of(element)
     root = tree.root
@@ -123,7 +123,35 @@ def gather(tree: Tree) -> Declared:
     marked = tree.select(_MARKED)
     headings = _headings(element for element in marked if element.tag == "h1")
     headings = headings or _headings(tree.iter_elements("h2"))
-    return Declared(metas, title, canonical, language, list(_main_items(values)), headings, marked[:MAX_ELEMENTS])
+    return Declared(metas, title, canonical, language, list(main_items(values)), headings, marked[:MAX_ELEMENTS])
+
+
+def read_json(source: str, most: int = MAX_JSON) -> object:
+    """The value of a JSON script, or None. Comment marks, raw line ends and stray commas are forgiven."""
+    if len(source) > most:
+        return None
+    repairs: tuple[Callable[[str], str], ...] = (str, _repaired)
+    for repair in repairs:
+        try:
+            value: object = json.loads(repair(source), strict=False)
+        except (ValueError, RecursionError):  # the second from brackets nested by the thousand
+            continue
+        return value
+    return None
+
+
+def main_items(values: Iterable[object]) -> Iterator[Item]:
+    """The objects at the top, in graphs, or named as the main entity; outer ones first."""
+    queue = deque(values)
+    for _ in range(MAX_ITEMS):
+        if not queue:
+            return
+        value = queue.popleft()
+        if isinstance(value, list):
+            queue.extend(value[:MAX_ITEMS])
+        elif isinstance(value, dict):
+            yield value
+            queue.extend(value[name] for name in _MAIN_KEYS if name in value)
 
 
 def key(text: str) -> str:
@@ -136,7 +164,12 @@ def tidy(text: str) -> str:
     text = text[:MAX_VALUE]
     if "&" in text:
         text = html.unescape(text)
-    return " ".join(_SURROGATE.sub("\ufffd", text).split())
+    return " ".join(without_surrogates(text).split())
+
+
+def without_surrogates(text: str) -> str:
+    """A text out of JSON, with a sign in the place of each half of a character."""
+    return _SURROGATE.sub("\ufffd", text)
 
 
 def text_of(element: Element) -> str:
@@ -217,37 +250,8 @@ def _add_meta(element: Element, metas: dict[str, list[str]]) -> None:
                 contents.append(content)
 
 
-def _json_of(script: Element) -> object:
-    """The value of a JSON-LD script, or None. Comment marks, raw line ends and stray commas are forgiven."""
-    source = script.text
-    if len(source) > MAX_JSON:
-        return None
-    repairs: tuple[Callable[[str], str], ...] = (str, _repaired)
-    for repair in repairs:
-        try:
-            value: object = json.loads(repair(source), strict=False)
-        except (ValueError, RecursionError):  # the second from brackets nested by the thousand
-            continue
-        return value
-    return None
-
-
 def _repaired(source: str) -> str:
     source = source.strip()
     for wrapper in _WRAPPERS:
         source = source.removeprefix(wrapper).removesuffix(wrapper).strip()
     return _TRAILING_COMMA.sub("", source.rstrip(";"))
-
-
-def _main_items(values: Iterable[object]) -> Iterator[Item]:
-    """The objects at the top, in graphs, or named as the main entity; outer ones first."""
-    queue = deque(values)
-    for _ in range(MAX_ITEMS):
-        if not queue:
-            return
-        value = queue.popleft()
-        if isinstance(value, list):
-            queue.extend(value[:MAX_ITEMS])
-        elif isinstance(value, dict):
-            yield value
-            queue.extend(value[name] for name in _MAIN_KEYS if name in value)

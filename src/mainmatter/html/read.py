@@ -9,6 +9,7 @@ from mainmatter.html.decode import decode
 from mainmatter.html.locate import locate
 from mainmatter.html.metadata import read_metadata
 from mainmatter.html.parse import Tree, parse
+from mainmatter.html.scripted import add_scripted_text
 from mainmatter.html.segment import segment
 from mainmatter.records import Block, Columns, Document, Metadata, Page
 
@@ -30,14 +31,20 @@ def parse_and_segment(html: str) -> tuple[Tree, Segments]:
 
     Many forums hold their posts in `<noscript>`. Elsewhere it says that scripts are needed, or repeats what scripts
     load, and its markup is often so broken that it would swallow the page.
+
+    What a page does not show in either way, but declares for its scripts or for search engines, is added to the tree
+    (html/scripted.py).
     """
     tree = parse(html)
     segments = segment(tree)
+    read_noscript = False
     if _may_live_in_noscript(segments):
         other_tree = parse(html, scripting=False)
         other_segments = segment(other_tree, read_noscript=True)
         if _length(other_segments) > 2 * _length(segments):
-            return other_tree, other_segments
+            tree, segments, read_noscript = other_tree, other_segments, True
+    if add_scripted_text(tree, segments):
+        segments = segment(tree, read_noscript=read_noscript)
     return tree, segments
 
 

@@ -32,7 +32,7 @@ def join_rows(segments: Segments) -> Segments:
             for i in neighbours:
                 kinds[i] = Kind.PARAGRAPH
         elif len(neighbours) > 1:
-            _join(segments, row, neighbours)
+            _join(segments, neighbours)
             absorbed.update(neighbours[1:])
     if not absorbed:
         return segments
@@ -42,8 +42,9 @@ def join_rows(segments: Segments) -> Segments:
 def _rows(segments: Segments, cells: list[int]) -> list[tuple[Node | None, list[int]]]:
     """The rows, each with those of its cells that follow each other without a block of something else between."""
     rows: list[tuple[Node | None, list[int]]] = []
+    elements = segments.outline.elements
     for i in cells:
-        cell = segments.elements[i]
+        cell = elements[segments.holders[i]]
         row = cell.parent if cell is not None else None
         if rows and rows[-1][0] is row and rows[-1][1][-1] == i - 1:
             rows[-1][1].append(i)
@@ -58,8 +59,8 @@ def _is_data(segments: Segments, row: Node | None, cells: list[int], inline_rows
         return False
     if row not in inline_rows:
         inline_rows[row] = _is_inline(row)
-    elements = [segments.elements[i] for i in cells]
-    return inline_rows[row] and len(set(elements)) == len(elements)
+    holders = {segments.holders[i] for i in cells}
+    return inline_rows[row] and len(holders) == len(cells)
 
 
 def _is_inline(row: Node) -> bool:
@@ -72,10 +73,10 @@ def _holds_block(cell: Element) -> bool:
     return any(isinstance(child, Element) and ROLES.get(child.tag) is Role.BLOCK for child in cell)
 
 
-def _join(segments: Segments, row: Node | None, cells: list[int]) -> None:
+def _join(segments: Segments, cells: list[int]) -> None:
     """Put what the cells hold into the first of them, which becomes the row."""
     columns, first = segments.columns, cells[0]
-    segments.elements[first] = row if isinstance(row, Element) else segments.elements[first]
+    segments.holders[first] = segments.outline.parents[segments.holders[first]]
     columns.texts[first] = CELL_SEPARATOR.join(columns.texts[i] for i in cells)
     columns.link_chars[first] = sum(columns.link_chars[i] for i in cells)
     columns.link_counts[first] = sum(columns.link_counts[i] for i in cells)

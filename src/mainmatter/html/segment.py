@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mainmatter.html.elements import FIRST_CODE_STATE, MOVES, STATES, Role
 from mainmatter.html.parse import Element, Text, Tree
 from mainmatter.html.rows import join_rows
-from mainmatter.html.segments import Segments
+from mainmatter.html.segments import Outline, Segments
 from mainmatter.records import Columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Where a block begins: the number of its first text node, its position, the number of its state, its element.
-Start = tuple[int, int, int, Element | None]
+# Where a block begins: the number of its first text node, its position, the numbers of its state and its holder.
+Start = tuple[int, int, int, int]
 # A text inside a link: the number of its block, its length, the link.
 Linked = tuple[int, int, Element]
 
@@ -59,6 +59,7 @@ class _Findings(NamedTuple):
     linked: list[Linked]
     spaced: list[Text]  # texts that were set apart from the text before
     noscripts: list[str]
+    outline: Outline
 
 
 def segment(tree: Tree, *, read_noscript: bool = False) -> Segments:
@@ -73,10 +74,10 @@ def segment(tree: Tree, *, read_noscript: bool = False) -> Segments:
     except ValueError:  # more marks than blocks
         _remove_marks(tree)
         found = _walk(tree, read_noscript=read_noscript)
-    texts, starts, nodes, linked, spaced, noscripts = found
+    texts, starts, nodes, linked, spaced, noscripts, outline = found
     if not starts:
-        return Segments(Columns([], [], [], [], [], [], []), [], [], [], [], noscripts)
-    first_nodes, positions, states, elements = zip(*starts, strict=True)
+        return Segments(Columns([], [], [], [], [], [], []), [], [], [], [], [], noscripts, outline)
+    first_nodes, positions, states, holders = zip(*starts, strict=True)
     link_chars, link_counts = _count_links(linked, texts)
     segments = Segments(
         Columns(
@@ -88,11 +89,13 @@ def segment(tree: Tree, *, read_noscript: bool = False) -> Segments:
             link_counts=link_counts,
             controls=[_CONTROLS[state] for state in states],
         ),
-        elements=list(elements),
+        holders=list(holders),
+        numbers=range(len(starts)),
         ranges=list(zip(first_nodes, (*first_nodes[1:], len(nodes)), strict=True)),
         nodes=nodes,
         spaced=spaced,
         noscripts=noscripts,
+        outline=outline,
     )
     if "" in texts:  # nothing but soft hyphens
         segments = segments.only([i for i, text in enumerate(texts) if text])
@@ -107,11 +110,15 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
     linked: list[Linked] = []
     spaced: list[Text] = []
     noscripts: list[str] = []
+    outline = Outline([None], [""], [0], [0], [0], [])
     # What to go back to at the end of each open element, and what that end does to the text.
-    open_elements: list[tuple[Iterator[Any], Element | None, int, Element | None, int]] = []
+    open_elements: list[tuple[Iterator[Any], int, int, Element | None, int]] = []
     moves = (MOVES | _NOSCRIPT_AS_BLOCK if read_noscript else MOVES).get
     add_part, add_node, add_open = parts.append, nodes.append, open_elements.append
-    element: Element | None = None
+    add_holder, add_parent, add_picture = outline.elements.append, outline.parents.append, outline.pictures.append
+    add_first, ends = outline.first.append, outline.end
+    add_tag, add_end = outline.tags.append, ends.append
+    holder = last_holder = 0  # the numbers of the block-level element that the walk is in, and of the last one seen
     link: Element | None = None
     state = position = last_position = line_breaks = 0
     block_ended = True
@@ -134,7 +141,7 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
                     if position == last_position:  # a block ended, but no tag began the next one
                         position += 1
                     last_position = position
-                    starts.append((len(nodes), position, state, element))
+                    starts.append((len(nodes), position, state, holder))
                     add_part(_BLOCK_MARK)
                     if indentation:
                         add_part(indentation)
@@ -148,38 +155,45 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
                 if link is not None:
                     linked.append((len(starts) - 1, len(data.strip()), link))
             elif node_type is Element:
-                move = moves(node.tag)
+                tag = node.tag
+                move = moves(tag)
                 if move is None:  # inline
-                    add_open((children, element, state, link, _MAKES_SEAM))
+                    add_open((children, holder, state, link, _MAKES_SEAM))
                     children = iter(node)
                     if seam:
                         seam = 2
                     break
                 role, next_state = move
                 if role == _BLOCK:
-                    add_open((children, element, state, link, _BREAKS))
+                    add_open((children, holder, state, link, _BREAKS))
                     children = iter(node)
-                    element = node
+                    add_holder(node)
+                    add_tag(tag)
+                    add_parent(holder)
+                    add_first(len(starts))
+                    add_end(0)
+                    last_holder += 1
+                    holder = last_holder
                     state = next_state[state]
                     block_ended = True
                     indentation = ""
                     position += 1
                     break
                 if role == _LINK:
-                    add_open((children, element, state, link, _MAKES_SEAM))
+                    add_open((children, holder, state, link, _MAKES_SEAM))
                     children = iter(node)
                     link = node
                     if seam:
                         seam = 2
                     break
                 if role == _EMPHASIS:
-                    add_open((children, element, state, link, _NOTHING))
+                    add_open((children, holder, state, link, _NOTHING))
                     children = iter(node)
                     if seam:
                         seam = 2
                     break
                 if role == _FORMULA:
-                    add_open((children, element, state, link, _NOTHING))
+                    add_open((children, holder, state, link, _NOTHING))
                     children = _texts_of_formula(node)
                     break
                 if role == _BREAK:
@@ -189,23 +203,33 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
                     add_part(_LINE_MARK)
                 elif role == _PICTURE:
                     seam = 2
+                    add_picture(len(starts))
                 elif role == _NOSCRIPT:
                     noscripts.append(node.text)
                 elif role == _TEMPLATE and node.attr("shadowrootmode") is not None:
-                    add_open((children, element, state, link, _BREAKS))
+                    add_open((children, holder, state, link, _BREAKS))
                     children = (child for fragment in node for child in fragment)
-                    element = node
+                    add_holder(node)
+                    add_tag(tag)
+                    add_parent(holder)
+                    add_first(len(starts))
+                    add_end(0)
+                    last_holder += 1
+                    holder = last_holder
                     block_ended = True
                     break
         else:
             if not open_elements:
                 break
-            children, element, state, link, effect = open_elements.pop()
+            ended = holder
+            children, holder, state, link, effect = open_elements.pop()
             if effect == _BREAKS:
                 block_ended = True
+                ends[ended] = len(starts)
             elif effect == _MAKES_SEAM and not seam:
                 seam = 1
-    return _Findings(_split(parts, starts), starts, nodes, linked, spaced, noscripts)
+    ends[0] = len(starts)
+    return _Findings(_split(parts, starts), starts, nodes, linked, spaced, noscripts, outline)
 
 
 def _texts_of_formula(formula: Element) -> Iterator[Text]:

@@ -1,4 +1,7 @@
-"""CleanEval's markup: `<h>` heading, `<l>` list item, `<p>` everything else, at the beginning of each block."""
+"""CleanEval's markup: `<h>` heading, `<l>` list item, `<p>` everything else, at the beginning of each block.
+
+It knows no comments: they stand where they stand on the page, marked or not.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""HTML: the page pruned to what was kept, as a small document without scripts or styles."""
+"""HTML: the page pruned to what was kept, as a small document without scripts or styles.
+
+Comments that are marked come last, in a `<section class="comments">`. No other element has a class.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,22 @@ from typing import TYPE_CHECKING
 from mainmatter.html.prune import prune
 from mainmatter.html.read import HtmlSource
 from mainmatter.render.markup import block_html
+from mainmatter.render.parts import main_and_comments
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from mainmatter.html.parse import Element
     from mainmatter.records import Extraction
 
 
 def render(extraction: Extraction, *, images: bool = False) -> str:
     """The kept blocks in the markup of the page; a plain-text dump gets the markup of its blocks' kinds."""
-    body = pruned_body(extraction, images=images)
-    content = body.inner_html if body is not None else block_html(extraction)
+    main, comments = main_and_comments(extraction)
+    content = _content(extraction, main, images=images)
+    if comments is not None:
+        content += f'\n<section class="comments">\n{_content(extraction, comments, images=images)}\n</section>'
     metadata = extraction.metadata
     language = f' lang="{escape(metadata.language)}"' if metadata.language else ""
     title = escape(metadata.title or "")
@@ -27,11 +36,16 @@ def render(extraction: Extraction, *, images: bool = False) -> str:
     )
 
 
-def pruned_body(extraction: Extraction, *, images: bool) -> Element | None:
-    """The page's body without what was dropped; None for a plain-text dump."""
+def _content(extraction: Extraction, chosen: NDArray[np.bool_], *, images: bool) -> str:
+    body = pruned_body(extraction, chosen, images=images)
+    return (body.inner_html if body is not None else block_html(extraction, chosen)).strip()
+
+
+def pruned_body(extraction: Extraction, chosen: NDArray[np.bool_], *, images: bool) -> Element | None:
+    """The page's body with the chosen blocks alone; None for a plain-text dump."""
     source = extraction.document.source
     if not isinstance(source, HtmlSource):
         return None
     tree, segments = source.parse_again()
     url = extraction.document.page.url or extraction.metadata.url  # links become absolute
-    return prune(tree, segments, extraction.kept.tolist(), images=images, url=url)
+    return prune(tree, segments, chosen.tolist(), images=images, url=url)

@@ -19,15 +19,22 @@ _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def render(extraction: Extraction, *, blocks: bool = True) -> str:
-    """The extraction as a JSON object, each block on a line; with `blocks=False` without the blocks."""
+    """The extraction as a JSON object, each block on a line; with `blocks=False` without the blocks.
+
+    `comments` is the text of the comments if they are marked, and they are no part of `text` then; else it is null.
+    """
+    text, comments = _texts(extraction)
     page = extraction.document.page
     content: dict[str, Any] = {
         "id": page.id,
         "url": page.url,
         "method": extraction.method,
         "encoding": extraction.document.encoding,
+        "page_type": extraction.page_type,
+        "confidence": None if extraction.confidence is None else round(float(extraction.confidence), 4),
         "metadata": asdict(extraction.metadata),
-        "text": extraction.text,
+        "text": text,
+        "comments": comments,
     }
     members = [f' "{name}": {_encode(value)}' for name, value in content.items()]
     if blocks:
@@ -36,14 +43,23 @@ def render(extraction: Extraction, *, blocks: bool = True) -> str:
     return "{\n" + ",\n".join(members) + "\n}"
 
 
+def _texts(extraction: Extraction) -> tuple[str, str | None]:
+    """The main matter's text, and that of the comments if they are marked."""
+    if not extraction.marks_comments:
+        return extraction.text, None
+    return extraction.render("text", only="main"), extraction.render("text", only="comment")
+
+
 def _blocks(extraction: Extraction) -> Iterator[dict[str, Any]]:
-    for block, kind, score, kept, reason in zip(
+    for block, kind, score, kept, label, reason in zip(
         extraction.document.blocks,
         extraction.kinds,
         extraction.scores.tolist(),
         extraction.kept.tolist(),
+        extraction.labels,
         extraction.reasons,
         strict=True,
     ):
         facts = {name: getattr(block, name) for name in _FIELDS}
-        yield facts | {"kind": kind.value, "score": round(score, 4), "kept": kept, "reason": reason}
+        decisions = {"kind": kind.value, "score": round(score, 4), "kept": kept, "label": label, "reason": reason}
+        yield facts | decisions

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 from mainmatter.html.parse import to_markdown
 from mainmatter.render.html import pruned_body
 from mainmatter.render.markup import block_markdown
+from mainmatter.render.parts import COMMENTS, main_and_comments
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from mainmatter.records import Extraction
 
 # Fenced code, and code within a line: whatever is in it stays as it is.
@@ -23,10 +27,19 @@ _EMPHASIS_TAG = re.compile(r"(?<!\\)</?(?:b|code|del|em|i|ins|kbd|mark|q|s|small
 
 
 def render(extraction: Extraction, *, links: bool = True, images: bool = False) -> str:
-    """The kept blocks as Markdown (GitHub's flavour)."""
-    body = pruned_body(extraction, images=images)
+    """The kept blocks as Markdown (GitHub's flavour); comments that are marked are a section at the end."""
+    main, comments = main_and_comments(extraction)
+    content = _content(extraction, main, links=links, images=images)
+    if comments is None:
+        return content
+    section = f"## {COMMENTS}\n\n{_content(extraction, comments, links=links, images=images)}"
+    return f"{content}\n\n{section}" if content else section
+
+
+def _content(extraction: Extraction, chosen: NDArray[np.bool_], *, links: bool, images: bool) -> str:
+    body = pruned_body(extraction, chosen, images=images)
     if body is None:
-        return block_markdown(extraction)
+        return block_markdown(extraction, chosen)
     return _outside_of_code(to_markdown(body, links=links, images=images)).strip()
 
 

@@ -9,28 +9,30 @@ from typing import TYPE_CHECKING
 from mainmatter.records import Kind
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from mainmatter.records import Extraction
 
 _TAGS = {Kind.LIST_ITEM: "li", Kind.CODE: "pre", Kind.QUOTE: "blockquote"}
 
 
-def block_html(extraction: Extraction) -> str:
-    """The kept blocks as headings, paragraphs and lists."""
+def block_html(extraction: Extraction, chosen: NDArray[np.bool_]) -> str:
+    """The chosen blocks as headings, paragraphs and lists."""
     columns = extraction.document.columns
-    kept = extraction.kept.nonzero()[0].tolist()
     lines = []
-    for in_list, group in groupby(kept, lambda i: extraction.kinds[i] is Kind.LIST_ITEM):
+    for in_list, group in groupby(chosen.nonzero()[0].tolist(), lambda i: extraction.kinds[i] is Kind.LIST_ITEM):
         elements = [_element(extraction.kinds[i], columns.levels[i], columns.texts[i]) for i in group]
         lines += ["<ul>", *elements, "</ul>"] if in_list else elements
     return "\n".join(lines)
 
 
-def block_markdown(extraction: Extraction) -> str:
-    """The kept blocks as Markdown."""
+def block_markdown(extraction: Extraction, chosen: NDArray[np.bool_]) -> str:
+    """The chosen blocks as Markdown."""
     columns = extraction.document.columns
     parts: list[str] = []
     previous: Kind | None = None
-    for i in extraction.kept.nonzero()[0].tolist():
+    for i in chosen.nonzero()[0].tolist():
         kind = extraction.kinds[i]
         if parts:
             parts.append("\n" if kind is previous is Kind.LIST_ITEM else "\n\n")

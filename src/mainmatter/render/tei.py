@@ -1,4 +1,8 @@
-"""TEI P5: a header with what the page says about itself, and the kept blocks as heads, paragraphs, lists, tables."""
+"""TEI P5: a header with what the page says about itself, and the kept blocks as heads, paragraphs, lists, tables.
+
+Comments that are marked come last, in a `<div type="comments">`, as in trafilatura's TEI. The `<post>` of TEI's chapter
+on computer-mediated communication would be one for each comment, and where one ends and the next begins we do not know.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,12 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from mainmatter.records import Kind
+from mainmatter.render.parts import main_and_comments
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from mainmatter.records import Extraction, Metadata
 
 _NAMESPACE = "http://www.tei-c.org/ns/1.0"
@@ -24,12 +32,10 @@ def render(extraction: Extraction) -> str:
     root = ET.Element("TEI", xmlns=_NAMESPACE)
     _add_header(root, extraction.metadata, extraction.document.page.url)
     body = ET.SubElement(ET.SubElement(root, "text"), "body")
-    columns = extraction.document.columns
-    kept = extraction.kept.nonzero()[0].tolist()
-    for group_tag, group in groupby(kept, lambda i: _GROUPS.get(extraction.kinds[i])):
-        parent = ET.SubElement(body, group_tag) if group_tag else body
-        for i in group:
-            _add_block(parent, extraction.kinds[i], columns.levels[i], columns.texts[i])
+    main, comments = main_and_comments(extraction)
+    _add_blocks(body, extraction, main)
+    if comments is not None:
+        _add_blocks(ET.SubElement(body, "div", type="comments"), extraction, comments)
     _break_lines(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
@@ -67,6 +73,14 @@ def _add_header(root: ET.Element, metadata: Metadata, url: str | None) -> None:
             _add(ET.SubElement(profile, "abstract"), "p", metadata.description)
         if metadata.language:
             _add(ET.SubElement(profile, "langUsage"), "language", "").set("ident", _clean(metadata.language))
+
+
+def _add_blocks(division: ET.Element, extraction: Extraction, chosen: NDArray[np.bool_]) -> None:
+    columns = extraction.document.columns
+    for group_tag, group in groupby(chosen.nonzero()[0].tolist(), lambda i: _GROUPS.get(extraction.kinds[i])):
+        parent = ET.SubElement(division, group_tag) if group_tag else division
+        for i in group:
+            _add_block(parent, extraction.kinds[i], columns.levels[i], columns.texts[i])
 
 
 def _add_block(parent: ET.Element, kind: Kind, level: int, text: str) -> None:

@@ -1,23 +1,56 @@
-"""Plain text: a blank line between blocks, none between the items of a list or the rows of a table."""
+"""Plain text: a blank line between blocks, none between the items of a list or the rows of a table.
+
+Comments that are marked come last, after a line of their own: a reader sees what follows, and a program can split at
+the line, which hardly a page has; where "hardly" is not enough, JSON has both texts apart.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from mainmatter.records import Kind
+from mainmatter.render.parts import COMMENTS, main_and_comments
 
 if TYPE_CHECKING:
-    from mainmatter.records import Extraction
+    from numpy.typing import NDArray
 
+    from mainmatter.records import Document, Extraction
+
+COMMENTS_LINE = f"--- {COMMENTS} ---"
 _STAND_TOGETHER = frozenset((Kind.LIST_ITEM, Kind.TABLE_ROW))
 
 
-def render(extraction: Extraction) -> str:
-    """The kept blocks' text, laid out by what the page says that they are: methods see too few lists."""
-    texts, kinds = extraction.document.columns.texts, extraction.document.columns.kinds
+def render(extraction: Extraction, *, only: Literal["main", "comment"] | None = None) -> str:
+    """The kept blocks' text, laid out by what the page says that they are: methods see too few lists.
+
+    Args:
+        extraction: what was decided.
+        only: the kept blocks of this label alone, whether comments are marked or not; by default all.
+    """
+    if only is not None:
+        return lay_out(extraction.document, _labelled(extraction, only))
+    main, comments = main_and_comments(extraction)
+    text = lay_out(extraction.document, main)
+    if comments is None:
+        return text
+    return "\n\n".join(filter(None, (text, COMMENTS_LINE, lay_out(extraction.document, comments))))
+
+
+def _labelled(extraction: Extraction, label: Literal["main", "comment"]) -> NDArray[np.bool_]:
+    is_comment = extraction.is_comment
+    if is_comment is None:
+        return extraction.kept if label == "main" else np.zeros_like(extraction.kept)
+    return extraction.kept & (is_comment if label == "comment" else ~is_comment)
+
+
+def lay_out(document: Document, chosen: NDArray[np.bool_]) -> str:
+    """The text of some blocks of a page, in the page's order."""
+    texts, kinds = document.columns.texts, document.columns.kinds
     parts: list[str] = []
     previous: Kind | None = None
-    for i in extraction.kept.nonzero()[0].tolist():
+    for i in chosen.nonzero()[0].tolist():
         kind = kinds[i]
         if parts:
             parts.append("\n" if kind is previous and kind in _STAND_TOGETHER else "\n\n")

@@ -1,0 +1,45 @@
+"""Contestants that behave badly on purpose, for processes that import them from here."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from mainmatter.metrics import Output
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mainmatter.records import Page
+
+
+def load_moody(name: str) -> Callable[[Page], Output]:
+    """One that does what a page says: hang, die, raise, grow; otherwise it gives its name."""
+    hoard: list[bytes] = []
+
+    def run(page: Page) -> Output:
+        match page.html:
+            case b"hang":
+                time.sleep(60)
+            case b"die":
+                os._exit(3)
+            case b"raise":
+                raise ValueError("no\nsuch page")
+            case b"grow":
+                hoard.append(b"x" * 60_000_000)
+            case b"slow":
+                time.sleep(0.2)
+        return Output(name, f"<p> {name}")
+
+    return run
+
+
+def load_nothing(name: str) -> Callable[[Page], Output]:
+    """One that cannot be loaded."""
+    raise RuntimeError(f"no {name}\nhere")
+
+
+def load_fatally(name: str) -> Callable[[Page], Output]:
+    """One that takes its process down when it is loaded."""
+    os._exit(1)

@@ -1,0 +1,385 @@
+"""Pages whose text no markup shows: it is found in JSON-LD, in the state of an app, in templates; and not elsewhere."""
+
+from __future__ import annotations
+
+import html as html_module
+import json
+import pickle
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import mainmatter
+from mainmatter.html import items, scripted, state
+from mainmatter.html.read import HtmlSource, parse_and_segment
+from mainmatter.records import Kind, Page
+from mainmatter.registry import FORMATS, METHODS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FIRST = "The ferry across the sound is out of service until the spring, because its engine has to be replaced."
+SECOND = "Until then a bus goes the long way round, every two hours, and takes an hour and a half for the tour."
+THIRD = "Many who work in the town on the other side have asked for rooms there, and some have found friends with one."
+LAST = "The mayor is sorry for all this. He says that the new engine is on its way, and that it will last for years."
+BODY = [FIRST, SECOND, THIRD]
+SHELL = "<title>Ferry</title><body><div id=root></div>"
+
+
+def texts(html: str) -> list[str]:
+    return parse_and_segment(html)[1].columns.texts
+
+
+def kinds(html: str) -> list[str]:
+    return [kind.value for kind in parse_and_segment(html)[1].columns.kinds]
+
+
+def linked_data(*values: Any) -> str:
+    return "".join(f'<script type="application/ld+json">{json.dumps(value)}</script>' for value in values)
+
+
+def article(**more: Any) -> dict[str, Any]:
+    return {"@type": "NewsArticle", "headline": "No ferry", "articleBody": "\n\n".join(BODY), **more}
+
+
+def preloaded(posts: list[str], title: str = "No ferry") -> str:
+    topic = {"title": title, "post_stream": {"posts": [{"id": n, "cooked": post} for n, post in enumerate(posts)]}}
+    values = {"site": json.dumps({"description": "x " * 500}), "topic_17": json.dumps(topic)}
+    return f'{SHELL}<div id="data-preloaded" data-preloaded="{html_module.escape(json.dumps(values))}"></div>'
+
+
+def next_data(properties: object) -> str:
+    data = json.dumps({"props": {"pageProps": properties}, "buildId": "x1"})
+    return f'{SHELL}<script id="__NEXT_DATA__" type="application/json">{data}</script>'
+
+
+class TestLinkedData:
+    def test_an_article(self) -> None:
+        html = f"{SHELL}{linked_data(article())}"
+        assert texts(html) == ["No ferry", *BODY]
+        assert kinds(html) == ["heading", *["paragraph"] * 3]
+
+    def test_an_article_in_a_graph_beside_others(self) -> None:
+        site = {"@type": "LocalBusiness", "description": "We sell tickets. " * 30}
+        html = f"{SHELL}{linked_data({'@graph': [site, article()]})}"
+        assert texts(html) == ["No ferry", *BODY]
+
+    @pytest.mark.parametrize("escape", [str, html_module.escape])
+    def test_markup_in_it_survives(self, escape: Callable[[str], str]) -> None:
+        body = f"<h2>Why</h2><p>{FIRST}</p><ul><li>{SECOND}</li></ul><pre>a  = 1\n  b</pre>"
+        html = f"{SHELL}{linked_data(article(articleBody=escape(body)))}"
+        assert texts(html) == ["No ferry", "Why", FIRST, SECOND, "a  = 1\n  b"]
+        assert kinds(html)[1:] == ["heading", "paragraph", "list-item", "code"]
+
+    def test_markdown_in_it_is_read(self) -> None:
+        body = f"## Why\n\n{FIRST} See [the plan](/plan).\n\n- {SECOND}\n\n```sh\nls  -l\n```\n![map](m.png) 2 < 3"
+        html = f"{SHELL}{linked_data(article(articleBody=body))}"
+        assert texts(html) == ["No ferry", "Why", f"{FIRST} See the plan.", SECOND, "ls  -l", "2 < 3"]
+        assert kinds(html) == ["heading", "heading", "paragraph", "list-item", "code", "paragraph"]
+        assert parse_and_segment(html)[1].columns.link_counts == [0, 0, 1, 0, 0, 0]
+
+    def test_what_is_shown_does_not_come_twice(self) -> None:
+        body = "\n".join((*BODY, LAST))
+        html = f"{SHELL}<h1>No ferry</h1><p>{FIRST.upper()}</p><p>Join!</p>{linked_data(article(articleBody=body))}"
+        assert texts(html) == ["No ferry", FIRST.upper(), "Join!", SECOND, THIRD, LAST]
+
+    def test_nothing_changes_where_all_of_it_is_shown(self) -> None:
+        shown = f"<h1>No ferry</h1><p>{FIRST} {SECOND}</p><p>{THIRD}</p>"
+        assert texts(shown + linked_data(article())) == texts(shown)
+
+    def test_nothing_changes_where_more_is_shown(self) -> None:
+        shown = "".join(f"<p>Notice {n}: the town hall is closed on Monday, as is the library.</p>" for n in range(9))
+        assert texts(shown + linked_data(article())) == texts(shown)
+
+    def test_links_do_not_count_as_shown(self) -> None:
+        menu = "".join(f"<li><a href=/{n}>The town's offices and services, page {n}</a>" for n in range(30))
+        assert texts(menu + linked_data(article()))[-4:] == ["No ferry", *BODY]
+
+    def test_it_stands_in_the_main_element(self) -> None:
+        html = (
+            f"<body><header>Town</header><main><h1>No ferry</h1></main><footer>Imprint</footer>{linked_data(article())}"
+        )
+        assert texts(html) == ["Town", "No ferry", *BODY, "Imprint"]
+
+    def test_a_thread(self) -> None:
+        answers = [{"@type": "Comment", "text": text, "author": {"name": "Ada"}} for text in (SECOND, "Yes.", THIRD)]
+        post = {"@type": "DiscussionForumPosting", "headline": "No ferry", "text": FIRST, "comment": answers}
+        assert texts(SHELL + linked_data(post)) == ["No ferry", FIRST, SECOND, "Yes.", THIRD]
+
+    def test_questions_and_answers(self) -> None:
+        question: dict[str, Any] = {
+            "@type": "Question",
+            "name": "How to cross?",
+            "text": FIRST,
+            "acceptedAnswer": {"text": SECOND},
+        }
+        question["suggestedAnswer"] = [{"@type": "Answer", "text": THIRD}]
+        html = SHELL + linked_data({"@type": "QAPage", "mainEntity": question})
+        assert texts(html) == ["How to cross?", FIRST, SECOND, THIRD]
+
+    def test_frequent_questions(self) -> None:
+        pairs = [("Is there a ferry?", FIRST), ("Is there a bus?", SECOND), ("Is there a room?", THIRD)]
+        entities = [
+            {"@type": "Question", "name": q, "acceptedAnswer": {"@type": "Answer", "text": a}} for q, a in pairs
+        ]
+        html = SHELL + linked_data({"@type": "FAQPage", "mainEntity": entities})
+        assert texts(html) == [text for pair in pairs for text in pair]
+        assert kinds(html) == ["heading", "paragraph"] * 3
+
+    def test_a_recipe(self) -> None:
+        steps = [{"@type": "HowToStep", "name": FIRST[:20], "text": FIRST}, {"@type": "HowToStep", "text": SECOND}]
+        parts = {"recipeIngredient": ["2 eggs", "salt"], "recipeInstructions": steps}
+        html = SHELL + linked_data({"@type": "Recipe", "name": "Soup", "description": THIRD, **parts})
+        assert texts(html) == ["Soup", THIRD, "2 eggs", "salt", FIRST, SECOND]
+        assert kinds(html) == ["heading", "paragraph", "list-item", "list-item", "paragraph", "paragraph"]
+
+    def test_instructions_in_sections(self) -> None:
+        step = {"@type": "HowToStep", "name": "Step 1", "itemListElement": {"@type": "HowToDirection", "text": FIRST}}
+        section = {"@type": "HowToSection", "name": "Before", "itemListElement": [step]}
+        html = SHELL + linked_data({"@type": "HowTo", "name": "Cross", "step": [section, SECOND, THIRD]})
+        assert texts(html) == ["Cross", "Before", "Step 1", FIRST, SECOND, THIRD]
+
+    def test_a_product_but_not_a_catalogue(self) -> None:
+        product = {"@type": "Product", "name": "Boat", "description": f"<p>{FIRST}</p><p>{SECOND}</p>"}
+        other = {"@type": "Product", "name": "Bus", "description": f"{SECOND} {THIRD}"}
+        assert texts(SHELL + linked_data(product)) == ["Boat", FIRST, SECOND]
+        assert texts(SHELL + linked_data([product, other])) == []
+
+    def test_the_teaser_of_an_article_is_not_its_text(self) -> None:
+        teaser = {"@type": "NewsArticle", "headline": "No ferry", "description": " ".join(BODY)}
+        assert texts(SHELL + linked_data(teaser)) == []
+
+    @pytest.mark.parametrize("value", [None, 7, "x", [], {}, [[[]]], {"@type": 7, "articleBody": [1, {"a": 2}]}])
+    def test_strange_values(self, value: object) -> None:
+        odd = {"@type": "Article", "headline": value, "articleBody": value, "comment": value, "step": value}
+        assert texts(SHELL + linked_data(odd, value)) == []
+        assert FIRST in texts(SHELL + linked_data(article(comment=value, headline=value)))
+
+    def test_half_characters_and_open_tags(self) -> None:
+        posts = [f"<p>{FIRST} \ud83d <!-- open", f"<textarea><p>{SECOND}", f"</div></body></html><p>{THIRD}"]
+        comments = [{"@type": "Comment", "text": text} for text in posts[1:]]
+        html = SHELL + linked_data({"@type": "SocialMediaPosting", "text": posts[0], "comment": comments})
+        assert texts(html) == [f"{FIRST} \ufffd", f"<p>{SECOND}", THIRD]
+
+
+class TestState:
+    def test_discourse(self) -> None:
+        html = preloaded([f"<p>{FIRST}</p><pre><code>a  b</code></pre>", "<p>Yes.</p>", f"<ul><li>{SECOND}</li></ul>"])
+        assert texts(html) == ["No ferry", FIRST, "a  b", "Yes.", SECOND]
+        assert kinds(html) == ["heading", "paragraph", "code", "paragraph", "list-item"]
+
+    @pytest.mark.parametrize("source", ["", "{", "[1]", '{"topic_1": "{"}', '{"topic_1": "{\\"post_stream\\": [1]}"}'])
+    def test_broken_discourse(self, source: str) -> None:
+        assert texts(f"{SHELL}<div id=data-preloaded data-preloaded='{source}'></div>") == []
+
+    def test_next(self) -> None:
+        page = {"title": "No ferry", "article": {"body": f"<p>{FIRST}</p><h2>Bus</h2><p>{SECOND}</p>", "id": 1}}
+        assert texts(next_data(page)) == [FIRST, "Bus", SECOND]
+        assert kinds(next_data(page)) == ["paragraph", "heading", "paragraph"]
+
+    def test_posts_in_a_list_stay_together(self) -> None:
+        assert texts(next_data({"posts": [{"content": text} for text in (FIRST, "Yes.", SECOND)]})) == [
+            FIRST,
+            "Yes.",
+            SECOND,
+        ]
+
+    @pytest.mark.parametrize(
+        "script",
+        [
+            "window.__INITIAL_STATE__ = %s;",
+            'window["__PRELOADED_STATE__"]=%s',
+            "var a=1; var initialData = %s; go()",
+            "window.__APP_DATA__ = JSON.parse(%r);",
+        ],
+    )
+    def test_assigned(self, script: str) -> None:
+        source = json.dumps({"menu": [1], "story": {"contentHtml": f"<p>{FIRST}</p><p>{SECOND}</p>"}})
+        filled = script.replace("%r", json.dumps(source)).replace("%s", source.replace("[1]", "undefined"))
+        assert texts(f"{SHELL}<script>{filled}</script>") == [FIRST, SECOND]
+
+    def test_nuxt(self) -> None:
+        payload = [{"data": 1}, {"post": 2}, {"body": 3, "id": 9}, f"<p>{FIRST}</p><p>{SECOND}</p>", 17]
+        script = f'<script type="application/json" id="__NUXT_DATA__">{json.dumps(payload)}</script>'
+        assert texts(SHELL + script) == [FIRST, SECOND]
+
+    def test_json_in_json(self) -> None:
+        assert texts(next_data({"response": json.dumps({"body": f"{FIRST}\n{SECOND}"})})) == [FIRST, SECOND]
+
+    @pytest.mark.parametrize(
+        "properties",
+        [
+            {"translations": {"body": " ".join(BODY)}},
+            {"messages": {"contact": {"text": " ".join(BODY)}}},
+            {"relatedStories": [{"body": " ".join(BODY)}]},
+            {"footer": {"content": " ".join(BODY)}},
+            {"products": [{"description": text + text} for text in BODY]},
+            {"title": " ".join(BODY)},
+            {"content": "https://e.example/" + "x" * 400},
+            {"content": "function(){return a[0]+b[1];}" * 30},
+            {"body": "Hello {name}, " + " ".join(BODY)},
+        ],
+    )
+    def test_other_things_in_it_are_left_alone(self, properties: dict[str, Any]) -> None:
+        assert texts(next_data(properties)) == []
+
+    def test_a_short_page_is_not_flooded(self) -> None:
+        contact = f"<h1>Contact</h1><p>{FIRST}</p><p>{SECOND}</p><p>{THIRD}</p><p>Call us.</p>"
+        stories = next_data(
+            {"stories": [{"body": f"<p>Story {n}: it rains, and the river rises.</p>"} for n in range(9)]}
+        )
+        assert texts(contact + stories) == texts(contact)
+
+    def test_nor_is_a_page_of_links(self) -> None:
+        links = "".join(f"<li><a href=/{n}>The town's offices and services, page {n}</a>" for n in range(60))
+        assert texts(links + next_data({"article": {"body": " ".join(BODY) * 3}})) == texts(links)
+
+
+class TestLastResorts:
+    def test_templates(self) -> None:
+        html = f"<body><template><h2>Ferry</h2><p>{FIRST}</p></template><template><p>{SECOND}</p></template>"
+        assert texts(html) == ["Ferry", FIRST, SECOND]
+        assert texts(f"<p>{THIRD} {FIRST} {SECOND}</p>{html}") == [f"{THIRD} {FIRST} {SECOND}"]
+
+    def test_an_excerpt_in_the_head(self) -> None:
+        meta = f'<meta name=description content="{FIRST}"><meta property=og:description content="{FIRST} {SECOND}">'
+        assert texts(f"{meta}<body>") == [f"{FIRST} {SECOND}"]
+        assert texts(f"{meta}<body><p>{THIRD}</p>") == [THIRD]
+
+    def test_a_slogan_in_the_head_is_no_text(self) -> None:
+        assert texts(f'<meta name=description content="{FIRST}"><body>') == []
+
+    def test_frames(self) -> None:
+        assert texts(f"<head>{linked_data(article())}</head><frameset><frame src=a></frameset>") == []
+
+
+PAGES = {
+    "JSON-LD": SHELL + linked_data(article()),
+    "JSON-LD and some text": f"<main><h1>No ferry</h1></main>{linked_data(article())}",
+    "Discourse": preloaded([f"<p>{FIRST}<br><br>{SECOND}</p>", f"<table><tr><td>a<td>b</table><p>{THIRD}</p>"]),
+    "state": next_data({"body": f"<p>{FIRST} <a href=/x>More</a></p><ul><li>{SECOND}</ul>"}),
+    "template": f"<body><template><p>{FIRST}</p><p>{SECOND}</p></template>",
+    "noscript too": f"<body><p>Scripts!</p><noscript><p>Turn them on</p></noscript>{linked_data(article())}",
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_method_and_format_reads_them(name: str) -> None:
+    page = Page(PAGES[name], "https://e.example/a")
+    for method in METHODS:
+        found = mainmatter.clean(page, method=method)
+        assert len(found.scores) == len(found.document) == len(found.reasons)
+    found = mainmatter.clean(page, method="ice-baseline")
+    assert SECOND in found.text
+    for format_name in FORMATS:
+        assert "goes the long way round" in found.render(format_name), format_name
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_their_blocks_are_found_again(name: str) -> None:
+    document = mainmatter.read(Page(PAGES[name]))
+    source = document.source
+    assert isinstance(source, HtmlSource)
+    assert source.parse_again()[1].columns == document.columns
+    tree = source.tree_and_segments()[0]
+    for block in document.blocks:
+        found = tree.xpath(block.xpath)
+        assert isinstance(found, list)
+        (node,) = found
+        first_line = block.text.split("\n")[0].split("\t")[0]
+        assert first_line in (node if isinstance(node, str) else node.text)
+    assert any("/article/section" in block.path for block in document.blocks)
+    assert not any(block.hidden for block in document.blocks)
+    again = pickle.loads(pickle.dumps(document))
+    assert again.blocks == document.blocks
+    assert again.metadata == document.metadata
+
+
+def test_metadata_stay() -> None:
+    found = mainmatter.read(Page(f"<title>No ferry | Town</title>{linked_data(article(datePublished='2024-02-03'))}"))
+    assert (found.metadata.title, found.metadata.date) == ("No ferry", "2024-02-03")
+
+
+def test_lists_and_headings_render() -> None:
+    page = SHELL + linked_data(article(articleBody=f"<h2>Why</h2><p>{FIRST}</p><ul><li>{SECOND}<li>{THIRD}</ul>"))
+    found = mainmatter.clean(page, method="ice-baseline")
+    assert Kind.LIST_ITEM in found.document.columns.kinds
+    assert found.markdown().split("\n") == ["# No ferry", "", "## Why", "", FIRST, "", f"- {SECOND}", f"- {THIRD}"]
+
+
+def escaped(source: str) -> str:
+    return source.replace('"', "&quot;")
+
+
+HOSTILE: dict[str, Callable[[], str]] = {
+    "deep JSON-LD": lambda: f"{SHELL}<script type=application/ld+json>" + '{"comment":[' * 80_000,
+    "deep state": lambda: f"{SHELL}<script type=application/json>" + '{"body":[' * 400_000,
+    "deep state that ends": lambda: f"{SHELL}<script type=application/json>" + "[" * 900 + "]" * 900,
+    "5 MB of state": lambda: next_data([{"body": FIRST, "id": n} for n in range(38_000)]),
+    "a million tiny strings": lambda: next_data({"content": ["a"] * 1_000_000}),
+    "200,000 names": lambda: next_data({f"body{n}": "a b" for n in range(200_000)}),
+    "200,000 nested names": lambda: next_data([{f"n{n}": {"text": "a b"}} for n in range(200_000)]),
+    "one text of 4 MB": lambda: next_data({"content": "some words, and more " * 190_000}),
+    "4 MB of spaces": lambda: next_data({"content": FIRST + " " * 4_000_000 + SECOND}),
+    "1 MB of <": lambda: next_data({"content": (FIRST + "<" * 10) * 10_000}),
+    "1 MB of brackets": lambda: next_data({"content": (FIRST + "[" * 10) * 10_000}),
+    "markup of depth 50,000": lambda: next_data({"content": FIRST * 9 + "<div>" * 50_000}),
+    "many states": lambda: f"{SHELL}<script>" + 'window.__STATE__={"a":undefined,' * 100_000,
+    "state in state": lambda: next_data({"a": [json.dumps({"body": [FIRST]})] * 20_000}),
+    "10,000 posts": lambda: preloaded([f"<p>{FIRST}</p>"] * 10_000),
+    "a topic of 4 MB of quotes": lambda: (
+        f'{SHELL}<div id=data-preloaded data-preloaded="{escaped(4_000_000 * chr(34))}">'
+    ),
+    "10,000 comments": lambda: SHELL + linked_data(article(comment=[{"text": f"{n} {n}"} for n in range(10_000)])),
+    "2,000 nested templates": lambda: "<body>" + "<template><p>some words in it</p>" * 2_000,
+    "20,000 templates": lambda: "<body>" + "<template><p>some words in it</p></template>" * 20_000,
+    "100,000 descriptions": lambda: "<meta name=description content='a b'>" * 100_000 + "<body>",
+    "links and an article": lambda: "<a href=x>some link or other</a> " * 50_000 + linked_data(article()),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_pages_take_linear_time(name: str) -> None:
+    page = Page(HOSTILE[name]())
+    allowed = 3 * max(1.0, len(page.html) / 5e6)
+    start = time.process_time()
+    found = mainmatter.clean(page, method="ice-baseline")
+    seconds = time.process_time() - start
+    assert seconds < allowed
+    start = time.process_time()
+    assert found.html() is not None
+    assert time.process_time() - start < 5 / 3 * allowed
+    print(f"{seconds:.2f} s for {len(page.html) / 1e6:.1f} MB")
+
+
+def test_what_is_taken_is_bounded() -> None:
+    assert len(texts(HOSTILE["10,000 posts"]())) == items.MAX_PIECES + 1
+    assert len(texts(next_data({"content": [f"{FIRST} {n}" for n in range(9_000)]}))) == items.MAX_PIECES
+    assert len("".join(texts(HOSTILE["one text of 4 MB"]()))) <= items.MAX_CHARS
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (FIRST, True),
+        ("Die Fähre über den Sund fällt bis zum Frühjahr aus, weil ihr Motor ersetzt werden muss, so die Stadt.", True),
+        ("船の機関を取り替えるため、春まで渡し船は運休します。" * 4, True),
+        (FIRST[:79], False),
+        ("https://e.example/" + "a" * 90, False),
+        ("0123 4567 " * 20, False),
+    ],
+)
+def test_prose(text: str, expected: bool) -> None:
+    assert state.is_prose(text) is expected
+
+
+def test_a_page_with_enough_text_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> list[str]:
+        raise AssertionError
+
+    for source in ("_linked_data_pieces", "topic_pieces", "state_pieces", "_template_pieces", "_description_pieces"):
+        monkeypatch.setattr(scripted, source, fail)
+    texts("<p>" + "word " * (scripted.MUCH_SHOWN // 4) + linked_data(article()))
+    with pytest.raises(AssertionError):
+        texts("<p>word</p>")
