@@ -41,6 +41,7 @@ MODELS := src/mainmatter/models
 SMALL_SETS := --on cleaneval-dev --on readability --data $(DATA)
 ALL_SETS := $(SMALL_SETS) --on wcxb-dev
 models: $(VENV)/installed-dev
+	OPENBLAS_NUM_THREADS=1 $(BIN)/mainmatter train main $(ALL_SETS) --on trafilatura-eval-a -o $(MODELS)/main
 	$(BIN)/mainmatter train ncleaner $(SMALL_SETS) --valid wcxb-dev -o $(MODELS)/ncleaner
 	$(BIN)/mainmatter train ncleaner:lexical=False $(SMALL_SETS) --valid wcxb-dev -o $(MODELS)/ncleaner-non-lexical
 	$(BIN)/mainmatter train fiasco $(ALL_SETS) -o $(MODELS)/fiasco

@@ -150,7 +150,7 @@ def test_all_text_is_found_once_and_in_order(html: str) -> None:
     tree = parse(html)
     segments = segment(tree)
     expected = texts_of(tree)
-    nodes = [node for i in range(len(segments.ranges)) for node in segments.text_nodes(i)]
+    nodes = [node for i in range(len(segments.first_nodes)) for node in segments.text_nodes(i)]
     assert len(set(nodes)) == len(nodes)  # no text node is in two blocks
     assert [node.data for node in nodes] == [node.data for node in expected]
     # And the blocks' texts are made of nothing else.

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from mainmatter.errors import InputError
 from mainmatter.html.read import HtmlSource, read_html
 from mainmatter.limits import DEFAULT_LIMITS, Limits
+from mainmatter.methods.contract import Told
 from mainmatter.models.store import last_change
 from mainmatter.parallel import Failure, ordered_map
 from mainmatter.records import Document, Extraction, Page
@@ -158,7 +159,7 @@ def _clean_in_processes(
 
     for result in ordered_map(partial(_decide_page, method=method, limits=limits), remember(), workers):
         page = waiting.popleft()
-        yield result if isinstance(result, Failure) else _with_page(page, result)
+        yield result if isinstance(result, Failure) else _with_page(page, result, method)
 
 
 def _decide_page(page: Page, method: Method, limits: Limits) -> Extraction:
@@ -168,10 +169,16 @@ def _decide_page(page: Page, method: Method, limits: Limits) -> Extraction:
     return replace(extraction, document=Document(_NO_PAGE, document.columns, document.encoding, TextSource(_NO_PAGE)))
 
 
-def _with_page(page: Page, extraction: Extraction) -> Extraction:
+def _with_page(page: Page, extraction: Extraction, method: Method) -> Extraction:
     columns, encoding = extraction.document.columns, extraction.document.encoding
     source = TextSource(page) if page.format == "text" else HtmlSource(page)
-    return replace(extraction, document=Document(page, columns, encoding, source))
+    document = Document(page, columns, encoding, source)
+    reasons = extraction.reasons
+    return replace(
+        extraction,
+        document=document,
+        reasons=reasons.told_by(method, document) if isinstance(reasons, Told) else reasons,
+    )
 
 
 _NO_PAGE = Page("")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Renderer = Callable[..., str]
 
-DEFAULT_METHOD = "ice-heuristic"
+DEFAULT_METHOD = "main"
 
 METHODS: dict[str, str] = {
     "density": "mainmatter.methods.density:Density",
@@ -35,6 +35,7 @@ METHODS: dict[str, str] = {
     "ice-lm": "mainmatter.methods.ice_lm:IceLm",
     "ice-regex": "mainmatter.methods.ice_regex:IceRegex",
     "ice-tree": "mainmatter.methods.ice_tree:IceTree",
+    "main": "mainmatter.methods.main:Main",
     "ncleaner": "mainmatter.methods.ncleaner:Ncleaner",
 }
 

@@ -71,4 +71,5 @@ def test_rows_of_data_between_other_blocks() -> None:
     segments = segment(parse("<p>x</p><table><tr><td>a<td>b</table><p>y</p><table><tr><td>c<td>d</table><p>z"))
     assert segments.columns.texts == ["x", "a\tb", "y", "c\td", "z"]
     assert segments.columns.kinds == [TEXT, ROW, TEXT, ROW, TEXT]
-    assert len({len(column) for column in (segments.elements, segments.ranges, segments.columns.texts)}) == 1
+    columns = (segments.elements, segments.first_nodes, segments.end_nodes, segments.columns.texts)
+    assert len({len(column) for column in columns}) == 1

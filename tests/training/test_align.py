@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from mainmatter.clean import read
-from mainmatter.datasets import load_dataset
+from mainmatter.datasets import GoldPage, load_dataset
 from mainmatter.metrics import Gold
 from mainmatter.metrics.bag import bag_of_words
 from mainmatter.metrics.sequences import common_subsequence
 from mainmatter.records import Kind, Page
 from mainmatter.training import align
-from mainmatter.training.align import label, make_example
+from mainmatter.training.align import align_snippets, label, make_example
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -82,6 +82,57 @@ def test_closing_gaps_keeps_an_alignment_an_alignment() -> None:
         assert (np.diff(used) > 0).all()
         assert all(page[i] == gold[g] for i, g in enumerate(found) if g >= 0)
         assert len(used) == common_subsequence(page, gold)
+
+
+def snippet_labels(
+    html: str, must_have: tuple[str, ...] = (), must_not_have: tuple[str, ...] = ()
+) -> list[float | None]:
+    """One label a block; None where nothing is known."""
+    found = align_snippets(read(Page(html)), Gold(must_have=must_have, must_not_have=must_not_have))
+    return [None if np.isnan(share) else share for share in found.tolist()]
+
+
+def test_snippets_label_the_blocks_that_hold_them() -> None:
+    html = "<p>Home</p><h1>On foxes</h1><p>The quick brown fox jumps.</p><p>Another fox.</p><p>© 2024 Zoo</p>"
+    assert snippet_labels(html, ("quick brown", "On foxes"), ("2024",)) == [None, 1, 1, None, 0]
+    assert snippet_labels(html, ("fox",)) == [None, 1, 1, 1, None]
+    assert snippet_labels(html) == [None] * 5
+
+
+def test_white_space_in_snippets_does_not_matter() -> None:
+    html = "<p>The  quick<br>brown\n fox</p><table><tr><td>a<td>b</table>"
+    assert snippet_labels(html, ("\tquick brown\nfox ",), ("a  b",)) == [1, 0]
+
+
+def test_snippets_that_are_not_there_or_empty() -> None:
+    assert snippet_labels("<p>a fox</p><p>x", ("a dog", "", "  "), ("", "\n")) == [None, None]
+    assert snippet_labels("", ("a",), ("b",)) == []
+    assert snippet_labels("<p>a</p><p>fox", ("a fox",)) == [None, None]  # it is in neither of them
+
+
+def test_what_must_be_kept_is_kept_whatever_else_is_in_the_block() -> None:
+    html = "<p>A fox. Share this!</p><p>Share this!</p>"
+    assert snippet_labels(html, ("A fox",), ("Share this",)) == [1, 0]
+
+
+def test_pages_with_snippets_only_are_labelled_by_them() -> None:
+    page = Page("<h1>On foxes</h1><p>The fox.</p><p>Imprint</p>")
+    by_snippets = make_example(GoldPage(page, Gold(must_have=("The fox",), must_not_have=("Imprint",)), {}))
+    assert by_snippets.shares[1:].tolist() == [1, 0]
+    assert np.isnan(by_snippets.shares[0])
+    assert by_snippets.kept.tolist() == [False, True, False]
+    assert list(by_snippets.kinds) == [Kind.HEADING, Kind.PARAGRAPH, Kind.PARAGRAPH]
+    both = make_example(GoldPage(page, Gold("On foxes. The fox.", must_not_have=("The fox",)), {}))
+    assert both.shares.tolist() == [1, 1, 0]  # the text says more
+    nothing = make_example(GoldPage(page, Gold("", must_have=("The fox",)), {}))
+    assert nothing.shares.tolist() == [0, 0, 0]  # an empty text is a text
+
+
+def test_an_example_knows_the_type_of_its_page() -> None:
+    page = Page("<p>The fox.")
+    for gold in (Gold("The fox."), Gold(must_have=("fox",))):
+        assert make_example(GoldPage(page, gold, {"page_type": "forum", "lang": "en"})).page_type == "forum"
+        assert make_example(GoldPage(page, gold, {"lang": "en"})).page_type is None
 
 
 @pytest.mark.data

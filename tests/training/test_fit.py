@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from mainmatter import registry
@@ -21,6 +22,8 @@ from toys import LONG, Cutoff, write_gold_folder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from mainmatter.methods.trainable import Example
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +50,63 @@ def test_pages_without_gold_text_are_skipped_and_told(pages: list[GoldPage]) -> 
     assert observed.observations == [(len(f"A short heading {n}"), len(f"{LONG} {n}.")) for n in range(12)]
     assert observed.oracle == pytest.approx(1)
     assert len(done) == 12
+
+
+class Patient(Cutoff):
+    """A method that can do with snippets."""
+
+    name = "patient"
+    learns_from_snippets = True
+
+    def observe(self, example: Example) -> tuple[int, int]:
+        return int(np.isnan(example.shares).sum()), int(example.kept.sum())
+
+
+SNIPPETS = GoldPage(Page(f"<p>Imprint</p><p>{LONG}</p><p>x", id="snippets"), Gold(must_have=("tells it",)), {})
+
+
+def test_pages_with_snippets_only_are_of_use_to_those_who_learn_from_them(pages: list[GoldPage]) -> None:
+    unwanted = replace(SNIPPETS, gold=Gold(must_not_have=("Imprint",)))
+    nothing = replace(SNIPPETS, gold=Gold(title="A title"), page=Page("<p>x", id="nothing"))
+    for workers in (1, 2):
+        observed = observe_pages(Patient(), [SNIPPETS, nothing, pages[0], unwanted], workers=workers)
+        assert observed.skipped == [("nothing", "has no gold text")]
+        assert observed.pages == [SNIPPETS, pages[0], unwanted]
+        assert observed.observations == [(2, 1), (0, 2), (2, 0)]
+        assert observed.oracle_scores == [None, pytest.approx(1), None]
+        assert observed.oracle == pytest.approx(1)  # of the pages that have a text
+
+
+def test_nothing_but_snippets_has_no_oracle() -> None:
+    observed = observe_pages(Patient(), [SNIPPETS])
+    assert observed.oracle_scores == [None]
+    assert observed.oracle == 0
+
+
+def test_those_who_learn_from_whole_pages_skip_snippets(pages: list[GoldPage]) -> None:
+    observed = observe_pages(Cutoff(), [SNIPPETS, pages[0]])
+    assert observed.skipped == [("snippets", "has no gold text")]
+    assert observed.pages == [pages[0]]
+
+
+def test_training_with_snippets(pages: list[GoldPage], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Cutoff, "learns_from_snippets", True)
+    with_snippets = [replace(SNIPPETS, page=replace(SNIPPETS.page, url=f"https://{n}.org/")) for n in range(3)]
+    some = [replace(page, page=replace(page.page, html=f"{n}{LONG}")) for n, page in enumerate(with_snippets)]
+    lines: list[str] = []
+    _, card = train(Training("cutoff", {"mine": pages, "snippets": some}), no_progress, lines.append)
+    assert lines[0].startswith("15 pages labelled, 0 skipped; keeping exactly the blocks")
+    assert lines[0].endswith("would give bag f1 1.000")  # on those that have a text
+    assert card["pages"]["learned_from"] == 15
+    assert [data["pages"] for data in card["data"]] == [12, 3]
+
+
+def test_cross_validation_with_snippets(pages: list[GoldPage], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Cutoff, "learns_from_snippets", True)
+    observed = observe_pages(Cutoff(), [*pages, SNIPPETS])
+    found = cross_validate("cutoff", observed, ["bag"], folds=3)
+    assert len(found.pages) == 13
+    assert found.scores["bag"]["pages"] == 12
 
 
 def test_a_page_that_a_method_cannot_observe_is_skipped_and_told(

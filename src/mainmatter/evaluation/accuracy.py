@@ -49,7 +49,7 @@ class Cell:
         pages: how many.
         scores: for each metric, its figures for the whole set.
         groups: the same for parts of the set, such as groups["page_type=forum"].
-        ms_per_page: milliseconds a page, from bytes to text, on average; each page was done once.
+        ms_per_page: milliseconds of processor time a page, from bytes to text, on average; each page was done once.
         ms_median: the median.
         failures: the pages on which it failed, with the reason; they count as empty.
     """

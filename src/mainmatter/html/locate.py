@@ -46,7 +46,7 @@ def locate(tree: Tree, segments: Segments) -> list[Block]:
     holders = locator.holders()
     blocks = []
     for i, (element, place) in enumerate(zip(segments.elements, places, strict=True)):
-        first_text = segments.nodes[segments.ranges[i][0]]
+        first_text = segments.nodes[segments.first_nodes[i]]
         is_alone = blocks_of[element] == 1 and place.element is element and element not in holders
         blocks.append(
             Block(

@@ -22,7 +22,8 @@ CELL_SEPARATOR = "\t"
 def join_rows(segments: Segments) -> Segments:
     """Make one block of the cells of each row of data, and paragraphs of the cells of layout tables."""
     kinds = segments.columns.kinds
-    cells = [i for i, kind in enumerate(kinds) if kind is Kind.TABLE_ROW]
+    table_row = Kind.TABLE_ROW  # Enum's members are slow to find
+    cells = [i for i, kind in enumerate(kinds) if kind is table_row]
     if not cells:
         return segments
     absorbed: set[int] = set()
@@ -80,4 +81,4 @@ def _join(segments: Segments, cells: list[int]) -> None:
     columns.texts[first] = CELL_SEPARATOR.join(columns.texts[i] for i in cells)
     columns.link_chars[first] = sum(columns.link_chars[i] for i in cells)
     columns.link_counts[first] = sum(columns.link_counts[i] for i in cells)
-    segments.ranges[first] = (segments.ranges[first][0], segments.ranges[cells[-1]][1])
+    segments.end_nodes[first] = segments.end_nodes[cells[-1]]

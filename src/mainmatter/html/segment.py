@@ -14,13 +14,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mainmatter.html.elements import FIRST_CODE_STATE, MOVES, STATES, Role
-from mainmatter.html.parse import Element, Text, Tree
+from mainmatter.html.parse import Element, Text, Tree, is_html
 from mainmatter.html.rows import join_rows
-from mainmatter.html.segments import Outline, Segments
+from mainmatter.html.segments import NUMBER_OF_TAG, Outline, Segments
 from mainmatter.records import Columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from mainmatter.html.parse import Node
 
 # Where a block begins: the number of its first text node, its position, the numbers of its state and its holder.
 Start = tuple[int, int, int, int]
@@ -28,11 +30,50 @@ Start = tuple[int, int, int, int]
 Linked = tuple[int, int, Element]
 
 _BLOCK, _LINK, _BREAK, _SKIP, _TEMPLATE, _NOSCRIPT, _PICTURE, _EMPHASIS, _FORMULA = map(int, Role)
-# What the end of an element does to the text.
-_NOTHING, _BREAKS, _MAKES_SEAM = range(3)
+# Roles that only the walk knows: what has none of the others; what cannot hold anything, so that there is nothing to
+# skip; what is inside of a formula, where a template may be one in name only.
+_INLINE, _VOID, _VOID_PICTURE, _IN_FORMULA, _TEMPLATE_IN_FORMULA = range(len(Role), len(Role) + 5)
+# What the end of an element does to the text; that of a formula changes what tags mean.
+_NOTHING, _BREAKS, _MAKES_SEAM, _ENDS_FORMULA = range(4)
 
-_NOT_OF_FORMULA = frozenset(("annotation", "annotation-xml", "script", "style", "svg"))
-_NOSCRIPT_AS_BLOCK = {"noscript": MOVES["div"]}
+# What the walk knows of a tag: its role, the state that follows each state, its number in the outline.
+Move = tuple[int, list[int], int]
+
+
+class _Moves(dict[str, Move]):
+    """The move of each tag."""
+
+    def __init__(self, moves: dict[str, Move], otherwise: Move) -> None:
+        super().__init__(moves)
+        self._otherwise = otherwise
+
+    def __missing__(self, tag: str) -> Move:
+        return self._otherwise
+
+
+_VOID_TAGS = frozenset("area base col embed frame img input link meta param source track wbr".split())
+_ROLE_OF_VOID = {_SKIP: _VOID, _PICTURE: _VOID_PICTURE}
+
+
+def _move_of(tag: str) -> Move:
+    role, next_state = MOVES[tag]
+    return _ROLE_OF_VOID[role] if tag in _VOID_TAGS else role, next_state, NUMBER_OF_TAG[tag]
+
+
+_INLINE_MOVE: Move = (_INLINE, [], 0)
+# Those that are met often, since to miss takes longer than to find.
+_OFTEN_INLINE = "abbr bdi nobr optgroup picture ruby slot span time".split()
+_MOVES = _Moves(dict.fromkeys(_OFTEN_INLINE, _INLINE_MOVE) | {tag: _move_of(tag) for tag in MOVES}, _INLINE_MOVE)
+_MOVES_WITH_NOSCRIPT = _Moves({**_MOVES, "noscript": (*MOVES["div"], NUMBER_OF_TAG["noscript"])}, _INLINE_MOVE)
+# The names in a formula mean nothing here, but for those of what annotates it.
+_SKIP_MOVE: Move = (_SKIP, [], 0)
+_MOVES_IN_FORMULA = _Moves(
+    {
+        **dict.fromkeys(("annotation", "annotation-xml", "script", "style", "svg"), _SKIP_MOVE),
+        "template": (_TEMPLATE_IN_FORMULA, [], 0),
+    },
+    otherwise=(_IN_FORMULA, [], 0),
+)
 
 _KINDS = [state.kind for state in STATES]
 _LEVELS = [state.level for state in STATES]
@@ -42,18 +83,15 @@ _CONTROLS = [state.control for state in STATES]
 _BLOCK_MARK = "\x01"
 _LINE_MARK = "\x02"
 
-_COMMON_SPACES = " \n\xa0"
-_RARE_SPACES = [space for space in map(chr, range(0x3001)) if space.isspace() and space not in _COMMON_SPACES]
-
 _SOFT_HYPHEN = "\u00ad"
 # From here on Unicode has the scripts that put no spaces between words.
 _FIRST_CJK = "\u2e80"
 
 
 class _Findings(NamedTuple):
-    """What a walk over the tree brings home; the texts and starts belong to blocks."""
+    """What a walk over the tree brings home."""
 
-    texts: list[str]
+    parts: list[str]  # the page's text, with marks where blocks begin
     starts: list[Start]
     nodes: list[Text]
     linked: list[Linked]
@@ -69,16 +107,15 @@ def segment(tree: Tree, *, read_noscript: bool = False) -> Segments:
         tree: the page's tree.
         read_noscript: take what is inside `<noscript>` for a part of the page; see `html/read.py`.
     """
-    try:
-        found = _walk(tree, read_noscript=read_noscript)
-    except ValueError:  # more marks than blocks
+    found = _walk(tree, read_noscript=read_noscript)
+    if not found.starts:
+        return Segments(Columns([], [], [], [], [], [], []), [], [], [], [], [], [], found.noscripts, found.outline)
+    first_nodes, positions, states, holders = zip(*found.starts, strict=True)
+    texts = _split(found.parts, states)
+    if len(texts) != len(states):  # more marks than blocks
         _remove_marks(tree)
-        found = _walk(tree, read_noscript=read_noscript)
-    texts, starts, nodes, linked, spaced, noscripts, outline = found
-    if not starts:
-        return Segments(Columns([], [], [], [], [], [], []), [], [], [], [], [], noscripts, outline)
-    first_nodes, positions, states, holders = zip(*starts, strict=True)
-    link_chars, link_counts = _count_links(linked, texts)
+        return segment(tree, read_noscript=read_noscript)
+    link_chars, link_counts = _count_links(found.linked, texts)
     segments = Segments(
         Columns(
             texts=texts,
@@ -90,12 +127,13 @@ def segment(tree: Tree, *, read_noscript: bool = False) -> Segments:
             controls=[_CONTROLS[state] for state in states],
         ),
         holders=list(holders),
-        numbers=range(len(starts)),
-        ranges=list(zip(first_nodes, (*first_nodes[1:], len(nodes)), strict=True)),
-        nodes=nodes,
-        spaced=spaced,
-        noscripts=noscripts,
-        outline=outline,
+        numbers=range(len(states)),
+        first_nodes=list(first_nodes),
+        end_nodes=[*first_nodes[1:], len(found.nodes)],
+        nodes=found.nodes,
+        spaced=found.spaced,
+        noscripts=found.noscripts,
+        outline=found.outline,
     )
     if "" in texts:  # nothing but soft hyphens
         segments = segments.only([i for i, text in enumerate(texts) if text])
@@ -103,36 +141,51 @@ def segment(tree: Tree, *, read_noscript: bool = False) -> Segments:
 
 
 def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR0912, PLR0915
-    """Visit the tree once. One long loop with local names: function calls would double its time."""
+    """Visit the tree once. One long loop with local names: function calls would double its time.
+
+    The parser hands out all nodes in the order of the page, in half the time that one iterator for each element takes.
+    An element has ended when a node comes whose parent is another one.
+    """
     parts: list[str] = []
     starts: list[Start] = []
     nodes: list[Text] = []
     linked: list[Linked] = []
     spaced: list[Text] = []
     noscripts: list[str] = []
-    outline = Outline([None], [""], [0], [0], [0], [])
+    elements: list[Element | None] = [None]
+    tags, parents, first, ends, pictures = bytearray(1), [0], [0], [0], list[int]()
     # What to go back to at the end of each open element, and what that end does to the text.
-    open_elements: list[tuple[Iterator[Any], int, int, Element | None, int]] = []
-    moves = (MOVES | _NOSCRIPT_AS_BLOCK if read_noscript else MOVES).get
-    add_part, add_node, add_open = parts.append, nodes.append, open_elements.append
-    add_holder, add_parent, add_picture = outline.elements.append, outline.parents.append, outline.pictures.append
-    add_first, ends = outline.first.append, outline.end
-    add_tag, add_end = outline.tags.append, ends.append
-    holder = last_holder = 0  # the numbers of the block-level element that the walk is in, and of the last one seen
+    open_elements: list[tuple[Node, int, int, Element | None, int]] = []
+    usual_moves = _MOVES_WITH_NOSCRIPT if read_noscript else _MOVES
+    moves = usual_moves
+    current: Node = tree
+    holder = count = 0  # the number of the block-level element that the walk is in, and how many blocks began
     link: Element | None = None
     state = position = last_position = line_breaks = 0
     block_ended = True
     indentation = ""  # white space before the first text of a block of code
     seam = 0  # between two inline elements: 1 after the end of one, 2 after the beginning of the next, or a picture
-    children: Iterator[Any] = iter(tree)
+    coming: Iterator[Any] = tree.descendants
     while True:
-        for node in children:
+        for node in coming:
+            parent = node.parent
+            while parent is not current:
+                current, outer, state, link, effect = open_elements.pop()
+                if effect == _BREAKS:
+                    block_ended = True
+                    ends[holder] = count
+                    holder = outer
+                elif effect == _MAKES_SEAM:
+                    if not seam:
+                        seam = 1
+                elif effect == _ENDS_FORMULA:
+                    moves = usual_moves
             node_type = type(node)
             if node_type is Text:
                 data = node.data
                 if data.isspace():
                     if not block_ended:
-                        add_part(" " if state < FIRST_CODE_STATE else data)
+                        parts.append(" " if state < FIRST_CODE_STATE else data)
                     elif state >= FIRST_CODE_STATE:
                         indentation += data
                     continue
@@ -142,108 +195,93 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
                         position += 1
                     last_position = position
                     starts.append((len(nodes), position, state, holder))
-                    add_part(_BLOCK_MARK)
+                    count += 1
+                    parts.append(_BLOCK_MARK)
                     if indentation:
-                        add_part(indentation)
+                        parts.append(indentation)
                         indentation = ""
                 elif seam == 2 and state < FIRST_CODE_STATE and _would_glue(parts[-1], data):
-                    add_part(" ")
+                    parts.append(" ")
                     spaced.append(node)
                 seam = line_breaks = 0
-                add_part(data)
-                add_node(node)
+                parts.append(data)
+                nodes.append(node)
                 if link is not None:
-                    linked.append((len(starts) - 1, len(data.strip()), link))
+                    linked.append((count - 1, len(data.strip()), link))
             elif node_type is Element:
-                tag = node.tag
-                move = moves(tag)
-                if move is None:  # inline
-                    add_open((children, holder, state, link, _MAKES_SEAM))
-                    children = iter(node)
-                    if seam:
-                        seam = 2
-                    break
-                role, next_state = move
+                role, next_state, number = moves[node.tag]
                 if role == _BLOCK:
-                    add_open((children, holder, state, link, _BREAKS))
-                    children = iter(node)
-                    add_holder(node)
-                    add_tag(tag)
-                    add_parent(holder)
-                    add_first(len(starts))
-                    add_end(0)
-                    last_holder += 1
-                    holder = last_holder
+                    open_elements.append((current, holder, state, link, _BREAKS))
+                    current = node
+                    parents.append(holder)
+                    holder = len(elements)
+                    elements.append(node)
+                    tags.append(number)
+                    first.append(count)
+                    ends.append(0)
                     state = next_state[state]
                     block_ended = True
                     indentation = ""
                     position += 1
-                    break
-                if role == _LINK:
-                    add_open((children, holder, state, link, _MAKES_SEAM))
-                    children = iter(node)
-                    link = node
+                elif role == _LINK:
+                    open_elements.append((current, holder, state, link, _MAKES_SEAM))
+                    current = link = node
                     if seam:
                         seam = 2
-                    break
-                if role == _EMPHASIS:
-                    add_open((children, holder, state, link, _NOTHING))
-                    children = iter(node)
+                elif role == _INLINE:
+                    open_elements.append((current, holder, state, link, _MAKES_SEAM))
+                    current = node
                     if seam:
                         seam = 2
-                    break
-                if role == _FORMULA:
-                    add_open((children, holder, state, link, _NOTHING))
-                    children = _texts_of_formula(node)
-                    break
-                if role == _BREAK:
+                elif role == _VOID:
+                    continue
+                elif role == _VOID_PICTURE:
+                    seam = 2
+                    pictures.append(count)
+                elif role == _EMPHASIS:
+                    open_elements.append((current, holder, state, link, _NOTHING))
+                    current = node
+                    if seam:
+                        seam = 2
+                elif role == _BREAK:
                     line_breaks += 1
                     if line_breaks == 2:
                         block_ended = True
-                    add_part(_LINE_MARK)
-                elif role == _PICTURE:
-                    seam = 2
-                    add_picture(len(starts))
-                elif role == _NOSCRIPT:
-                    noscripts.append(node.text)
+                    parts.append(_LINE_MARK)
+                elif role == _FORMULA:
+                    open_elements.append((current, holder, state, link, _ENDS_FORMULA))
+                    current = node
+                    moves = _MOVES_IN_FORMULA
+                elif role == _IN_FORMULA or (role == _TEMPLATE_IN_FORMULA and not is_html(node)):
+                    open_elements.append((current, holder, state, link, _NOTHING))
+                    current = node
                 elif role == _TEMPLATE and node.attr("shadowrootmode") is not None:
-                    add_open((children, holder, state, link, _BREAKS))
-                    children = (child for fragment in node for child in fragment)
-                    add_holder(node)
-                    add_tag(tag)
-                    add_parent(holder)
-                    add_first(len(starts))
-                    add_end(0)
-                    last_holder += 1
-                    holder = last_holder
+                    open_elements.append((current, holder, state, link, _BREAKS))
+                    current = next(coming)  # the fragment that holds the template's content
+                    parents.append(holder)
+                    holder = len(elements)
+                    elements.append(node)
+                    tags.append(number)
+                    first.append(count)
+                    ends.append(0)
                     block_ended = True
+                else:  # what is inside is skipped
+                    if role == _PICTURE:
+                        seam = 2
+                        pictures.append(count)
+                    elif role == _NOSCRIPT:
+                        noscripts.append(node.text)
+                    coming = node.following
                     break
         else:
-            if not open_elements:
-                break
-            ended = holder
-            children, holder, state, link, effect = open_elements.pop()
-            if effect == _BREAKS:
-                block_ended = True
-                ends[ended] = len(starts)
-            elif effect == _MAKES_SEAM and not seam:
-                seam = 1
-    ends[0] = len(starts)
-    return _Findings(_split(parts, starts), starts, nodes, linked, spaced, noscripts, outline)
-
-
-def _texts_of_formula(formula: Element) -> Iterator[Text]:
-    """The texts of a formula, without what annotates it; not by recursion, since pages can be deep."""
-    open_elements = [iter(formula)]
-    while open_elements:
-        for node in open_elements[-1]:
-            if isinstance(node, Text):
-                yield node
-            elif isinstance(node, Element) and node.tag not in _NOT_OF_FORMULA:
-                open_elements.append(iter(node))
-                break
-        else:
-            open_elements.pop()
+            break
+    for _, outer, _, _, effect in reversed(open_elements):
+        if effect == _BREAKS:
+            ends[holder] = count
+            holder = outer
+    ends[0] = count
+    outline = Outline(elements, tags, parents, first, ends, pictures)
+    return _Findings(parts, starts, nodes, linked, spaced, noscripts, outline)
 
 
 def _remove_marks(tree: Tree) -> None:
@@ -262,28 +300,22 @@ def _would_glue(before: str, after: str) -> bool:
     return len(before) > 1 and len(after) > 1 and before[-1].isalnum() and after[0].isalnum() and after[0] < _FIRST_CJK
 
 
-def _split(parts: list[str], starts: list[Start]) -> list[str]:
+def _split(parts: list[str], states: Sequence[int]) -> list[str]:
     """Put the page's text together, cut it at the marks, and normalise the text of each block."""
     joined = "".join(parts)
     if _SOFT_HYPHEN in joined:
         joined = joined.replace(_SOFT_HYPHEN, "")
     raw_texts = joined.split(_BLOCK_MARK)
     del raw_texts[0]  # what stood before the first block: nothing
-    texts = [
-        text.strip() if start[2] < FIRST_CODE_STATE else _verbatim(text)
-        for text, start in zip(raw_texts, starts, strict=True)
-    ]
-    # Asking is faster than splitting: most texts are clean.
+    texts = list(map(str.strip, raw_texts))
+    # Asking is faster than splitting: most texts are clean. The only white space that is printable is the space.
     for i, text in enumerate(texts):
-        if ("\n" in text or "  " in text or "\xa0" in text) and starts[i][2] < FIRST_CODE_STATE:
+        if not text.isprintable() or "  " in text:
             texts[i] = _collapse(text)
-    for space in (*_RARE_SPACES, _LINE_MARK):
-        if space in joined:
-            for i, text in enumerate(texts):
-                if space in text and starts[i][2] < FIRST_CODE_STATE:
-                    texts[i] = _collapse(text)
-    if _LINE_MARK in joined:
-        texts = [text.replace(_LINE_MARK, "\n") for text in texts]
+    if max(states) >= FIRST_CODE_STATE:
+        for i, state in enumerate(states):
+            if state >= FIRST_CODE_STATE:
+                texts[i] = _verbatim(raw_texts[i])
     return texts
 
 
@@ -292,7 +324,7 @@ def _collapse(text: str) -> str:
     if _LINE_MARK not in text:
         return " ".join(text.split())
     lines = (" ".join(line.split()) for line in text.split(_LINE_MARK))
-    return _LINE_MARK.join(filter(None, lines))
+    return "\n".join(filter(None, lines))
 
 
 def _verbatim(text: str) -> str:
@@ -305,10 +337,15 @@ def _count_links(linked: list[Linked], texts: list[str]) -> tuple[list[int], lis
     last_link: Element | None = None
     last_block = -1
     for block, length, link in linked:
+        if block != last_block:
+            counts[block] = 1
+            chars[block] = length
+            last_block, last_link = block, link
+            continue
         chars[block] += length
-        if link is not last_link or block != last_block:
+        if link is not last_link:
             counts[block] += 1
-            last_link, last_block = link, block
+            last_link = link
     for block in {block for block, _, _ in linked}:  # white space inside of links is collapsed in the text
         chars[block] = min(chars[block], len(texts[block]))
     return chars, counts

@@ -38,6 +38,10 @@ class Told(Sequence[str]):
     def tell(self, index: int) -> str:
         """The sentence about one block."""
 
+    def told_by(self, method: Method, document: Document) -> Sequence[str]:  # noqa: ARG002 - most need neither
+        """These sentences once more, after a journey between processes, on which documents and methods stay behind."""
+        return self
+
     @overload
     def __getitem__(self, index: int) -> str: ...
     @overload

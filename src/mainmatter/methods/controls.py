@@ -6,7 +6,7 @@ obeyed to the letter: a page that is one table has no text left without tables.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from mainmatter.methods.contract import Method
+    from mainmatter.records import Document
 
 Comments = Literal["drop", "keep", "mark"]
 
@@ -118,6 +121,11 @@ class _ReasonsAndWishes(Told):
 
     def __len__(self) -> int:
         return len(self.reasons)
+
+    def told_by(self, method: Method, document: Document) -> Sequence[str]:
+        """These sentences once more, after a journey between processes."""
+        reasons = self.reasons.told_by(method, document) if isinstance(self.reasons, Told) else self.reasons
+        return replace(self, reasons=reasons)
 
     def tell(self, index: int) -> str:
         """The sentence about one block."""

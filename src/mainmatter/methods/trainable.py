@@ -40,15 +40,18 @@ class Example:
     Attributes:
         document: the page.
         gold: what the gold standard says about it.
-        shares: of each block's words, the share that is part of the gold text.
+        shares: of each block's words, the share that is part of the gold text; NaN where nobody knows, on pages of
+            which the gold standard has snippets only.
         kinds: heading, list item or paragraph: what each block is by the gold standard's markup or, where that says
             nothing, by the page's own.
+        page_type: what kind of page it is, such as "article", if the gold standard says so.
     """
 
     document: Document
     gold: Gold
     shares: NDArray[np.float64]
     kinds: Sequence[Kind]
+    page_type: str | None = None
 
     @property
     def kept(self) -> NDArray[np.bool_]:
@@ -67,12 +70,14 @@ class Trainable(ABC, Generic[Observation]):
         version: counts up when what is learned gets another meaning, so that older models are refused.
         learned_with: the parameters that shape what is learned; a model serves only those values that it was trained
             with. The others may be changed after training.
+        learns_from_snippets: whether pages are of use of which only some blocks are labelled.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
     version: ClassVar[int] = 1
     learned_with: ClassVar[frozenset[str]] = frozenset()
+    learns_from_snippets: ClassVar[bool] = False
 
     @abstractmethod
     def extract(self, document: Document) -> Extraction:

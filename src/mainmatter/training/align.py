@@ -11,6 +11,7 @@ docs/results/alignment.md says which labels better; `words` is the default.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Literal
 
@@ -42,8 +43,14 @@ _THREE_KINDS = (Kind.HEADING, Kind.LIST_ITEM)
 
 
 def make_example(gold_page: GoldPage, by: Aligner = "words") -> Example:
-    """Read a page and label its blocks with the gold standard's text."""
-    return label(read(gold_page.page), gold_page.gold, by)
+    """Read a page and label its blocks with the gold standard's text or, where it has none, with its snippets."""
+    document = read(gold_page.page)
+    if gold_page.gold.text is None:
+        shares, kinds = align_snippets(document, gold_page.gold), document.columns.kinds
+        example = Example(document, gold_page.gold, shares, kinds)
+    else:
+        example = label(document, gold_page.gold, by)
+    return replace(example, page_type=gold_page.groups.get("page_type"))
 
 
 def label(document: Document, gold: Gold, by: Aligner = "words") -> Example:
@@ -69,6 +76,16 @@ def align_words(document: Document, gold: Gold) -> tuple[NDArray[np.float64], li
         if gold_kinds and len(in_gold):
             kinds[i] = gold_kinds[int(in_gold[len(in_gold) // 2])]
     return np.array([_share(found) for found in aligned], np.float64), kinds
+
+
+def align_snippets(document: Document, gold: Gold) -> NDArray[np.float64]:
+    """Label the blocks that hold a snippet: 1 if it must be kept, 0 if it must not; of all others nothing is known."""
+    shares = np.full(len(document), np.nan)
+    texts = [" ".join(text.split()) for text in document.columns.texts]
+    for share, snippets in ((0.0, gold.must_not_have), (1.0, gold.must_have)):
+        for snippet in filter(None, (" ".join(snippet.split()) for snippet in snippets)):
+            shares[[i for i, text in enumerate(texts) if snippet in text]] = share
+    return shares
 
 
 def _gold_words(gold: Gold) -> tuple[list[str], list[Kind]]:

@@ -32,18 +32,20 @@ class Observed:
         pages: the pages that it could observe, in order.
         observations: what it observed on each of them.
         skipped: the pages that it could not, with the reason.
-        oracle_scores: for each page, bag of words F1 of the text of exactly those blocks that are labelled as kept.
+        oracle_scores: for each page, bag of words F1 of the text of exactly those blocks that are labelled as kept;
+            None for a page with snippets only.
     """
 
     pages: list[GoldPage] = field(default_factory=list)
     observations: list[Any] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
-    oracle_scores: list[float] = field(default_factory=list)
+    oracle_scores: list[float | None] = field(default_factory=list)
 
     @property
     def oracle(self) -> float:
         """What a perfect choice of blocks would reach on average."""
-        return sum(self.oracle_scores) / max(1, len(self.oracle_scores))
+        known = [score for score in self.oracle_scores if score is not None]
+        return sum(known) / max(1, len(known))
 
 
 def observe_pages(
@@ -58,14 +60,14 @@ def observe_pages(
 
     Args:
         method: the method that is to learn.
-        pages: pages with gold text; those without are skipped.
+        pages: pages with gold text; those without are skipped, unless the method learns from their snippets.
         by: how to label blocks; see `training/align.py`.
         workers: how many processes.
         on_page: called after each page, for showing progress.
     """
     found = Observed()
-    with_gold = [page for page in pages if page.gold.text is not None]
-    found.skipped += [(page.page.id or "", "has no gold text") for page in pages if page.gold.text is None]
+    with_gold = [page for page in pages if _is_of_use(page, method)]
+    found.skipped += [(page.page.id or "", "has no gold text") for page in pages if not _is_of_use(page, method)]
     results = ordered_map(partial(_observe, method, by), with_gold, workers)
     for page, result in zip(with_gold, results, strict=True):
         if isinstance(result, Failure):
@@ -79,10 +81,17 @@ def observe_pages(
     return found
 
 
-def _observe(method: Trainable[Any], by: Aligner, page: GoldPage) -> tuple[Any, float]:
+def _is_of_use(page: GoldPage, method: Trainable[Any]) -> bool:
+    has_snippets = bool(page.gold.must_have or page.gold.must_not_have)
+    return page.gold.text is not None or (method.learns_from_snippets and has_snippets)
+
+
+def _observe(method: Trainable[Any], by: Aligner, page: GoldPage) -> tuple[Any, float | None]:
     example = make_example(page, by)
+    if page.gold.text is None:
+        return method.observe(example), None
     labelled = "\n".join(compress(example.document.columns.texts, example.kept))
-    return method.observe(example), bag_of_words(labelled, page.gold.text or "").f1
+    return method.observe(example), bag_of_words(labelled, page.gold.text).f1
 
 
 def cross_validate(

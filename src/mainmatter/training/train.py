@@ -124,8 +124,11 @@ def _observe(training: Training, method: Trainable[Any], progress: Progress, say
         f"{_count(observed.pages)} labelled, {len(observed.skipped)} skipped; "
         f"keeping exactly the blocks that are labelled so would give {METRIC} f1 {observed.oracle:.3f}"
     )
-    if observed.oracle < POOR_LABELS:
-        worst = min(zip(observed.oracle_scores, observed.pages, strict=True), key=lambda both: both[0])[1].page.id
+    measured = [
+        (score, page) for score, page in zip(observed.oracle_scores, observed.pages, strict=True) if score is not None
+    ]
+    if measured and observed.oracle < POOR_LABELS:
+        worst = min(measured, key=lambda both: both[0])[1].page.id
         say(f"that is little: are the gold texts those of the pages? Look at {worst} first")
     return observed
 

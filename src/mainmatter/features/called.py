@@ -1,0 +1,54 @@
+"""What any element around a block is called, however far up: "comment", "nav", "content", ...
+
+A block deep inside of something that is called "comments" is a comment, whatever the elements between are called; so
+these names are inherited, as the tags in features/outline.py are.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mainmatter.features.names import FIRST_STEM, STEMS, stems_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from mainmatter.features.outline import Containers
+
+# The stems that say most about all that is below; as many as fit into one whole number.
+_INHERITED = tuple(
+    """
+    advert article author banner body breadcrumb caption card comment consent content cookie descr entry filter foot
+    forum head hidden list login main menu message meta modal nav newsletter pag popular popup post product promo
+    recommend relat reply review search share side social sponsor story subscri tag teaser text thread widget
+    """.split()
+)
+CALLED = tuple(f"called_{stem}" for stem in _INHERITED)
+
+_BIT_OF_STEM = {FIRST_STEM + STEMS.index(stem): 1 << bit for bit, stem in enumerate(_INHERITED)}
+_BITS = np.arange(len(_INHERITED), dtype=np.int64)[:, None]
+
+
+def called_around(names: Sequence[tuple[int, str]], containers: Containers) -> NDArray[np.int64]:
+    """For each block, one row for each of `CALLED`: 1 if an element around it is called so.
+
+    Args:
+        names: as `names_of` gives them, one a container.
+        containers: the elements that hold text.
+    """
+    bits = np.array([_bits_of(name) for _, name in names], np.int64)
+    up = containers.parents
+    while up.any():  # each round looks twice as far up
+        bits = bits | bits[up]
+        up = up[up]
+    return bits[containers.holders] >> _BITS & 1
+
+
+@lru_cache(maxsize=20_000)
+def _bits_of(name: str) -> int:
+    return sum(_BIT_OF_STEM.get(stem, 0) for stem in stems_of(name))

@@ -1,0 +1,310 @@
+"""`main`: our own method, the default: a small net that looks at each block, its neighbours, and the page as a whole.
+
+It learns from all the signals that the papers found (features/context.py) and from what pages call their elements
+(features/names.py), but from no word, so that what it learned holds in every language. In three steps:
+
+    describe(document) -> what each block looks like, as arrays
+    judge(described)   -> how likely each block is main matter or a reader's comment, and what kind of page this is
+    best_choice(...)   -> the blocks that promise the highest F on this page (methods/expected.py)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from mainmatter.errors import InputError
+from mainmatter.features.called import CALLED, called_around
+from mainmatter.features.context import COLUMNS, LEVELS, describe_blocks
+from mainmatter.features.names import COUNT, FIRST_STEM, STEMS, TAGS, names_of, stems_of
+from mainmatter.learners.block_net import BlockNet, Rows
+from mainmatter.learners.block_net_training import Config, Shares, train_net
+from mainmatter.learners.block_net_training import Example as NetExample
+from mainmatter.methods.controls import Comments, apply_controls, check_controls, tell_controls
+from mainmatter.methods.expected import best_choice
+from mainmatter.methods.signals import FAMILIES, Described, SignalReasons, leave_out
+from mainmatter.methods.trainable import Trainable, be_silent, need_some
+from mainmatter.methods.vectors import VectorCache
+from mainmatter.metrics.words import words
+from mainmatter.records import Extraction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from mainmatter.features.context import PageArrays
+    from mainmatter.learners.block_net import Output
+    from mainmatter.methods.trainable import Example
+    from mainmatter.records import Document
+
+PAGE_TYPES = ("article", "documentation", "service", "forum", "product", "listing", "collection")
+
+_COMMENT = FIRST_STEM + STEMS.index("comment")
+_FORUM = "forum"
+_ALL_COLUMNS = (*COLUMNS, *CALLED)
+_LINK_SHARE, _IN_TITLE, _IS_HEADING, _HAS_TITLE, _CALLED_COMMENT = map(
+    _ALL_COLUMNS.index, ("link_share", "in_title", "kind_heading", "page_has_title", "called_comment")
+)
+_ENOUGH, _ENOUGH_IF_CALLED_SO = 0.5, 0.1  # of a probability, to be a comment
+_MOST_OF_PAGE = 0.7
+_CONFIG = Config(names=COUNT - 1, types=len(PAGE_TYPES), hidden=32, shares=Shares(comment=0.5))
+_RATE_OF_MORE = 1e-3  # of learning, for a net that knows much already
+# What the numbers of a net stand for: another version's columns or names would be other numbers.
+_SEEN = {"columns": list(_ALL_COLUMNS), "tags": list(TAGS), "stems": list(STEMS), "page_types": list(PAGE_TYPES)}
+_LINKED = 0.9  # a block with a larger share of links is no comment, but a link that stands among them
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the net says about a page.
+
+    Attributes:
+        chances: for each block, the probability that it is main matter.
+        comment_chances: for each block, the probability that it is a reader's comment.
+        page_type: what kind of page it is.
+    """
+
+    chances: NDArray[np.float64]
+    comment_chances: NDArray[np.float64]
+    page_type: str
+
+
+@dataclass(eq=False)
+class Main(Trainable[NetExample]):
+    """Keep the blocks that promise the highest F; works in any language and on any kind of page.
+
+    Args:
+        dial: from 0, only what is surest, to 1, all text; 0.5 weighs precision and recall alike.
+        comments: readers' comments are dropped, kept in their place, or kept and marked.
+        headings: whether headings are kept.
+        tables: whether rows of tables are kept.
+        captions: whether captions are kept.
+        code: whether code is kept.
+        without: signals to do without, with "+" between, such as "names+capitals": for finding out what they are
+            worth.
+        epochs: how often training looks at each page.
+        seed: of all that is random in training.
+        start: the model that training goes on from, "main" for the one that ships; "" starts from nothing.
+    """
+
+    dial: float = 0.5
+    comments: Comments = "drop"
+    headings: bool = True
+    tables: bool = True
+    captions: bool = True
+    code: bool = True
+    without: str = ""
+    epochs: int = 8
+    seed: int = 0
+    start: str = ""
+
+    net_: BlockNet = field(init=False, repr=False)
+    vectors_: VectorCache[tuple[int, str]] = field(init=False, repr=False)
+
+    name: ClassVar[str] = "main"
+    summary: ClassVar[str] = "our own: a small net over all signals of the papers, and the page as a whole"
+    learns_from_snippets: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_controls(self.name, dial=self.dial, comments=self.comments)
+        unknown = [family for family in self._left_out() if family not in FAMILIES]
+        if unknown:
+            raise InputError(f"method 'main': no signal {unknown[0]!r}; there are {', '.join(FAMILIES)}")
+        for name, least in (("epochs", 1), ("seed", 0)):
+            if type(getattr(self, name)) is not int or getattr(self, name) < least:
+                raise InputError(f"method 'main': {name} is a whole number from {least}, not {getattr(self, name)!r}")
+
+    def extract(self, document: Document) -> Extraction:
+        """Keep the blocks that promise the highest F."""
+        described = self.describe(document)
+        judged = self.judge(described)
+        kinds = document.columns.kinds
+        is_comment = _comments(judged, described, document.columns.controls)
+        chances = judged.chances if self.dial == 1 else np.where(is_comment, 0, judged.chances)
+        choice = best_choice(chances, described.arrays.sizes, self.dial)
+        headline = _headline(described) if "title" not in self._left_out() else None
+        if headline is not None and self.dial > 0:
+            choice.kept[headline] = True
+        # Had comments not been set aside, they might have been kept: so their reasons must tell that they were.
+        wanted = choice.kept | is_comment if self.comments == "drop" else choice.kept
+        kept = apply_controls(
+            wanted,
+            kinds,
+            is_comment,
+            comments=self.comments,
+            headings=self.headings,
+            tables=self.tables,
+            captions=self.captions,
+            code=self.code,
+        )
+        reasons = SignalReasons(self, document, judged.chances, headline)
+        return Extraction(
+            document,
+            self.name,
+            scores=judged.chances,
+            kept=kept,
+            kinds=kinds,
+            reasons=tell_controls(reasons, wanted, kept, kinds, is_comment, comments=self.comments),
+            page_type=judged.page_type if len(document) else None,
+            confidence=choice.expected if len(document) else None,
+            is_comment=is_comment,
+            marks_comments=self.comments == "mark",
+        )
+
+    def describe(self, document: Document) -> Described:
+        """What each block looks like, and what its containers are called."""
+        self._need_net()
+        arrays, names = _look_at(document)
+        described = Described(arrays, self.vectors_.of(names))
+        return leave_out(described, self._left_out(), self.net_.mean) if self.without else described
+
+    def judge(self, described: Described) -> Judgement:
+        """How likely each block is main matter, or a comment, and what kind of page this is."""
+        output = self._run(described)
+        chances = np.exp(-np.logaddexp(0, -output.logits.T.astype(np.float64)))
+        return Judgement(chances[0], chances[1], PAGE_TYPES[int(output.types.argmax())])
+
+    def log_odds(self, described: Described, without: str | None = None) -> NDArray[np.float64]:
+        """The log odds of each block to be main matter, also if a family of signals said nothing."""
+        if without is not None:
+            described = leave_out(described, (without,), self.net_.mean)
+        return self._run(described).logits[:, 0].astype(np.float64)
+
+    def observe(self, example: Example) -> NetExample:
+        """Take what the net sees of a page, and the labels of its blocks."""
+        document = example.document
+        arrays, all_names = _look_at(document)
+        names = [(tag, *stems_of(name)) for tag, name in all_names]
+        rows = Rows(
+            dense=np.ascontiguousarray(arrays.dense),
+            tokens=np.array([number for numbers in names for number in numbers], np.intp),
+            token_elements=np.repeat(np.arange(len(names)), [len(numbers) for numbers in names]),
+            parents=arrays.containers.parents,
+            containers=np.ascontiguousarray(arrays.around),
+        )
+        shares = example.shares.astype(np.float32)
+        return NetExample(
+            rows=rows,
+            shares=shares,
+            words=np.array([len(words(text)) for text in document.columns.texts], np.float32),
+            comment=_comment_labels(arrays, rows, example.page_type),
+            page_type=PAGE_TYPES.index(example.page_type) if example.page_type in PAGE_TYPES else -1,
+        )
+
+    def learn(self, observations: Sequence[NetExample], report: Callable[[str], object] = be_silent) -> Self:
+        """Train the net on pages that look a little different each time (features/augment.py).
+
+        Raises:
+            InputError: there is no page with a labelled block.
+        """
+        from mainmatter.features.augment import Augmenter  # noqa: PLC0415 - only for training
+
+        known = [page for page in observations if not np.isnan(page.shares).all()]
+        need_some(known, self.name)
+        config = replace(_CONFIG, epochs=self.epochs, rate=_RATE_OF_MORE if self.start else _CONFIG.rate)
+        start = self._start_net()
+        self._use(train_net(known, config, self.seed, augment=Augmenter(known), start=start, report=report))
+        return self
+
+    def facts_and_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The names of the columns, tags and stems that the net was trained on; its weights."""
+        self._need_net()
+        return _SEEN, self.net_.arrays()
+
+    def restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        """Take over a net that was trained on the same columns, tags and stems."""
+        for name, mine in _SEEN.items():
+            if facts[name] != mine:
+                raise ValueError(f"trained on other {name} than this version knows")
+        net = BlockNet.from_arrays(arrays)
+        if (net.features, net.names, net.levels) != (len(_ALL_COLUMNS), COUNT - 1, LEVELS + 1):
+            raise ValueError("the net does not fit its facts")
+        if len(net.weights["type_bias"]) != len(PAGE_TYPES):
+            raise ValueError("the net knows other types of pages")
+        self._use(net)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "vectors_"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if "net_" in state:
+            self._use(state["net_"])
+
+    def _left_out(self) -> tuple[str, ...]:
+        return tuple(filter(None, self.without.split("+")))
+
+    def _use(self, net: BlockNet) -> None:
+        self.net_ = net
+        self.vectors_ = VectorCache(lambda named: net.embed(np.array([named[0], *stems_of(named[1])])))
+
+    def _need_net(self) -> None:
+        if not hasattr(self, "net_"):
+            raise InputError("method 'main' has not been trained: call fit, load or load_shipped first")
+
+    def _start_net(self) -> BlockNet | None:
+        if not self.start:
+            return None
+        return (Main().load_shipped() if self.start == self.name else Main.load(self.start)).net_
+
+    def _run(self, described: Described) -> Output:
+        arrays = described.arrays
+        return self.net_.forward_from(arrays.dense, described.vectors, arrays.containers.parents, arrays.around)
+
+
+def _look_at(document: Document) -> tuple[PageArrays, list[tuple[int, str]]]:
+    """The page as arrays, with what is around each block by its names; and the names of the containers."""
+    arrays = describe_blocks(document)
+    names = names_of(document, arrays.containers)
+    called = called_around(names, arrays.containers)
+    dense = np.concatenate([arrays.dense.T, called], dtype=np.float32, casting="unsafe").T
+    return replace(arrays, dense=dense), names
+
+
+def _headline(described: Described) -> int | None:
+    """The heading that says most of the page's title, which readers want whatever the net has learned.
+
+    Gold standards differ: CleanEval's keep it, WCXB's keep it on one page in four, as title and not as text.
+    """
+    dense = described.arrays.dense
+    if not len(dense) or not dense[0, _HAS_TITLE]:
+        return None
+    in_title = dense[:, _IN_TITLE] * dense[:, _IS_HEADING]
+    headline = int(in_title.argmax())
+    return headline if in_title[headline] > 0 else None
+
+
+def _comments(judged: Judgement, described: Described, controls: Sequence[bool]) -> NDArray[np.bool_]:
+    """The blocks that are readers' comments; not the buttons and links that stand among them.
+
+    What stands in something that the page calls comments needs less evidence than what does not. A page of nothing but
+    comments has them for its main matter.
+    """
+    chances, dense = judged.comment_chances, described.arrays.dense
+    found: NDArray[np.bool_] = chances > np.where(dense[:, _CALLED_COMMENT] > 0, _ENOUGH_IF_CALLED_SO, _ENOUGH)
+    if found.any():
+        found &= ~np.array(controls) & (dense[:, _LINK_SHARE] < _LINKED)
+    return found if not found.all() else np.zeros_like(found)
+
+
+def _comment_labels(arrays: PageArrays, rows: Rows, page_type: str | None) -> NDArray[np.float32]:
+    """The blocks in what a page calls comments, for learning what comments look like where no name tells.
+
+    A forum's posts are its main matter, whatever it calls them; and what holds the headline, or most of a page that has
+    none, is no comment: many a page says in the name of its body whether it has comments.
+    """
+    labels = np.zeros(len(rows.dense), np.float32)
+    if page_type == _FORUM or not len(labels):
+        return labels
+    containers, sizes = arrays.containers, arrays.sizes
+    in_title = rows.dense[:, _IN_TITLE] * (1 + rows.dense[:, _IS_HEADING])
+    headline = int(in_title.argmax()) if rows.dense[0, _HAS_TITLE] else -1
+    for element in np.unique(rows.token_elements[rows.tokens == _COMMENT]).tolist():
+        first, end = int(containers.first[element]), int(containers.end[element])
+        is_most = headline < 0 and sizes[first:end].sum() > _MOST_OF_PAGE * sizes.sum()
+        if not first <= headline < end and not is_most:
+            labels[first:end] = 1
+    return labels

@@ -1,0 +1,80 @@
+"""Small pages of three types with gold texts, and a `main` that has learned from them in a second or two."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from mainmatter.datasets import GoldPage
+from mainmatter.methods.main import Main
+from mainmatter.metrics import Gold
+from mainmatter.records import Page
+from mainmatter.training.align import make_example
+
+if TYPE_CHECKING:
+    from mainmatter.methods.trainable import Example
+
+EPOCHS = 50
+_SENTENCES = (
+    "The ferry leaves the harbour at seven, and it is back before noon.",
+    "Nobody had counted the seals since the winter of the great storm.",
+    "When the wind turns to the north, the boats stay where they are.",
+    "A lamp was lit in every window, as had been the custom for years.",
+    "She walked along the pier, slowly, and read the names of the ships.",
+    "In the village they say that the fog has a memory of its own.",
+    "It took four men, two ropes and a good deal of patience to lift it.",
+)
+MENU = '<nav class="menu"><ul><li><a href="/">Home</a><li><a href="/news">News</a><li><a href="/map">Map</a></ul></nav>'
+_FOOT = '<footer class="foot"><p><a href="/imprint">Imprint</a></p><p>© 2020 The Harbour Post</p></footer>'
+
+
+def prose(number: int, sentences: int = 3) -> str:
+    """A paragraph; another one for another number."""
+    chosen = (_SENTENCES[(number * 3 + i) % len(_SENTENCES)] for i in range(sentences))
+    return f"{' '.join(chosen)} That was day {number}."
+
+
+def article(number: int, comments: str = "comments") -> GoldPage:
+    """A text with a headline, and two comments in a container of that class."""
+    title, paragraphs = f"News of day {number}", [prose(number), prose(number + 1, 4), prose(number + 2)]
+    html = f"""<title>{title}</title><body>{MENU}<article class="content"><h1>{title}</h1>
+        {"".join(f"<p>{text}</p>" for text in paragraphs)}</article>
+        <div class="{comments}"><div class="entry"><p>Me too, I saw {number} of them.</p></div>
+        <div class="entry"><p>I doubt it, there are never {number}.</p></div></div>{_FOOT}"""
+    return GoldPage(Page(html, id=f"article-{number}"), Gold("\n".join([title, *paragraphs])), {"page_type": "article"})
+
+
+def forum(number: int) -> GoldPage:
+    """Posts, which the page calls comments."""
+    title, posts = f"Question {number} on boats", [prose(number + i, 1 + i % 2) for i in range(4)]
+    html = f"""<title>{title}</title><body>{MENU}<div class="thread"><h1>{title}</h1>
+        {"".join(f'<div class="comment"><b>Sailor {i}</b><p>{post}</p></div>' for i, post in enumerate(posts))}
+        </div>{_FOOT}"""
+    return GoldPage(Page(html, id=f"forum-{number}"), Gold("\n".join([title, *posts])), {"page_type": "forum"})
+
+
+def product(number: int) -> GoldPage:
+    """A thing to buy: a description, a table, a link to others."""
+    title, text, rows = f"Rope No. {number}", prose(number, 2), [("Length", f"{number} m"), ("Colour", "red")]
+    html = f"""<title>{title} - The Rope Shop</title><body>{MENU}<div class="product"><h1>{title}</h1><p>{text}</p>
+        <table>{"".join(f"<tr><td>{name}<td>{value}" for name, value in rows)}</table><button>Add to cart</button></div>
+        <div class="related"><a href="/1">Another rope</a> <a href="/2">A third rope</a></div>{_FOOT}"""
+    gold = "\n".join([title, text, *(" ".join(row) for row in rows)])
+    return GoldPage(Page(html, id=f"product-{number}"), Gold(gold), {"page_type": "product"})
+
+
+def gold_pages(count: int = 6) -> list[GoldPage]:
+    """So many pages of each type."""
+    return [make(number) for number in range(count) for make in (article, forum, product)]
+
+
+@cache
+def examples() -> tuple[Example, ...]:
+    """The pages, labelled."""
+    return tuple(map(make_example, gold_pages()))
+
+
+@cache
+def trained() -> Main:
+    """A method that has learned from the pages; shared by all tests, so do not change it."""
+    return Main(epochs=EPOCHS).fit(examples())
