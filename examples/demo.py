@@ -14,9 +14,20 @@ def main() -> None:
     """Run the commands that a new user would, and say what each one does."""
     run("Clean the example site into Markdown files", "clean", "examples/site", "-f", "markdown", "-o", f"{OUT}/site")
     run("The main matter of one page, as text", "clean", "examples/site/blog/lens.html")
-    run("The same for a plain-text dump", "clean", "examples/dump.txt")
-    run("Why? What was kept of the product page, and the reasons", "explain", "examples/site/shop/storm-lantern.html")
-    run("The same by a method that has learned", "clean", "examples/site/shop/storm-lantern.html", "-m", "fiasco")
+    run(
+        "Why? Every block of a forum thread, and the signals for and against it",
+        "explain",
+        "examples/site/forum/thread-41.html",
+    )
+    run(
+        "A page with what its readers said, set apart",
+        "clean",
+        "examples/site/blog/keepers-garden.html",
+        "--comments",
+        "mark",
+    )
+    run("Of a product page, only what is sure", "clean", "examples/site/shop/storm-lantern.html", "--dial", "0.1")
+    run("A plain-text dump, by a method of the ICE paper", "clean", "examples/dump.txt", "-m", "ice-heuristic")
     run("A picture of it", "plot", "examples/site/blog/lens.html", "-o", f"{OUT}/lens.png")
     print(f"\nThe results lie in {OUT}/:")
     for file in sorted((ROOT / OUT).rglob("*.*")):

@@ -1,20 +1,29 @@
-"""Small pages of three types with gold texts, and a `main` that has learned from them in a second or two."""
+"""Small pages of three types with gold texts, a `main` that has learned from them in a second, one to see through."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from mainmatter.datasets import GoldPage
-from mainmatter.methods.main import Main
+from mainmatter.features.called import CALLED
+from mainmatter.features.context import COLUMNS, LEVELS
+from mainmatter.features.names import COUNT, FIRST_STEM, STEMS
+from mainmatter.learners.block_net import BlockNet, shapes_of
+from mainmatter.methods.main import PAGE_TYPES, Main
 from mainmatter.metrics import Gold
 from mainmatter.records import Page
 from mainmatter.training.align import make_example
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from mainmatter.methods.trainable import Example
 
-EPOCHS = 50
+EPOCHS = 80
+_FAR, _SCALE = 100, 10
 _SENTENCES = (
     "The ferry leaves the harbour at seven, and it is back before noon.",
     "Nobody had counted the seals since the winter of the great storm.",
@@ -78,3 +87,32 @@ def examples() -> tuple[Example, ...]:
 def trained() -> Main:
     """A method that has learned from the pages; shared by all tests, so do not change it."""
     return Main(epochs=EPOCHS).fit(examples())
+
+
+def linear_main(names: dict[str, float] | None = None, bias: float = 0, **columns: float) -> Main:
+    """A method whose log odds are so many times the columns, so much for a name of the block's element, and a bias."""
+    features = len(COLUMNS) + len(CALLED)
+    shapes = shapes_of(
+        features=features,
+        names=COUNT - 1,
+        levels=LEVELS + 1,
+        width=1,
+        hidden=2,
+        pooled=1,
+        layers=0,
+        types=len(PAGE_TYPES),
+    )
+    weights: dict[str, NDArray[Any]] = {name: np.zeros(shape) for name, shape in shapes.items()}
+    for column, weight in columns.items():
+        weights["in_weights"][COLUMNS.index(column), 0] = weight * _SCALE
+    weights["in_weights"][features, 0] = 1  # the element itself comes first
+    for stem, weight in (names or {}).items():
+        weights["embedding"][FIRST_STEM + STEMS.index(stem)] = weight
+    weights["in_bias"][0] = _FAR  # so that nothing is cut at zero
+    weights["hidden_weights"][0] = 1
+    weights["out_weights"][0, 0] = 1
+    weights["out_bias"][:] = bias - _FAR, -_FAR
+    net = BlockNet(weights, np.zeros(features), np.full(features, _SCALE), ())
+    method = Main()
+    method.restore(trained().facts_and_arrays()[0], net.arrays())
+    return method

@@ -37,7 +37,15 @@ PAGE = f"<html lang=en><title>The title</title><ul><li>Home</ul><div><p></p><h1>
 
 class TestClean:
     def test_text(self) -> None:
-        assert mainmatter.clean(PAGE).text == f"Heading\n\n{LONG}"
+        assert mainmatter.clean(PAGE, method="ice-heuristic").text == f"Heading\n\n{LONG}"
+
+    def test_main_is_the_method_if_none_is_named(self) -> None:
+        found, same = mainmatter.clean(PAGE), mainmatter.clean(PAGE, method="main")
+        assert found.method == "main"
+        assert everything(found) == everything(same)
+        assert found.page_type is not None
+        assert found.confidence is not None
+        assert LONG in found.text
 
     def test_bytes(self) -> None:
         html = "<meta charset=iso-8859-15><p>Der Käse kostet heute fünf € und ist aus dem schönen Allgäu gekommen"
@@ -68,11 +76,17 @@ class TestClean:
             mainmatter.clean(Page(PAGE, address), url="https://other.example/")
 
     def test_a_dump(self) -> None:
-        assert mainmatter.clean(Page(f"Heading\n\n{LONG}\n\nx", format="text")).text == f"Heading\n\n{LONG}"
+        page = Page(f"Heading\n\n{LONG}\n\nx", format="text")
+        assert mainmatter.clean(page, method="ice-heuristic").text == f"Heading\n\n{LONG}"
 
     def test_a_method_by_name_with_parameters(self) -> None:
-        assert mainmatter.clean(PAGE, min_words=100).text == ""
+        assert mainmatter.clean(PAGE, method="ice-heuristic", min_words=100).text == ""
         assert mainmatter.clean(PAGE, method="density", c1=0, c2=100).text == f"Home\n\nHeading\n\n{LONG}\n\nx"
+
+    def test_parameters_of_the_method_that_is_not_named(self) -> None:
+        assert mainmatter.clean(PAGE, dial=1).text == f"Home\n\nHeading\n\n{LONG}\n\nx"
+        with pytest.raises(InputError, match="method 'main' has no parameter 'min_words'"):
+            mainmatter.clean(PAGE, min_words=100)
 
     def test_a_method_as_an_object(self) -> None:
         method = mainmatter.get_method("ice-baseline")
@@ -115,7 +129,7 @@ class TestClean:
 
 class TestRecords:
     def test_an_extraction(self) -> None:
-        found = mainmatter.clean(PAGE)
+        found = mainmatter.clean(PAGE, method="ice-heuristic")
         assert len(found) == 2
         assert len(found.document) == 4
         assert [block.text for block in found.blocks] == ["Heading", LONG]
@@ -152,7 +166,7 @@ class TestRecords:
                 setattr(record, next(iter(record.__dataclass_fields__)), None)
 
     def test_reasons_can_be_sliced(self) -> None:
-        reasons = mainmatter.clean(PAGE).reasons
+        reasons = mainmatter.clean(PAGE, method="ice-heuristic").reasons
         assert list(reasons[1:3]) == [reasons[1], reasons[2]]
         assert reasons[-1] == "too few characters to be anything"
 
@@ -170,6 +184,9 @@ def everything(found: Extraction) -> list[object]:
         found.kept.tolist(),
         list(found.kinds),
         list(found.reasons),
+        found.page_type,
+        found.confidence,
+        found.labels,
         *(found.render(name) for name in sorted(FORMATS)),
     ]
 
@@ -197,14 +214,15 @@ PAGES = [
 
 
 class TestCleanMany:
+    @pytest.mark.parametrize("method", ["density", "main"])
     @pytest.mark.parametrize("workers", [1, 2])
-    def test_each_page_gives_what_it_gives_alone(self, workers: int) -> None:
-        results = list(mainmatter.clean_many(PAGES, workers=workers, method="density"))
+    def test_each_page_gives_what_it_gives_alone(self, workers: int, method: str) -> None:
+        results = list(mainmatter.clean_many(PAGES, workers=workers, method=method))
         assert len(results) == len(PAGES)
         for page, result in zip(PAGES, results, strict=True):
             assert isinstance(result, Extraction)
             assert result.document.page is page
-            assert everything(result) == everything(mainmatter.clean(page, method="density"))
+            assert everything(result) == everything(mainmatter.clean(page, method=method))
 
     @pytest.mark.parametrize("workers", [1, 2])
     def test_pages_of_all_sorts(self, workers: int) -> None:
@@ -215,7 +233,7 @@ class TestCleanMany:
             "",
             b"\xff\xfe",
         ]
-        results = mainmatter.clean_many(pages, workers=workers)
+        results = mainmatter.clean_many(pages, workers=workers, method="ice-heuristic")
         texts = [result.text for result in results if isinstance(result, Extraction)]
         assert texts == [LONG, LONG, f"Title\n\n{LONG}", "", ""]
 
@@ -234,7 +252,7 @@ class TestCleanMany:
 
     @pytest.mark.parametrize("workers", [1, 2])
     def test_parameters_reach_the_method(self, workers: int) -> None:
-        (result,) = mainmatter.clean_many([PAGE], workers=workers, min_words=100)
+        (result,) = mainmatter.clean_many([PAGE], workers=workers, method="ice-heuristic", min_words=100)
         assert isinstance(result, Extraction)
         assert result.text == ""
 

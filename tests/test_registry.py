@@ -17,6 +17,7 @@ from mainmatter.registry import DEFAULT_METHOD, FORMATS, METHODS, get_format, ge
 def test_the_methods_that_need_no_training_are_there() -> None:
     assert {"density", "ice-baseline", "ice-elaborate", "ice-heuristic"} <= set(method_names())
     assert method_names() == sorted(method_names())
+    assert DEFAULT_METHOD == "main"
     assert DEFAULT_METHOD in method_names()
 
 

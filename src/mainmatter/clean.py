@@ -165,8 +165,12 @@ def _clean_in_processes(
 def _decide_page(page: Page, method: Method, limits: Limits) -> Extraction:
     """An extraction without its page."""
     extraction = _clean_page(page, method, limits)
-    document = extraction.document
-    return replace(extraction, document=Document(_NO_PAGE, document.columns, document.encoding, TextSource(_NO_PAGE)))
+    document, reasons = extraction.document, extraction.reasons
+    return replace(
+        extraction,
+        document=Document(_NO_PAGE, document.columns, document.encoding, TextSource(_NO_PAGE)),
+        reasons=reasons.for_journey() if isinstance(reasons, Told) else reasons,
+    )
 
 
 def _with_page(page: Page, extraction: Extraction, method: Method) -> Extraction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,18 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_block_with_verdict_score_kind_reason_and_excerpt() -> None:
     result = explain(PAGES / "river.html", "-m", "density")
     assert (result.exit_code, result.stdout, result.stderr) == (0, DENSITY, "")
+
+
+def test_the_default_tells_type_confidence_labels_and_signals() -> None:
+    first, *blocks, last = explain(PAGES / "river.html").stdout.splitlines()
+    assert re.fullmatch(r"page type: [a-z]+, confidence: [01]\.\d\d", first)
+    number = r"[+-]\d+\.\d"
+    signals = rf"(for|against) [a-z ]+ {number}(, [a-z ]+ {number})*"
+    verdict = r" +\d+ (kept     [01]\.\d\d  main       |dropped  [01]\.\d\d  boilerplate)"
+    reason = rf"(the page's headline; )?probability [01]\.\d\d; ({signals}(; {signals})?|no signal stands out)"
+    for line in blocks[::2]:
+        assert re.fullmatch(rf"{verdict}  [a-z-]+ +{reason}", line), line
+    assert re.fullmatch(r"main: kept \d of 7 blocks, \d+ of 255 characters \(\d+%\)", last)
 
 
 def test_excerpts_use_the_width_there_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from block_net_pages import FEATURES, LEVELS, NAMES, TYPES, random_rows
-from mainmatter.learners.block_net import BlockNet, Output, Rows, means_of_paths, multiply, shapes_of
+from mainmatter.learners.block_net import BlockNet, Output, Rows, multiply, shapes_of
+from mainmatter.learners.block_net_paths import means_of_paths, ways_up
 
 DILATIONS = (1, 2, 4)
 
@@ -108,7 +109,7 @@ def test_names_that_are_not_known_say_nothing() -> None:
 def test_vectors_of_elements_may_be_given() -> None:
     net, rows = random_net(), random_rows(np.random.default_rng(4), 20)
     vectors = np.stack([net.embed(rows.tokens[rows.token_elements == each]) for each in range(len(rows.parents))])
-    output = net.forward_from(rows.dense, vectors, rows.parents, rows.containers)
+    output = net.forward_from(rows.dense, vectors, ways_up(rows.parents), rows.containers)
     assert output.logits == pytest.approx(net.forward(rows).logits, rel=1e-5, abs=1e-5)
     assert not net.embed(np.zeros(0, np.intp)).any()
 
@@ -117,7 +118,7 @@ def test_a_long_chain_of_elements_counts_each_once() -> None:
     count = 1000
     vectors = np.ones((count, 1))
     vectors[0] = 7
-    means = means_of_paths(vectors, np.maximum(np.arange(count) - 1, 0))
+    means = means_of_paths(vectors, ways_up(np.maximum(np.arange(count) - 1, 0)))
     depths = np.arange(count)
     assert means[:, 0] == pytest.approx((7 + depths) / np.maximum(depths, 1))
 
@@ -125,8 +126,10 @@ def test_a_long_chain_of_elements_counts_each_once() -> None:
 @pytest.mark.parametrize("rows", [0, 1, 25, 26, 300])
 def test_products_in_tiles(rows: int) -> None:
     rng = np.random.default_rng(5)
-    left, right = rng.random((rows, 212)), rng.random((212, 48))
+    left, right, place = rng.random((rows, 212)), rng.random((212, 48)), np.zeros((rows, 48))
     assert multiply(left, right) == pytest.approx(left @ right)
+    assert multiply(np.asfortranarray(left), right, out=place) is place
+    assert place == pytest.approx(left @ right)
 
 
 def test_far_numbers_are_clipped() -> None:

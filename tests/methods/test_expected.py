@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mainmatter.methods.expected import _BETA_IN_THE_MIDDLE, best_choice
+from mainmatter.methods.expected import best_choice
 
+MIDDLE = 0.7
 DIALS = (0.0, 0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 0.999, 1.0)
 blocks = st.lists(
     st.tuples(st.one_of(st.sampled_from((0.0, 0.5, 1.0)), st.floats(0, 1)), st.integers(1, 5000)), max_size=8
@@ -18,14 +19,14 @@ blocks = st.lists(
 
 
 def kept(chances: list[float], sizes: list[float], dial: float = 0.5) -> list[bool]:
-    found = best_choice(np.array(chances, np.float64), np.array(sizes, np.float64), dial)
+    found = best_choice(np.array(chances, np.float64), np.array(sizes, np.float64), dial, MIDDLE)
     assert found.kept.dtype == np.bool_
     return list(map(bool, found.kept))
 
 
 def promise(choice: tuple[bool, ...], chances: list[float], sizes: list[int], dial: float) -> float:
     """The F that a choice promises, for recall that counts `beta` times as much as precision."""
-    beta = _BETA_IN_THE_MIDDLE * dial / (1 - dial)
+    beta = MIDDLE * dial / (1 - dial)
     rightly = sum(chance * size for is_kept, chance, size in zip(choice, chances, sizes, strict=True) if is_kept)
     all_kept = sum(size for is_kept, size in zip(choice, sizes, strict=True) if is_kept)
     wanted = sum(chance * size for chance, size in zip(chances, sizes, strict=True))
@@ -101,7 +102,7 @@ def test_tiny_and_huge_sizes() -> None:
 @given(blocks, st.sampled_from(DIALS[:-1]))
 def test_no_choice_at_all_promises_more(given_blocks: list[tuple[float, int]], dial: float) -> None:
     chances, sizes = [chance for chance, _ in given_blocks], [size for _, size in given_blocks]
-    found = best_choice(np.array(chances, np.float64), np.array(sizes, np.float64), dial)
+    found = best_choice(np.array(chances, np.float64), np.array(sizes, np.float64), dial, MIDDLE)
     assert 0 <= found.expected <= 1
     if not chances:
         return

@@ -1,4 +1,4 @@
-"""How `main` learns: what it takes from a page, the labels of comments, snippets, going on from a model, teachers."""
+"""How `main` learns: what it takes from a page, the labels of comments, snippets, going on from a model."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from mainmatter.datasets import GoldPage
 from mainmatter.errors import InputError, ModelError
 from mainmatter.features.augment import Augmenter
 from mainmatter.features.names import FIRST_STEM, STEMS
-from mainmatter.learners import distil
 from mainmatter.learners.block_net import BlockNet, Rows
+from mainmatter.methods import main
 from mainmatter.methods.main import PAGE_TYPES, Main
 from mainmatter.metrics import Gold
 from mainmatter.metrics.bag import bag_of_words
@@ -170,27 +170,10 @@ def test_learning_gives_the_same_again_and_another_seed_another() -> None:
 
 def test_learning_reports_and_returns_itself() -> None:
     lines: list[str] = []
-    method = Main(epochs=3, teachers=1)
+    method = Main(epochs=3)
     assert method.fit(examples()[:6], lines.append) is method
-    assert [line.partition(":")[0] for line in lines] == [
-        "teacher 1 of 1",
-        *[f"epoch {epoch} of 3" for epoch in (1, 2, 3)] * 2,
-    ]
-    assert all(np.isfinite(float(line.rpartition(" ")[2])) for line in lines if "loss" in line)
-
-
-def test_teachers_are_larger_than_what_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes: list[int] = []
-    first = BlockNet.__init__
-
-    def watch(self: BlockNet, *args: object, **options: object) -> None:
-        first(self, *args, **options)  # type: ignore[arg-type]
-        sizes.append(len(self.weights["in_bias"]))
-
-    monkeypatch.setattr(BlockNet, "__init__", watch)
-    Main(epochs=1, teachers=1).fit(examples()[:3])
-    assert sizes[0] > sizes[-1]
-    assert len(trained().net_.weights["in_bias"]) == sizes[-1]
+    assert [line.partition(":")[0] for line in lines] == [f"epoch {epoch} of 3" for epoch in (1, 2, 3)]
+    assert all(np.isfinite(float(line.rpartition(" ")[2])) for line in lines)
 
 
 def test_how_it_is_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,16 +184,11 @@ def test_how_it_is_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         told.append({"pages": pages, "config": config, "seed": seed, **options})
         return trained().net_
 
-    monkeypatch.setattr(distil, "train_with_teachers", watch)
-    Main(epochs=3, teachers=2, seed=4).fit(examples()[:3])
+    monkeypatch.setattr(main, "train_net", watch)
+    Main(epochs=3, seed=4).fit(examples()[:3])
     Main(start=str(tmp_path / "model")).fit(examples()[:3])
     afresh, further = told
-    assert (afresh["config"].epochs, afresh["teacher_config"].epochs, afresh["seed"], afresh["teachers"]) == (
-        3,
-        3,
-        4,
-        2,
-    )
+    assert (afresh["config"].epochs, afresh["seed"], len(afresh["pages"])) == (3, 4, 3)
     assert isinstance(afresh["augment"], Augmenter)
     assert len(afresh["augment"].donors) == 3
     assert afresh["start"] is None

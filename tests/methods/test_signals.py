@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import pickle
 from math import log1p
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import mainmatter
-from main_pages import article, gold_pages, trained
+from main_pages import article, gold_pages, linear_main, trained
 from mainmatter.clean import read
 from mainmatter.features.called import CALLED
-from mainmatter.features.context import COLUMNS, LEVELS
-from mainmatter.features.names import COUNT, FIRST_STEM, STEMS
-from mainmatter.learners.block_net import BlockNet, shapes_of
+from mainmatter.features.context import COLUMNS
 from mainmatter.methods.contract import Told
-from mainmatter.methods.main import PAGE_TYPES, Main
+from mainmatter.methods.main import Main
 from mainmatter.methods.signals import _COLUMNS_OF, FAMILIES, NAMES, Described, SignalReasons, leave_out
 from mainmatter.records import Document, Extraction, Page
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-WIDTH, FAR, SCALE = len(COLUMNS) + len(CALLED), 100, 10
+WIDTH = len(COLUMNS) + len(CALLED)
 
 
 def described(page: Page) -> Described:
@@ -101,27 +99,6 @@ def test_nothing_is_left_out() -> None:
     assert after.vectors is before.vectors
 
 
-def linear_main(names: dict[str, float] | None = None, **columns: float) -> Main:
-    """A method whose log odds are so many times the columns, and so much for a name of the block's element."""
-    shapes = shapes_of(
-        features=WIDTH, names=COUNT - 1, levels=LEVELS + 1, width=1, hidden=2, pooled=1, layers=0, types=len(PAGE_TYPES)
-    )
-    weights: dict[str, NDArray[Any]] = {name: np.zeros(shape) for name, shape in shapes.items()}
-    for column, weight in columns.items():
-        weights["in_weights"][COLUMNS.index(column), 0] = weight * SCALE
-    weights["in_weights"][WIDTH, 0] = 1  # the element itself comes first
-    for stem, weight in (names or {}).items():
-        weights["embedding"][FIRST_STEM + STEMS.index(stem)] = weight
-    weights["in_bias"][0] = FAR  # so that nothing is cut at zero
-    weights["hidden_weights"][0] = 1
-    weights["out_weights"][0, 0] = 1
-    weights["out_bias"][0] = -FAR
-    net = BlockNet(weights, np.zeros(WIDTH), np.full(WIDTH, SCALE), ())
-    method = Main()
-    method.restore(trained().facts_and_arrays()[0], net.arrays())
-    return method
-
-
 def chance(odds: float) -> str:
     return f"probability {1 / (1 + np.exp(-odds)):.2f}"
 
@@ -194,12 +171,38 @@ def test_nothing_is_done_before_somebody_reads_and_then_once() -> None:
     assert asked.described == 1
 
 
+def test_reasons_can_be_pickled() -> None:
+    for page in (article(3).page, Page("")):
+        before = mainmatter.clean(page, method=with_comments()).reasons
+        data = pickle.dumps(before)
+        assert list(pickle.loads(data)) == list(before)
+        assert list(pickle.loads(pickle.dumps(pickle.loads(data)))) == list(before)
+        assert b"harbour" not in data  # neither page nor net
+        assert len(data) < 20_000
+
+
+def with_comments() -> Main:
+    """A method whose reasons tell of users' wishes too."""
+    method = Main(comments="keep")
+    method.restore(*trained().facts_and_arrays())
+    return method
+
+
+def test_for_a_journey_nothing_is_worked_out() -> None:
+    document, asked = read(article(3).page), Asked()
+    told = SignalReasons(asked, document, np.full(len(document), 0.5), 3)
+    after = pickle.loads(pickle.dumps(told.for_journey()))
+    assert asked.described == 0
+    assert after[2:4] == ["probability 0.50", "the page's headline; probability 0.50"]
+
+
 def test_after_a_journey_reasons_claim_nothing_and_can_be_told_again() -> None:
-    before = mainmatter.clean(article(3).page, method=trained()).reasons
+    before = mainmatter.clean(article(3).page, method=with_comments()).reasons
     assert any("for " in sentence for sentence in before)
+    assert any(sentence.startswith("comments are wanted") for sentence in before)
     document = read(article(3).page)
     assert isinstance(before, Told)
-    after = pickle.loads(pickle.dumps(before))
+    after = pickle.loads(pickle.dumps(before.for_journey()))
     for told, full in zip(after, before, strict=True):
         assert full.startswith(told)
         assert "signal" not in told

@@ -1,14 +1,13 @@
 """What comes out of the pages that we wrote: the content, in its order and with its structure, and nothing else.
 
-The expectations, in pages/index.json, are what a reader of the page would want. They are those of the gated method,
-`main`; as long as that is not there, another one stands in, and what it does not meet is told as expected to fail.
+The expectations, in pages/index.json, are what a reader of the page would want. What `main` does not meet yet
+stands in not_yet.json, no more and no less: what gets worse fails, and so does what gets better, until it is taken off.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from contextlib import contextmanager
 from functools import cache
 from html import unescape
 from pathlib import Path
@@ -24,13 +23,13 @@ from mainmatter.metrics.bag import bag_of_words
 from page_variants import SEMANTIC, VARIANTS, variant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from mainmatter import Extraction
 
 FOLDER = Path(__file__).parent / "pages"
 INDEX: dict[str, dict[str, Any]] = json.loads((FOLDER / "index.json").read_text("utf-8"))
+NOT_YET: dict[str, dict[str, list[str]]] = json.loads((FOLDER.parent / "not_yet.json").read_text("utf-8"))
 PAGES: dict[str, GoldPage] = {page.page.id or "": page for page in load_dataset(str(FOLDER))}
+MOST_UNMET = 0.08  # of all expectations
 PAGE_TYPES = {"article", "collection", "documentation", "forum", "listing", "product", "service"}
 
 # Kinds of markup whose names are as different as possible, each in a form in which it has lost them.
@@ -55,15 +54,8 @@ def cleaned(name: str, method: str = METHOD) -> Extraction:
     return clean(PAGES[name].page, method=method)
 
 
-@contextmanager
-def asked_of_main() -> Iterator[None]:
-    """What stands in for `main` need not meet an expectation."""
-    try:
-        yield
-    except AssertionError as error:
-        if METHOD == "main":
-            raise
-        pytest.xfail(f"{METHOD} stands in for main: {spaced(str(error))[:100]}")
+def not_yet(name: str, expectation: str) -> list[str]:
+    return NOT_YET.get(name, {}).get(expectation, [])
 
 
 def missing(text: str, snippets: list[str]) -> list[str]:
@@ -75,6 +67,12 @@ def present(text: str, snippets: list[str]) -> list[str]:
 
 
 # The pages
+
+
+def test_most_expectations_are_met() -> None:
+    expected = sum(len(facts["must_have"]) + len(facts["must_not_have"]) for facts in INDEX.values())
+    unmet = sum(len(snippets) for unmet in NOT_YET.values() for snippets in unmet.values())
+    assert unmet < MOST_UNMET * expected
 
 
 def test_pages_of_all_kinds() -> None:
@@ -111,44 +109,39 @@ def test_snippets_agree_with_the_gold_text(name: str) -> None:
 
 @every_page
 def test_content_is_kept(name: str) -> None:
-    with asked_of_main():
-        assert missing(cleaned(name).text, INDEX[name]["must_have"]) == []
+    assert missing(cleaned(name).text, INDEX[name]["must_have"]) == not_yet(name, "must_have")
 
 
 @every_page
 def test_boilerplate_is_dropped(name: str) -> None:
-    with asked_of_main():
-        assert present(cleaned(name).text, INDEX[name]["must_not_have"]) == []
+    assert present(cleaned(name).text, INDEX[name]["must_not_have"]) == not_yet(name, "must_not_have")
 
 
 @every_page
 def test_something_is_kept(name: str) -> None:
-    with asked_of_main():
-        assert len(cleaned(name).text) > 50
+    assert len(cleaned(name).text) > 50
 
 
 @every_page
 def test_markdown_keeps_the_structure(name: str) -> None:
     expected = INDEX[name].get("markdown", [])
     lines = [spaced(line) for line in cleaned(name).markdown(links=False).splitlines()]
-    with asked_of_main():
-        assert [start for start in expected if not any(line.startswith(start) for line in lines)] == []
+    absent = [start for start in expected if not any(line.startswith(start) for line in lines)]
+    assert absent == not_yet(name, "markdown")
 
 
 @pytest.mark.parametrize("name", [name for name, facts in INDEX.items() if "```" in facts.get("markdown", [])])
 def test_code_is_fenced_in_markdown_and_marked_in_the_blocks(name: str) -> None:
-    with asked_of_main():
-        assert cleaned(name).markdown().count("```") >= 2
-        assert any(kind == "code" for kind, kept in zip(cleaned(name).kinds, cleaned(name).kept, strict=True) if kept)
+    assert cleaned(name).markdown().count("```") >= 2
+    assert any(kind == "code" for kind, kept in zip(cleaned(name).kinds, cleaned(name).kept, strict=True) if kept)
 
 
 def test_kinds_of_a_specification_a_list_and_a_heading() -> None:
-    with asked_of_main():
-        markup = cleaned("product-shopify").cleaneval()
-        assert "<h> Harrow Enamel Kettle, 1.8 l" in markup
-        assert "<l> Wide opening for cleaning by hand" in markup
-        tei = cleaned("product-shopify").render("tei")
-        assert re.search(r"<cell>Weight</cell>\s*<cell>1\.4 kg</cell>", tei)
+    markup = cleaned("product-shopify").cleaneval()
+    assert "<h> Harrow Enamel Kettle, 1.8 l" in markup
+    assert "<l> Wide opening for cleaning by hand" in markup
+    tei = cleaned("product-shopify").render("tei")
+    assert re.search(r"<cell>Weight</cell>\s*<cell>1\.4 kg</cell>", tei)
 
 
 # Methods by name
@@ -186,6 +179,5 @@ def test_content_is_found_without_names(name: str, change: str) -> None:
     html = PAGES[name].page.html
     assert isinstance(html, bytes)
     text = clean(variant(decode(html)[0], change), method=METHOD).text
-    with asked_of_main():
-        assert missing(text, INDEX[name]["must_have"]) == []
-        assert bag_of_words(text, PAGES[name].gold.text or "").f1 > 0.8
+    assert missing(text, INDEX[name]["must_have"]) == not_yet(f"{name} {change}", "must_have")
+    assert bag_of_words(text, PAGES[name].gold.text or "").f1 > 0.8

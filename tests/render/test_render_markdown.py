@@ -54,7 +54,8 @@ def test_images() -> None:
 
 def test_only_what_is_kept() -> None:
     long = "this paragraph has <b>more</b> than ten words and they are long enough"
-    found = mainmatter.clean(f"<ul><li>Home</ul><div><div><div><h2>Title</h2><p>{long}</p></div></div></div><p>x</p>")
+    html = f"<ul><li>Home</ul><div><div><div><h2>Title</h2><p>{long}</p></div></div></div><p>x</p>"
+    found = mainmatter.clean(html, method="ice-heuristic")
     assert found.markdown() == "## Title\n\nthis paragraph has **more** than ten words and they are long enough"
 
 

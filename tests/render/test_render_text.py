@@ -27,7 +27,8 @@ def test_text(html: str, expected: str) -> None:
 
 def test_only_what_is_kept() -> None:
     long = "this paragraph has more than ten words and they are long enough"
-    found = mainmatter.clean(f"<li>Home</li><div><div><div><h1>Title</h1><p>{long}</p></div></div></div><p>x</p>")
+    html = f"<li>Home</li><div><div><div><h1>Title</h1><p>{long}</p></div></div></div><p>x</p>"
+    found = mainmatter.clean(html, method="ice-heuristic")
     assert found.text == f"Title\n\n{long}"
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mainmatter.features.names import FIRST_STEM, STEMS, stems_of
+from mainmatter.features.outline import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,22 +32,21 @@ _INHERITED = tuple(
 CALLED = tuple(f"called_{stem}" for stem in _INHERITED)
 
 _BIT_OF_STEM = {FIRST_STEM + STEMS.index(stem): 1 << bit for bit, stem in enumerate(_INHERITED)}
-_BITS = np.arange(len(_INHERITED), dtype=np.int64)[:, None]
 
 
-def called_around(names: Sequence[tuple[int, str]], containers: Containers) -> NDArray[np.int64]:
+def called_around(bits: NDArray[np.int64], containers: Containers) -> NDArray[np.uint8]:
     """For each block, one row for each of `CALLED`: 1 if an element around it is called so.
 
     Args:
-        names: as `names_of` gives them, one a container.
+        bits: of the names of each container, by `bits_of`.
         containers: the elements that hold text.
     """
-    bits = np.array([_bits_of(name) for _, name in names], np.int64)
-    up = containers.parents
-    while up.any():  # each round looks twice as far up
-        bits = bits | bits[up]
-        up = up[up]
-    return bits[containers.holders] >> _BITS & 1
+    return unpack(containers.inherit(bits).take(containers.holders), len(CALLED))
+
+
+def bits_of(names: Sequence[str]) -> NDArray[np.int64]:
+    """Which of `CALLED` each of some names means, one bit each."""
+    return np.array([_bits_of(name) for name in names], np.int64)
 
 
 @lru_cache(maxsize=20_000)

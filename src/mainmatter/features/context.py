@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mainmatter.features.called import CALLED, called_around
 from mainmatter.features.characters import CAPITAL, COMMA, DIGIT, LETTER, SPACE, STOP, WIDE, count_characters
-from mainmatter.features.outline import AROUND, as_array, find_containers
+from mainmatter.features.outline import AROUND, as_array, find_containers, unpack
 from mainmatter.html.read import HtmlSource
 from mainmatter.records import Kind
 
@@ -76,7 +77,6 @@ COLUMNS = (
     *_OF_ANCHORS,
     *_OF_PAGE,
 )
-_BITS = np.arange(len(AROUND))[:, None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class PageArrays:
     """A page as arrays.
 
     Attributes:
-        dense: one row a block, one column for each of `COLUMNS`.
+        dense: one row a block, one column for each of `COLUMNS`; then, if asked for, one for each of `CALLED`.
         sizes: how much each block says, in letters.
         around: for each block its element and `LEVELS` ever wider containers, as numbers of `containers`.
         containers: the elements that hold text.
@@ -96,14 +96,23 @@ class PageArrays:
     containers: Containers
 
 
-def describe_blocks(document: Document) -> PageArrays:
-    """Describe all blocks of a document."""
-    containers = find_containers(document)
-    count = len(document)
-    if not count:
-        empty = np.zeros((0, LEVELS + 1), np.intp)
-        return PageArrays(np.zeros((0, len(COLUMNS)), np.float32), np.zeros(0), empty, containers)
-    return _Description(document, containers).arrays()
+def describe_blocks(
+    document: Document, containers: Containers | None = None, bits: NDArray[np.int64] | None = None
+) -> PageArrays:
+    """Describe all blocks of a document.
+
+    Args:
+        document: the page.
+        containers: of the page, if they are known already.
+        bits: of the names of each container (features/called.py); without them there are no columns for `CALLED`.
+    """
+    containers = find_containers(document) if containers is None else containers
+    rows = np.empty((len(COLUMNS) if bits is None else len(COLUMNS) + len(CALLED), len(document)), np.float32)
+    if not len(document):
+        return PageArrays(rows.T, np.zeros(0), np.zeros((0, LEVELS + 1), np.intp), containers)
+    if bits is not None:
+        rows[len(COLUMNS) :] = called_around(bits, containers)
+    return _Description(document, containers, rows).arrays()
 
 
 class _Description:
@@ -112,7 +121,7 @@ class _Description:
     A page has some hundred blocks: what counts is how many operations there are, not on how many numbers.
     """
 
-    def __init__(self, document: Document, containers: Containers) -> None:
+    def __init__(self, document: Document, containers: Containers, rows: NDArray[np.float32]) -> None:
         columns = document.columns
         self.document = document
         self.containers = containers
@@ -124,10 +133,10 @@ class _Description:
         self.characters = count_characters(columns.texts, document.lengths)
         self.sizes = self.lengths + (LETTERS_OF_A_WIDE_ONE - 1) * self.characters.counts[WIDE]
         self.log_sizes = np.log1p(self.sizes)
-        self.kinds = np.frombuffer(bytes([_NUMBER_OF_KIND[id(kind)] for kind in columns.kinds]), np.uint8)
+        self.kinds = np.frombuffer(bytes(map(_NUMBER_OF_KIND.__getitem__, map(id, columns.kinds))), np.uint8)
         self.is_heading = self.kinds == _HEADING
         self.around = _around(containers, self.count)
-        self.rows = np.empty((len(COLUMNS), self.count), np.float32)
+        self.rows = rows
         self.filled = 0
 
     def arrays(self) -> PageArrays:
@@ -181,27 +190,28 @@ class _Description:
         self.totals = (self.before[:, -1] - self.before[:, 0]).tolist()
         self.total = self.totals[0]
         # The gap after a block is the one before the next.
-        gaps = as_array(self.document.columns.positions)
-        gaps[1:] -= gaps[:-1].copy()
-        gaps = np.log1p(gaps)
-        depth = containers.depth[holders]
+        positions = as_array(self.document.columns.positions)
+        gaps = positions.astype(np.float64)
+        gaps[1:] -= positions[:-1]
+        np.log1p(gaps, out=gaps)
+        depth = containers.depth.take(holders)
         self._add((self.numbers + 0.5) / self.count, self.before[0, :-1] / self.total)
         self._add(np.log1p(containers.text_nodes), gaps, 0, np.log1p(containers.pictures))
         self.rows[self.filled - 2, :-1] = gaps[1:]
         self._add_copies()
         self._add(in_title, depth / 10, (depth - depth.sum() / self.count) / 5)
-        self._add(np.log1p(containers.siblings[holders]), np.log1p(containers.alike[holders]))
-        self._add_many(containers.around[holders] >> _BITS & 1)
+        self._add(np.log1p(containers.siblings.take(holders)), np.log1p(containers.alike.take(holders)))
+        self._add_many(unpack(containers.around.take(holders), len(AROUND)))
 
     def _add_copies(self) -> None:
         """How often the page has the same text, and whether it came before."""
         texts = self.document.columns.texts
-        first_place = dict(zip(reversed(texts), range(self.count - 1, -1, -1), strict=True))
+        first_place: dict[str, int] = {}
+        places = as_array(list(map(first_place.setdefault, texts, range(self.count))))
         if len(first_place) == self.count:
             self._add(0, 0)
         else:
-            places = np.fromiter(map(first_place.__getitem__, texts), np.intp, self.count)
-            self._add(np.log(np.bincount(places)[places]), places < self.numbers)
+            self._add(np.log(np.bincount(places).take(places)), places < self.numbers)
 
     def _add_containers(self) -> None:
         """How dense the text is in ever wider containers (FIASCO 3.2, Density 4)."""
@@ -222,7 +232,7 @@ class _Description:
         wider = self.around[1:]
         of_blocks = of_containers.take(wider, axis=1)
         self._add_many(of_blocks[:-1].reshape(-1, self.count))
-        self._add_many((self.numbers - containers.first[wider]) / blocks[wider])
+        self._add_many((self.numbers - containers.first.take(wider)) / blocks.take(wider))
         self._add_many(of_blocks[-1])
 
     def _add_anchors_and_page(self, in_title: NDArray[np.float64]) -> None:
@@ -245,16 +255,15 @@ class _Description:
         top_first, top_end = int(containers.first[top]), int(containers.end[top])
         off_top = self.numbers - np.minimum(np.maximum(self.numbers, top_first), top_end - 1)
         level, title_level = self._levels_without(longest, headline)
-        side, title_side, top_side = np.tanh(
-            [(self.numbers - longest) / 20, (self.numbers - headline) / 10, off_top / 20]
-        )
+        side, top_side = np.tanh((self.numbers - longest) / 20), np.tanh(off_top / 20)
         self._add(level, side, self.log_sizes - self.log_sizes[longest])
         if has_headline:
-            self._add(title_level, title_side)
+            self._add(title_level, np.tanh((self.numbers - headline) / 10))
         else:
             self._add(0, 0)
         self._add(off_top == 0)
-        self._add_many((worth / max(worth[top], 1e-6))[self.around[1:4]])
+        worth /= max(worth[top], 1e-6)
+        self._add_many(worth.take(self.around[1:4]))
         self._add(top_side)
         top_size = float(self.before[0, top_end] - self.before[0, top_first])
         self._add_page(has_headline=has_headline, top_size=top_size, top_blocks=top_end - top_first)
@@ -292,11 +301,12 @@ def _around(containers: Containers, count: int) -> NDArray[np.intp]:
     """The element of each block, the nearest container that holds more than this block, and ever wider ones."""
     around = np.empty((LEVELS + 1, count), np.intp)
     at = around[0] = containers.holders
-    holds_more = containers.end[at] - containers.first[at] > 1
-    at = np.where(holds_more, at, containers.wider[at])
-    for level in range(1, LEVELS + 1):
-        around[level] = at
-        at = containers.wider[at]
+    # An element that holds no other block is passed over: the nearest container is the first that is wider.
+    alone = containers.end - containers.first == 1
+    nearest = np.where(alone, containers.wider, np.arange(len(alone)))
+    nearest.take(at, out=around[1], mode="clip")
+    for level in range(1, LEVELS):
+        containers.wider.take(around[level], out=around[level + 1], mode="clip")  # else numpy copies first
     return around
 
 

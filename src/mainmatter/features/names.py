@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import chain, repeat
+from itertools import compress, count, repeat
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from mainmatter.html.parse import Element
 from mainmatter.html.read import HtmlSource
@@ -66,20 +64,20 @@ _STEM = re.compile("|".join(sorted(_NUMBER_OF_STEM, key=len, reverse=True)))
 _LONGEST_NAME = 300  # characters; what is longer is no name
 
 
-def names_of(document: Document, containers: Containers) -> list[tuple[int, str]]:
-    """The number of the tag of each container, and its class and id as they stand."""
+def names_of(document: Document, containers: Containers) -> list[str]:
+    """The class and the id of each container as they stand, with a space between if it has both."""
     source = document.source
     if not isinstance(source, HtmlSource) or not len(document):
-        return [(0, "")] * len(containers.first)
-    outline = source.tree_and_segments()[1].outline
-    numbers = containers.numbers
-    tags = np.frombuffer(outline.tags, np.uint8)[numbers].tolist()
-    elements: list[Any] = list(map(outline.elements.__getitem__, numbers[1:].tolist()))
+        return [""] * len(containers.first)
+    of_page = source.tree_and_segments()[1].outline.elements
+    elements: list[Any] = list(map(of_page.__getitem__, containers.numbers[1:].tolist()))
     # Loops of the interpreter's own, since a page has some hundred elements.
     attribute: Callable[[Any, str, str], str] = Element.attr  # type: ignore[assignment] # never None with a default
-    classes = map(attribute, elements, repeat("class"), repeat(""))
-    ids = map(attribute, elements, repeat("id"), repeat(""))
-    return list(zip(tags, chain(("",), map(" ".join, zip(classes, ids, strict=True))), strict=True))
+    names = ["", *map(attribute, elements, repeat("class"), repeat(""))]
+    ids = list(map(attribute, elements, repeat("id"), repeat("")))
+    for number in compress(count(1), ids):  # few have one
+        names[number] = f"{names[number]} {ids[number - 1]}"
+    return names
 
 
 @lru_cache(maxsize=20_000)

@@ -7,6 +7,7 @@ running sums. Elements without text are left out.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from struct import pack
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,7 +41,7 @@ AROUND = (
     "blockquote",
     "button select label",
 )
-_BITS = np.array([sum(1 << bit for bit, tags in enumerate(AROUND) if tag in tags.split()) for tag in TAGS], np.intp)
+_BITS = np.array([sum(1 << bit for bit, tags in enumerate(AROUND) if tag in tags.split()) for tag in TAGS], np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,9 @@ class Containers:
 
     Attributes:
         parents: the element around each.
+        ways: the element one up from each, two up, four up, and so on, as long as there is any; the document's own
+            parent is the document.
+        tags: the number of each one's tag in the segmenter's outline.
         first: the first block in each.
         end: the block after the last one in each.
         wider: the nearest element around each that holds more blocks; the document for itself.
@@ -63,17 +67,23 @@ class Containers:
     """
 
     parents: NDArray[np.intp]
+    ways: tuple[NDArray[np.intp], ...]
+    tags: NDArray[np.uint8]
     first: NDArray[np.intp]
     end: NDArray[np.intp]
     wider: NDArray[np.intp]
     depth: NDArray[np.intp]
-    around: NDArray[np.intp]
+    around: NDArray[np.int64]
     alike: NDArray[np.intp]
     siblings: NDArray[np.intp]
     numbers: NDArray[np.intp]
     holders: NDArray[np.intp]
     pictures: NDArray[np.intp]
     text_nodes: NDArray[np.intp]
+
+    def inherit(self, bits: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The bits of each with those of all elements around it."""
+        return _inherited(bits, self.ways)
 
 
 def find_containers(document: Document) -> Containers:
@@ -91,29 +101,37 @@ def find_containers(document: Document) -> Containers:
     holds = end > first
     kept = holds.nonzero()[0]
     number = holds.cumsum() - 1
-    parents, first, end = number[parents[kept]], first[kept], end[kept]
-    tags = np.frombuffer(outline.tags, np.uint8)[kept]
-    depth, around = _inherited(parents, _BITS[tags])
+    parents, first, end = number.take(parents.take(kept)), first.take(kept), end.take(kept)
+    tags = np.frombuffer(outline.tags, np.uint8).take(kept)
+    ways = _ways_up(parents)
     beside = _numbered_pairs(parents, tags)
     return Containers(
         parents=parents,
+        ways=ways,
+        tags=tags,
         first=first,
         end=end,
         wider=_wider(parents, end - first),
-        depth=depth,
-        around=around,
-        alike=np.bincount(beside)[beside],
-        siblings=np.bincount(parents)[parents],
+        depth=_depths(ways, len(parents)),
+        around=_inherited(_BITS.take(tags), ways),
+        alike=np.bincount(beside).take(beside),
+        siblings=np.bincount(parents).take(parents),
         numbers=kept,
-        holders=number[as_array(segments.holders)],
+        holders=number.take(as_array(segments.holders)),
         pictures=np.bincount(pictures, minlength=count)[:count],
         text_nodes=as_array(segments.end_nodes) - as_array(segments.first_nodes),
     )
 
 
 def as_array(numbers: Sequence[int]) -> NDArray[np.intp]:
-    """Numbers as an array, in the fastest way that there is for a list of some hundred."""
-    return np.fromiter(numbers, np.intp, len(numbers))
+    """Numbers as an array that is not to be changed, in the fastest way that there is for a list of some hundred."""
+    return np.frombuffer(pack(f"{len(numbers)}n", *numbers), np.intp)
+
+
+def unpack(bits: NDArray[np.int64], count: int) -> NDArray[np.uint8]:
+    """The first `count` bits of each number: one row a bit, one column a number."""
+    planes = bits.astype("<i8", copy=False).view(np.uint8).reshape(-1, 8).T[: -(-count // 8)]
+    return np.unpackbits(planes, axis=0, count=count, bitorder="little")
 
 
 def _numbered_pairs(parents: NDArray[np.intp], tags: NDArray[np.uint8]) -> NDArray[np.intp]:
@@ -121,7 +139,8 @@ def _numbered_pairs(parents: NDArray[np.intp], tags: NDArray[np.uint8]) -> NDArr
     is_there = np.zeros(len(TAGS), np.intp)
     is_there[tags] = 1
     of_page = is_there.cumsum()
-    pairs: NDArray[np.intp] = parents * int(of_page[-1]) + of_page[tags] - 1
+    pairs: NDArray[np.intp] = parents * int(of_page[-1])
+    pairs += (of_page - 1).take(tags)
     return pairs
 
 
@@ -129,30 +148,43 @@ def _one_container(count: int) -> Containers:
     """A page without a tree: the document holds all blocks."""
     zero, one = np.zeros(1, np.intp), np.ones(1, np.intp)
     nothing, ones = np.zeros(count, np.intp), np.ones(count, np.intp)
-    return Containers(zero, zero, one * count, zero, zero, zero, one, one, zero, nothing, nothing, ones)
+    no_tag = np.zeros(1, np.uint8)
+    return Containers(zero, (), no_tag, zero, one * count, zero, zero, zero, one, one, zero, nothing, nothing, ones)
 
 
-def _inherited(parents: NDArray[np.intp], bits: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The depth of each element, and its bits with those of all elements around it.
+def _ways_up(parents: NDArray[np.intp]) -> tuple[NDArray[np.intp], ...]:
+    """See `Containers.ways`; a page that is 500 deep has nine."""
+    ways = []
+    while parents.any():
+        ways.append(parents)
+        parents = parents.take(parents)
+    return tuple(ways)
 
-    Each round takes what the element as far up as all rounds before together has gathered: a page that is 500 deep
-    needs nine.
+
+def _inherited(bits: NDArray[np.int64], ways: Sequence[NDArray[np.intp]]) -> NDArray[np.int64]:
+    """The bits of each element with those of all around it.
+
+    Each round takes what the element as far up as all rounds before together has gathered.
     """
-    depth = np.ones(len(parents), np.intp)
-    depth[0] = 0
-    up = parents
-    while up.any():
-        bits = bits | bits[up]
-        depth = depth + depth[up]
-        up = up[up]
-    return depth, bits
+    for way in ways:
+        bits = bits | bits.take(way)
+    return bits
+
+
+def _depths(ways: Sequence[NDArray[np.intp]], count: int) -> NDArray[np.intp]:
+    """How many elements are around each, in rounds as above."""
+    depths = np.ones(count, np.intp)
+    depths[0] = 0
+    for way in ways:
+        depths += depths.take(way)
+    return depths
 
 
 def _wider(parents: NDArray[np.intp], sizes: NDArray[np.intp]) -> NDArray[np.intp]:
     """The nearest element around each that holds more blocks."""
-    widest_alike = np.where(sizes[parents] == sizes, parents, np.arange(len(parents)))
+    widest_alike = np.where(sizes.take(parents) == sizes, parents, np.arange(len(parents)))
     while True:
-        further = widest_alike[widest_alike]
+        further = widest_alike.take(widest_alike)
         if (further == widest_alike).all():
-            return parents[further]
+            return parents.take(further)
         widest_alike = further

@@ -11,6 +11,7 @@ from mainmatter.html.metadata import read_metadata
 from mainmatter.html.parse import Tree, parse
 from mainmatter.html.scripted import add_scripted_text
 from mainmatter.html.segment import segment
+from mainmatter.html.swallowed import without_what_swallows
 from mainmatter.records import Block, Columns, Document, Metadata, Page
 
 if TYPE_CHECKING:
@@ -33,10 +34,13 @@ def parse_and_segment(html: str) -> tuple[Tree, Segments]:
     load, and its markup is often so broken that it would swallow the page.
 
     What a page does not show in either way, but declares for its scripts or for search engines, is added to the tree
-    (html/scripted.py).
+    (html/scripted.py). Of a page that shows nothing because a tag was never closed, that tag is taken out.
     """
     tree = parse(html)
     segments = segment(tree)
+    if not segments.columns.texts and (mended := without_what_swallows(html)) is not None:
+        html, tree = mended, parse(mended)
+        segments = segment(tree)
     read_noscript = False
     if _may_live_in_noscript(segments):
         other_tree = parse(html, scripting=False)

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mainmatter.learners.block_net_paths import means_of_paths, sum_by, ways_up
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -121,9 +123,11 @@ class BlockNet:
         self.scale = np.ascontiguousarray(scale, np.float32)
         _check(self)
         features = len(self.mean)
-        # To multiply weights once is cheaper than to scale each page.
-        self._dense_weights = self.weights["in_weights"][:features] / self.scale[:, None]
-        self._lowest, self._highest = -FARTHEST * self.scale, FARTHEST * self.scale
+        # To change weights and bias once is cheaper than to bring each page to one scale.
+        of_dense = self.weights["in_weights"][:features].astype(np.float64) / self.scale[:, None]
+        self._dense_weights = of_dense.astype(np.float32)
+        self._in_bias = (self.weights["in_bias"] - self.mean @ of_dense).astype(np.float32)
+        self._lowest, self._highest = self.mean - FARTHEST * self.scale, self.mean + FARTHEST * self.scale
         self._name_weights = np.ascontiguousarray(self.weights["in_weights"][features:])
         self._taps = self.weights["conv_weights"][:, :, None]
         self._conv_bias = np.tile(self.weights["conv_bias"], _ROWS_AS_ONE)
@@ -175,24 +179,25 @@ class BlockNet:
     def forward(self, rows: Rows) -> Output:
         """Judge a page."""
         vectors = sum_by(rows.token_elements, self.weights["embedding"].take(rows.tokens, axis=0), len(rows.parents))
-        return self.forward_from(rows.dense, vectors, rows.parents, rows.containers)
+        return self.forward_from(rows.dense, vectors, ways_up(rows.parents), rows.containers)
 
     def forward_from(
         self,
         dense: NDArray[np.float32],
         vectors: NDArray[np.float32],
-        parents: NDArray[np.intp],
+        ways: Sequence[NDArray[np.intp]],
         containers: NDArray[np.intp],
     ) -> Output:
-        """Judge a page of whose elements the vectors are known already (`embed`); else as `forward`."""
+        """Judge a page of whose elements the vectors (`embed`) and `ways_up` are known already; else as `forward`."""
         weights = self.weights
         if not len(dense):
             nothing = np.zeros(len(weights["pool2_weights"]), np.float32)
             return Output(np.zeros((0, 2), np.float32), self._types(self._bend("pool2", nothing)))
-        paths = means_of_paths(vectors, parents)
+        paths = means_of_paths(vectors, ways)
         room = _Room(len(dense), weights["in_weights"].shape[1], self.dilations)
         for part, h in room.stretches():
-            np.maximum(self._look_at_each(dense[part], vectors, paths, containers[part]), room.zeros[: len(h)], out=h)
+            self._look_at_each(dense[part], vectors, paths, containers[part], h)
+            np.maximum(h, room.zeros[: len(h)], out=h)
         page = self._bend("pool1", room.pooled())
         told = page @ weights["back1_weights"] + weights["back1_bias"]
         for _, h in room.stretches():
@@ -216,18 +221,17 @@ class BlockNet:
         vectors: NDArray[np.float32],
         paths: NDArray[np.float32],
         containers: NDArray[np.intp],
-    ) -> NDArray[np.float32]:
-        """The first layer, before its bend: numbers, names of the containers, names of all that is around."""
-        x = dense - self.mean
-        np.maximum(x, self._lowest, out=x)
+        h: NDArray[np.float32],
+    ) -> None:
+        """The first layer into `h`, before its bend: numbers, names of the containers, names of all that is around."""
+        x = np.maximum(dense, self._lowest)
         np.minimum(x, self._highest, out=x)
-        h = multiply(x, self._dense_weights)
+        multiply(x, self._dense_weights, out=h)
         around = vectors.take(containers.ravel(), axis=0).reshape(len(dense), -1)
         cut = around.shape[1]
         h += multiply(around, self._name_weights[:cut])
         h += multiply(paths.take(containers[:, 0], axis=0), self._name_weights[cut:])
-        h += self.weights["in_bias"]
-        return h
+        h += self._in_bias
 
     def _bend(self, name: str, pooled: NDArray[np.float32]) -> NDArray[np.float32]:
         page: NDArray[np.float32] = pooled @ self.weights[f"{name}_weights"] + self.weights[f"{name}_bias"]
@@ -270,8 +274,9 @@ class _Room:
         hidden = self._now.shape[1]
         even = self._now[self._around : self._around + _round_up(self.count)].reshape(-1, _ROWS_AS_ONE * hidden)
         pooled = np.empty(2 * hidden, np.float32)
-        pooled[:hidden] = even.sum(axis=0).reshape(_ROWS_AS_ONE, hidden).sum(axis=0) / self.count
-        pooled[hidden:] = even.max(axis=0).reshape(_ROWS_AS_ONE, hidden).max(axis=0)
+        for reduce, half in ((np.add.reduce, pooled[:hidden]), (np.maximum.reduce, pooled[hidden:])):
+            reduce(reduce(even).reshape(_ROWS_AS_ONE, hidden), out=half)
+        pooled[:hidden] /= self.count
         return pooled
 
     def convolve(self, distance: int, taps: NDArray[np.float32], bias: NDArray[np.float32]) -> None:
@@ -298,49 +303,25 @@ def _round_up(rows: int) -> int:
     return -(-rows // _ROWS_AS_ONE) * _ROWS_AS_ONE
 
 
-def multiply(rows: NDArray[Any], matrix: NDArray[Any]) -> NDArray[Any]:
-    """The product of many rows and a small matrix, in tiles that stay on one thread."""
+def multiply(rows: NDArray[Any], matrix: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """The product of many rows and a small matrix, in tiles that stay on one thread.
+
+    Args:
+        rows: in any layout; if their numbers lie column by column they are not copied for that.
+        matrix: by which all are multiplied.
+        out: where the product goes, if there is a place for it already, row by row.
+    """
     inner, columns = matrix.shape
     at_once = max(1, min(_MOST_ROWS_AT_ONCE, _LARGEST_PRODUCT // (inner * columns)))
-    product = np.empty((len(rows), columns), rows.dtype)
+    product = np.empty((len(rows), columns), rows.dtype) if out is None else out
     even = len(rows) // at_once * at_once
     if even:
-        np.matmul(rows[:even].reshape(-1, at_once, inner), matrix, out=product[:even].reshape(-1, at_once, columns))
+        # One more axis: to split one takes no copy, whatever the layout; to reshape all of them might.
+        tiles = rows[:even].T.reshape(inner, -1, at_once).transpose(1, 2, 0)
+        np.matmul(tiles, matrix, out=product[:even].reshape(-1, at_once, columns))
     if even < len(rows):
         np.matmul(rows[even:], matrix, out=product[even:])
     return product
-
-
-def sum_by(groups: NDArray[np.intp], vectors: NDArray[Any], count: int) -> NDArray[Any]:
-    """The sum of the vectors of each of `count` groups, zeros for a group without any."""
-    sums = np.zeros((count, vectors.shape[1]), vectors.dtype)
-    if not len(groups):
-        return sums
-    if (groups[1:] < groups[:-1]).any():
-        order = np.argsort(groups, kind="stable")
-        groups, vectors = groups[order], vectors[order]
-    starts = np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
-    sums[groups[starts]] = np.add.reduceat(vectors, starts, axis=0)
-    return sums
-
-
-def means_of_paths(vectors: NDArray[Any], parents: NDArray[np.intp]) -> NDArray[Any]:
-    """For each element the sum over it and all elements around it, divided by its depth.
-
-    The first element counts in all sums, but not as a step of depth. Each round looks twice as far as the one before,
-    so that a chain of any length takes few of them.
-    """
-    sums = vectors.copy()
-    depths = np.ones((len(vectors), 1), vectors.dtype)
-    sums[0] = depths[0] = 0  # else rounds that look beyond the first element would add it again
-    ancestors = parents
-    while ancestors.any():
-        sums += sums.take(ancestors, axis=0)
-        depths += depths.take(ancestors, axis=0)
-        ancestors = ancestors.take(ancestors)
-    sums += vectors[0]
-    sums /= np.maximum(depths, 1)
-    return sums
 
 
 def _check(net: BlockNet) -> None:

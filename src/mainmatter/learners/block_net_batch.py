@@ -21,8 +21,7 @@ class Example:
 
     Attributes:
         rows: the page.
-        shares: how much of each block is main matter, from 0 to 1; NaN where that is not known. May be what another
-            model believes (distillation).
+        shares: how much of each block is main matter, from 0 to 1; NaN where that is not known.
         words: how many words each block has.
         comment: 1 for blocks that are comments, else 0; NaN where that is not known.
         page_type: the number of its type, -1 if that is not known.

@@ -38,8 +38,12 @@ class Told(Sequence[str]):
     def tell(self, index: int) -> str:
         """The sentence about one block."""
 
+    def for_journey(self) -> Sequence[str]:
+        """These sentences for a journey between processes, on which documents and methods stay behind."""
+        return self
+
     def told_by(self, method: Method, document: Document) -> Sequence[str]:  # noqa: ARG002 - most need neither
-        """These sentences once more, after a journey between processes, on which documents and methods stay behind."""
+        """These sentences once more, after such a journey."""
         return self
 
     @overload

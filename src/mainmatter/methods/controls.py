@@ -122,6 +122,11 @@ class _ReasonsAndWishes(Told):
     def __len__(self) -> int:
         return len(self.reasons)
 
+    def for_journey(self) -> Sequence[str]:
+        """These sentences, without what stays behind."""
+        reasons = self.reasons.for_journey() if isinstance(self.reasons, Told) else self.reasons
+        return replace(self, reasons=reasons)
+
     def told_by(self, method: Method, document: Document) -> Sequence[str]:
         """These sentences once more, after a journey between processes."""
         reasons = self.reasons.told_by(method, document) if isinstance(self.reasons, Told) else self.reasons

@@ -15,9 +15,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# How much recall counts at the middle of the dial. Nets are too sure of themselves; on sites that were left out of
-# training, of all training sets, this promised F that pages kept.
-_BETA_IN_THE_MIDDLE = 0.7
 _LARGEST_BETA = 1e6  # all text, to the last block
 
 
@@ -33,19 +30,21 @@ class Choice(NamedTuple):
     expected: float
 
 
-def best_choice(chances: NDArray[np.float64], sizes: NDArray[np.float64], dial: float = 0.5) -> Choice:
+def best_choice(
+    chances: NDArray[np.float64], sizes: NDArray[np.float64], dial: float = 0.5, middle: float = 1.0
+) -> Choice:
     """Choose the blocks that promise the highest F.
 
     Args:
         chances: for each block, the probability that it is main matter.
         sizes: how much text each block is; above 0.
-        dial: how much recall counts beside precision: beta is proportional to dial / (1 - dial). At 0.5 both count the
-            same; at 0 only precision does, so that only the surest block is kept; at 1 only recall, so that all text is
-            kept.
+        dial: how much recall counts beside precision: beta is `middle` at 0.5, and proportional to dial / (1 - dial).
+            At 0 only precision counts, so that only the surest block is kept; at 1 only recall, so that all text is.
+        middle: beta in the middle of the dial. It would be 1 if probabilities were right on every kind of page.
     """
     if not len(chances):
         return Choice(np.zeros(0, np.bool_), 0.0)
-    beta_squared = min(_BETA_IN_THE_MIDDLE * dial / max(1 - dial, 1e-12), _LARGEST_BETA) ** 2
+    beta_squared = min(middle * dial / max(1 - dial, 1e-12), _LARGEST_BETA) ** 2
     order = np.argsort(-chances, kind="stable")
     rightly = np.cumsum((chances * sizes)[order])
     kept_sizes = np.cumsum(sizes[order])

@@ -116,21 +116,34 @@ class SignalReasons(Told):
         document: the page; described once more if somebody reads a reason.
         chances: the probability of each block.
         headline: the number of the block that is kept because it is the page's headline.
+        weights: what each family adds to the log odds of each block, if that is known already.
     """
 
     def __init__(
-        self, method: Net | None, document: Document | None, chances: NDArray[np.float64], headline: int | None = None
+        self,
+        method: Net | None,
+        document: Document | None,
+        chances: NDArray[np.float64],
+        headline: int | None = None,
+        weights: NDArray[np.float64] | None = None,
     ) -> None:
         self._method = method
         self._document = document
         self._chances = chances
         self._headline = headline
+        if weights is not None:
+            vars(self)["_weights"] = weights
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SignalReasons, (None, None, self._chances, self._headline)
+        known = self._method is not None or "_weights" in vars(self)
+        return SignalReasons, (None, None, self._chances, self._headline, self._weights if known else None)
 
     def __len__(self) -> int:
         return len(self._chances)
+
+    def for_journey(self) -> SignalReasons:
+        """The probabilities alone: to find out what the signals said takes longer than to judge the page."""
+        return SignalReasons(None, None, self._chances, self._headline)
 
     def told_by(self, method: Method, document: Document) -> SignalReasons:
         """These sentences once more, after a journey between processes."""

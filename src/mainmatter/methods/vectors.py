@@ -1,52 +1,63 @@
-"""Vectors of things that come again on page after page, made once: a page has hundreds of elements, few names."""
+"""What names that come again on page after page mean, found out once: a page has hundreds of elements, few names."""
 
 from __future__ import annotations
 
 from threading import Lock
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-Key = TypeVar("Key", bound="Hashable")
-
-_MOST = 20_000  # vectors kept; then it starts afresh, so that a crawl of all sites fits into memory
+_MOST = 20_000  # names kept; then it starts afresh, so that a crawl of all sites fits into memory
 
 
-class VectorCache(Generic[Key]):
-    """Remembers the vector of each key. Threads may share it.
+class VectorCache:
+    """Remembers the vector of each name, and its bits; one look-up finds both. Threads may share it.
 
     Args:
-        make: the vector of a key that has none yet; always the same one for the same key.
-        most: how many vectors are remembered.
+        vector_of: the vector of a name that has none yet; always the same one for the same name.
+        bits_of: the bits of some names, one number each.
+        most: how many names are remembered.
     """
 
-    def __init__(self, make: Callable[[Key], NDArray[np.float32]], most: int = _MOST) -> None:
-        self._make = make
+    def __init__(
+        self,
+        vector_of: Callable[[str], NDArray[np.float32]],
+        bits_of: Callable[[Sequence[str]], NDArray[np.int64]],
+        most: int = _MOST,
+    ) -> None:
+        self._vector_of, self._bits_of = vector_of, bits_of
         self._most = most
         self._lock = Lock()
-        self._numbers: dict[Key, int] = {}
-        self._table: NDArray[np.float32] | None = None
+        self._forget()
 
-    def of(self, keys: Sequence[Key]) -> NDArray[np.float32]:
-        """The vectors of some keys, one a row; there must be at least one."""
+    def of(self, names: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """The vectors of some names, one a row, and their bits; there must be at least one."""
         with self._lock:  # else another thread might start afresh between a look and the next
-            numbers = self._numbers
             try:
-                return self._table[[numbers[key] for key in keys]]  # type: ignore[index]
-            except (KeyError, TypeError):
-                return self._learn(keys)
+                rows = self._rows_of(names)
+            except KeyError:
+                self._learn(names)
+                rows = self._rows_of(names)
+            return self._vectors.take(rows, axis=0), self._bits.take(rows)
 
-    def _learn(self, keys: Sequence[Key]) -> NDArray[np.float32]:
-        new = [key for key in dict.fromkeys(keys) if key not in self._numbers]
-        if len(self._numbers) + len(new) > self._most:
-            self._numbers, self._table = {}, None
-            new = list(dict.fromkeys(keys))
-        vectors = np.stack([self._make(key) for key in new])
-        self._numbers |= {key: number for number, key in enumerate(new, start=len(self._numbers))}
-        self._table = vectors if self._table is None else np.concatenate([self._table, vectors])
-        return self._table[[self._numbers[key] for key in keys]]
+    def _rows_of(self, names: Sequence[str]) -> NDArray[np.intp]:
+        return np.fromiter(map(self._rows.__getitem__, names), np.intp, len(names))
+
+    def _forget(self) -> None:
+        self._rows: dict[str, int] = {}
+        self._vectors, self._bits = np.zeros((0, 0), np.float32), np.zeros(0, np.int64)
+
+    def _learn(self, names: Sequence[str]) -> None:
+        new = [name for name in dict.fromkeys(names) if name not in self._rows]
+        if len(self._rows) + len(new) > self._most:
+            self._forget()
+            new = list(dict.fromkeys(names))
+        vectors, bits = np.stack([self._vector_of(name) for name in new]), self._bits_of(new)
+        self._vectors = np.concatenate([self._vectors, vectors]) if self._rows else vectors
+        self._bits = np.concatenate([self._bits, bits])
+        self._rows |= {name: row for row, name in enumerate(new, start=len(self._rows))}
