@@ -29,7 +29,9 @@ def load_moody(name: str) -> Callable[[Page], Output]:
             case b"grow":
                 hoard.append(b"x" * 60_000_000)
             case b"slow":
-                time.sleep(0.2)
+                begin = time.process_time()  # what counts is the time that it works, not that it waits
+                while time.process_time() - begin < 0.2:
+                    pass
         return Output(name, f"<p> {name}")
 
     return run

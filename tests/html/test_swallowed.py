@@ -63,3 +63,9 @@ def test_in_time_linear_in_the_page(html: str) -> None:
     start = time.process_time()
     without_what_swallows(html)
     assert time.process_time() - start < 1
+
+
+def test_text_in_a_noscript_of_the_head_is_found_where_there_is_no_other() -> None:
+    noscript = "<noscript><p>All the words of this page.</p></noscript>"
+    assert clean(f"<title>x</title>{noscript}", method="ice-baseline").text == "All the words of this page."
+    assert clean(f"<title>x</title>{noscript}<p>Shown.</p>", method="ice-baseline").text == "Shown."

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import mainmatter
+import mainmatter.methods.main as main_module
 from main_pages import MENU, article, forum, gold_pages, linear_main, product, prose, trained
 from mainmatter.clean import read
 from mainmatter.errors import InputError, ModelError
@@ -282,12 +283,12 @@ def test_what_is_called_comments_needs_less_evidence() -> None:
 
 def test_comments_are_no_main_matter_however_likely() -> None:
     method = pickle.loads(pickle.dumps(trained()))
-    method.net_.weights["out_bias"][0] += 8
+    method.net_.weights["out_bias"][0] += 16
     document = read(article(20).page)
     found, sizes = method.extract(document), method.describe(document).arrays.sizes
     assert (found.scores[found.is_comment] > 0.5).any()
     assert not found.kept[found.is_comment].any()
-    without = best_choice(np.where(found.is_comment, 0, found.scores), sizes)
+    without = best_choice(np.where(found.is_comment, 0, found.scores), sizes, middle=0.5)
     assert found.confidence == without.expected  # comments are neither kept wrongly nor missed
     assert found.confidence != best_choice(found.scores, sizes).expected
 
@@ -382,3 +383,14 @@ def test_the_log_odds_are_those_of_the_chances() -> None:
     assert judged.chances == pytest.approx(1 / (1 + np.exp(-trained().log_odds(described))))
     assert judged.page_type == "article"
     assert judged.comment_chances.shape == judged.chances.shape
+
+
+def test_a_page_of_very_many_blocks_takes_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(main_module, "_MOST_BLOCKS", 3)
+    method = trained()
+    page = "<p>One two three four five six seven eight nine ten eleven twelve.</p>" * 4
+    found = mainmatter.clean(page, method=method)
+    assert found.method == "main"
+    assert found.kept.tolist() == mainmatter.clean(page, method="ice-heuristic").kept.tolist()
+    assert found.confidence is None
+    assert mainmatter.clean(page[: len(page) * 3 // 4], method=method).confidence is not None

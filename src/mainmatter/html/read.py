@@ -17,6 +17,7 @@ from mainmatter.records import Block, Columns, Document, Metadata, Page
 if TYPE_CHECKING:
     from mainmatter.html.segments import Segments
 
+_NOSCRIPT = re.compile("<noscript", re.IGNORECASE)  # also in the head, where the walk does not look
 _TAG = re.compile(r"<[^<>]*>|\s+")
 
 
@@ -42,7 +43,7 @@ def parse_and_segment(html: str) -> tuple[Tree, Segments]:
         html, tree = mended, parse(mended)
         segments = segment(tree)
     read_noscript = False
-    if _may_live_in_noscript(segments):
+    if _may_live_in_noscript(segments) or (not segments.columns.texts and _NOSCRIPT.search(html)):
         other_tree = parse(html, scripting=False)
         other_segments = segment(other_tree, read_noscript=True)
         if _length(other_segments) > 2 * _length(segments):

@@ -25,6 +25,7 @@ from mainmatter.learners.block_net_training import Config, Shares, train_net
 from mainmatter.learners.block_net_training import Example as NetExample
 from mainmatter.methods.controls import Comments, apply_controls, check_controls, tell_controls
 from mainmatter.methods.expected import best_choice
+from mainmatter.methods.ice_heuristic import IceHeuristic
 from mainmatter.methods.signals import FAMILIES, Described, SignalReasons, leave_out
 from mainmatter.methods.trainable import Trainable, be_silent, need_some
 from mainmatter.methods.vectors import VectorCache
@@ -56,6 +57,10 @@ _LINK_SHARE, _IN_TITLE, _IS_HEADING, _HAS_TITLE, _CALLED_COMMENT = map(
 _ENOUGH, _ENOUGH_IF_CALLED_SO = 0.5, 0.1  # of a probability, to be a comment
 _MOST_OF_PAGE = 0.7
 _CONFIG = Config(names=COUNT - 1, types=len(PAGE_TYPES), hidden=40, shares=Shares(comment=0.5, page_type=0.3))
+# No page that people read has as many blocks. Each takes two kilobytes while the net looks at it, so a page of some
+# megabytes could take all memory; beyond this, the rules of `ice-heuristic` decide, which need next to none.
+_MOST_BLOCKS = 100_000
+_FEWEST_STEPS = 8  # of an epoch, where there are as many pages
 _RATE_OF_MORE = 1e-3  # of learning, for a net that knows much already
 # What the numbers of a net stand for: another version's columns or names would be other numbers.
 _SEEN = {"columns": list(_ALL_COLUMNS), "tags": list(TAGS), "stems": list(STEMS), "page_types": list(PAGE_TYPES)}
@@ -88,8 +93,8 @@ class Main(Trainable[NetExample]):
         tables: whether rows of tables are kept.
         captions: whether captions are kept.
         code: whether code is kept.
-        without: signals to do without, with "+" between, such as "names+capitals": for finding out what they are
-            worth.
+        without: signals to judge without, with "+" between, such as "names+capitals", for finding out what they are
+            worth to a net that was trained with all of them.
         epochs: how often training looks at each page.
         seed: of all that is random in training.
         start: the model that training goes on from, "main" for the one that ships; "" starts from nothing.
@@ -123,7 +128,9 @@ class Main(Trainable[NetExample]):
                 raise InputError(f"method 'main': {name} is a whole number from {least}, not {getattr(self, name)!r}")
 
     def extract(self, document: Document) -> Extraction:
-        """Keep the blocks that promise the highest F."""
+        """Keep the blocks that promise the highest F; of a page with very many, those that `ice-heuristic` keeps."""
+        if len(document) > _MOST_BLOCKS:
+            return replace(IceHeuristic().extract(document), method=self.name)
         described = self.describe(document)
         judged = self.judge(described)
         kinds = document.columns.kinds
@@ -204,6 +211,14 @@ class Main(Trainable[NetExample]):
             page_type=PAGE_TYPES.index(example.page_type) if example.page_type in PAGE_TYPES else -1,
         )
 
+    def need_extras(self) -> None:
+        """Find out, before any work, whether the model to go on from is there.
+
+        Raises:
+            ModelError: it is not, or is damaged.
+        """
+        self._start_net()
+
     def learn(self, observations: Sequence[NetExample], report: Callable[[str], object] = be_silent) -> Self:
         """Train the net on pages that look a little different each time (features/augment.py).
 
@@ -214,7 +229,13 @@ class Main(Trainable[NetExample]):
 
         known = [page for page in observations if not np.isnan(page.shares).all()]
         need_some(known, self.name)
-        config = replace(_CONFIG, epochs=self.epochs, rate=_RATE_OF_MORE if self.start else _CONFIG.rate)
+        config = replace(
+            _CONFIG,
+            epochs=self.epochs,
+            rate=_RATE_OF_MORE if self.start else _CONFIG.rate,
+            # A few pages make a few steps an epoch, too, or three epochs would teach nothing.
+            pages_at_once=min(_CONFIG.pages_at_once, max(1, len(known) // _FEWEST_STEPS)),
+        )
         start = self._start_net()
         self._use(train_net(known, config, self.seed, augment=Augmenter(known), start=start, report=report))
         return self
