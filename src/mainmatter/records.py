@@ -66,7 +66,8 @@ class Block:
         path: the tags from the root to that element, such as "html/body/div/p".
         xpath: finds it again in the parsed page: the element, or, where the element holds several blocks, the
             first text node of this one. Only inside of a shadow root, which XPath cannot enter, it finds nothing. What
-            the page holds in scripts alone has a place in the tree that was made of it (html/scripted.py).
+            the page holds in scripts alone has a place in the tree that was made of it (html/scripted.py), as has what
+            an unclosed tag hid (html/swallowed.py).
         depth: how many elements are around its text.
         link_chars: how many characters of its text are inside links.
         link_count: how many links its text is in.
