@@ -10,9 +10,6 @@ import pytest
 
 from mainmatter import clean
 from mainmatter.datasets import load_dataset
-from mainmatter.registry import METHODS
-
-pytestmark = pytest.mark.skipif("main" not in METHODS, reason="there is no method main")
 
 FOLDER = Path(__file__).parent / "pages"
 INDEX: dict[str, dict[str, Any]] = json.loads((FOLDER / "index.json").read_text("utf-8"))
