@@ -7,13 +7,18 @@ BIN := $(VENV)/bin
 DATA ?= ../shared/data
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test check bench quality models results docs clean
+.PHONY: demo test test-integrations check bench quality models results docs clean
 
 demo: $(VENV)/installed
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/installed-dev check
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+# dolma and NeMo Curator (6 GB) pin other versions than ours: their tests run in environments of their own; needs uv.
+test-integrations: $(VENV)-dolma/installed $(VENV)-nemo/installed
+	$(VENV)-dolma/bin/python -m pytest -q tests/integrations/test_dolma.py
+	$(VENV)-nemo/bin/python -m pytest -q tests/integrations/test_nemo_curator.py
 
 # Formatting, lint, types, documentation.
 check: $(VENV)/installed-dev
@@ -53,15 +58,16 @@ models: $(VENV)/installed-dev
 results: $(VENV)/installed-dev
 	$(BIN)/mainmatter reproduce alignment ice-table-1 ice-tree ice-regex fiasco-features fiasco-kernels fiasco-system \
 		ncleaner-internal ncleaner-external ncleaner-tuning ncleaner-learning-curve ncleaner-speed \
+		template-ratio template-discovery template-pages template-clusters template-main retrieval \
 		--data $(DATA) -o docs/results
 
 docs: $(VENV)/installed-dev
 	$(BIN)/mkdocs serve
 
 clean:
-	rm -rf $(VENV) demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-dolma $(VENV)-nemo demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-$(VENV)/installed: EXTRAS = eval,plot
+$(VENV)/installed: EXTRAS = corpus,eval,plot,search
 $(VENV)/installed: pyproject.toml | $(BIN)/python
 	$(INSTALL)
 
@@ -69,6 +75,16 @@ $(VENV)/installed-dev: EXTRAS = dev
 $(VENV)/installed-dev: pyproject.toml | $(BIN)/python
 	$(INSTALL)
 	@touch $(VENV)/installed
+
+# dolma needs urllib3 before 2, we a later one, for URLs alone: so it gets none of our dependencies but the parser.
+$(VENV)-dolma/installed: pyproject.toml
+	$(UV) venv --quiet --clear --python 3.11 $(VENV)-dolma
+	$(UV) pip install --quiet --python $(VENV)-dolma/bin/python 'dolma[warc]==1.2.1' dateparser turbohtml hypothesis pytest
+	$(UV) pip install --quiet --python $(VENV)-dolma/bin/python --no-deps --editable . && touch $@
+
+$(VENV)-nemo/installed: pyproject.toml
+	$(UV) venv --quiet --clear --python 3.11 $(VENV)-nemo
+	$(UV) pip install --quiet --python $(VENV)-nemo/bin/python 'nemo-curator[text_cpu]==1.4.0' hypothesis pytest --editable . && touch $@
 
 $(BIN)/python:
 ifdef UV

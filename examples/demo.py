@@ -1,4 +1,4 @@
-"""What `make demo` runs: clean the example site, show one page, explain one decision, draw one picture."""
+"""What `make demo` runs: turn an archive into a corpus, search it; clean pages, explain a decision, draw a picture."""
 
 from __future__ import annotations
 
@@ -12,6 +12,13 @@ OUT = Path("demo-output")
 
 def main() -> None:
     """Run the commands that a new user would, and say what each one does."""
+    run(
+        "Turn the archive of a crawl into a corpus, without duplicates, and with what the site repeats left out",
+        *("corpus", "examples/crawl.warc.gz", "-o", f"{OUT}/corpus", "--restart"),
+        *("--site-templates", "--noindex", "--drop-duplicates", "near"),
+    )
+    run("Make it searchable", "index", f"{OUT}/corpus", "-o", f"{OUT}/index")
+    run("Search it for a word that stands in the navigation of every page", "search", f"{OUT}/index", "tickets")
     run("Clean the example site into Markdown files", "clean", "examples/site", "-f", "markdown", "-o", f"{OUT}/site")
     run("The main matter of one page, as text", "clean", "examples/site/blog/lens.html")
     run(
@@ -31,7 +38,8 @@ def main() -> None:
     run("A picture of it", "plot", "examples/site/blog/lens.html", "-o", f"{OUT}/lens.png")
     print(f"\nThe results lie in {OUT}/:")
     for file in sorted((ROOT / OUT).rglob("*.*")):
-        print(f"  {file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
+        if file.is_file() and not {"_run", "index"} & set(file.parts):  # what only programs read
+            print(f"  {file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
 
 
 def run(title: str, *arguments: str) -> None:

@@ -38,8 +38,8 @@ LAYER = {name: number for number, names in enumerate(LAYERS) for name in names}
 EXCEPTIONS = {("records", "registry")}
 
 HEAVY = (
-    "HanTa click lxml matplotlib pandas pyarrow rapidfuzz regex resiliparse scipy selectolax sklearn trafilatura "
-    "urllib3 wordfreq"
+    "HanTa click datasketch fastwarc fsspec lxml matplotlib pandas protego py3langid pyarrow pyspark rapidfuzz ray "
+    "regex resiliparse scipy selectolax sklearn tantivy trafilatura urllib3 wordfreq"
 ).split()
 
 

@@ -37,6 +37,7 @@ METHODS: dict[str, str] = {
     "ice-tree": "mainmatter.methods.ice_tree:IceTree",
     "main": "mainmatter.methods.main:Main",
     "ncleaner": "mainmatter.methods.ncleaner:Ncleaner",
+    "template": "mainmatter.methods.template:Template",
 }
 
 # The format's name, the function that writes it, and the ending of its files.

@@ -6,7 +6,7 @@ import numpy as np
 
 from mainmatter.clean import read
 from mainmatter.features.called import _INHERITED, CALLED, bits_of, called_around
-from mainmatter.features.names import STEMS, names_of
+from mainmatter.features.names import STEMS, names_of, stems_of
 from mainmatter.features.outline import find_containers
 from mainmatter.records import Document, Page
 
@@ -14,7 +14,7 @@ from mainmatter.records import Document, Page
 def called(document: Document) -> list[set[str]]:
     """For each block, the names around it."""
     containers = find_containers(document)
-    found = called_around(bits_of(names_of(document, containers)), containers)
+    found = called_around(bits_of(map(stems_of, names_of(document, containers))), containers)
     assert found.shape == (len(CALLED), len(document))
     assert set(np.unique(found).tolist()) <= {0, 1}
     return [{name for name, is_one in zip(_INHERITED, column, strict=True) if is_one} for column in found.T.tolist()]

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import mainmatter
-from mainmatter.features.names import COUNT, DIV, FIRST_STEM, SEMANTIC_TAGS, STEMS, TAGS, names_of, stems_of
+from mainmatter.features.names import (
+    _NUMBER_OF_STEM,
+    COUNT,
+    DIV,
+    FIRST_STEM,
+    SEMANTIC_TAGS,
+    STEMS,
+    TAGS,
+    names_of,
+    stems_of,
+)
 from mainmatter.features.outline import find_containers
 from mainmatter.records import Page
 
@@ -47,6 +61,12 @@ def test_shadow_roots_have_the_tag_of_their_template() -> None:
 )
 def test_stems(name: str, expected: list[str]) -> None:
     assert [STEMS[number - FIRST_STEM] for number in stems_of(name)] == expected
+
+
+@given(st.lists(st.sampled_from([*_NUMBER_OF_STEM, "x", "-", "foo", "Commen"]), max_size=6).map("".join))
+def test_stems_are_the_longest_from_left_to_right(name: str) -> None:
+    stems = re.findall("|".join(sorted(_NUMBER_OF_STEM, key=len, reverse=True)), name[:300].lower())
+    assert stems_of(name) == tuple(sorted({_NUMBER_OF_STEM[stem] for stem in stems}))
 
 
 def test_numbers() -> None:

@@ -40,6 +40,9 @@ def kinds(rows: str) -> list[tuple[Kind, str]]:
         ("<tr><td><p>left column</p><td>right", [(TEXT, "left column"), (TEXT, "right")]),
         ("<tr><td>a<div>b</div><td>c", [(TEXT, "a"), (TEXT, "b"), (TEXT, "c")]),
         ("<tr><td>a<br><br>b<td>c", [(TEXT, "a"), (TEXT, "b"), (TEXT, "c")]),
+        # A block inside of a link inside of a cell is not the cell's own.
+        ("<tr><td><a href=x><div>b</div></a><td>c", [(TEXT, "b"), (ROW, "c")]),
+        ("<tr><td>a<td>b<tr><td><p>c</p><td>d<tr><td>e", [(ROW, "a\tb"), (TEXT, "c"), (TEXT, "d"), (TEXT, "e")]),
         ("<caption>About</caption><tr><td>a<td>b", [(Kind.CAPTION, "About"), (ROW, "a\tb")]),
     ],
 )

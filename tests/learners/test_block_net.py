@@ -108,10 +108,18 @@ def test_names_that_are_not_known_say_nothing() -> None:
 
 def test_vectors_of_elements_may_be_given() -> None:
     net, rows = random_net(), random_rows(np.random.default_rng(4), 20)
-    vectors = np.stack([net.embed(rows.tokens[rows.token_elements == each]) for each in range(len(rows.parents))])
+    vectors = net.embed([rows.tokens[rows.token_elements == each].tolist() for each in range(len(rows.parents))])
     output = net.forward_from(rows.dense, vectors, ways_up(rows.parents), rows.containers)
     assert output.logits == pytest.approx(net.forward(rows).logits, rel=1e-5, abs=1e-5)
-    assert not net.embed(np.zeros(0, np.intp)).any()
+
+
+def test_the_vector_of_a_bag_is_the_sum_of_its_names() -> None:
+    net = random_net()
+    one, two, both, none = net.embed([(1,), (2,), (2, 1), ()])
+    assert both == pytest.approx(one + two)
+    assert one.any()
+    assert not none.any()
+    assert net.embed([]).shape == (0, len(none))
 
 
 def test_a_long_chain_of_elements_counts_each_once() -> None:

@@ -20,28 +20,31 @@ if TYPE_CHECKING:
 
 
 class Maker:
-    """Makes the vector of a name, and counts how often; takes some time for it, if asked to."""
+    """Makes the vectors of meanings, and counts how often; takes some time for it, if asked to."""
 
     def __init__(self, seconds: float = 0) -> None:
-        self.made: Counter[str] = Counter()
+        self.made: Counter[int] = Counter()
         self._lock = Lock()
         self._seconds = seconds
 
-    def __call__(self, name: str) -> NDArray[np.float32]:
+    def __call__(self, meanings: Sequence[tuple[int, ...]]) -> NDArray[np.float32]:
         with self._lock:
-            self.made[name] += 1
+            self.made.update(number for (number,) in meanings)
         if self._seconds:
             sleep(self._seconds)  # now the other threads have their turn
-        return vector_of(name)
+        return vectors_of(meanings)
 
 
-def vector_of(name: str) -> NDArray[np.float32]:
-    number = int(name)
-    return np.array([number, number * number, -number], np.float32)
+def meaning_of(name: str) -> tuple[int, ...]:
+    return (int(name),)
 
 
-def bits_of(names: Sequence[str]) -> NDArray[np.int64]:
-    return np.array([1 << int(name) for name in names], np.int64)
+def vectors_of(meanings: Sequence[tuple[int, ...]]) -> NDArray[np.float32]:
+    return np.array([[number, number * number, -number] for (number,) in meanings], np.float32)
+
+
+def bits_of(meanings: Sequence[tuple[int, ...]]) -> NDArray[np.int64]:
+    return np.array([1 << number for (number,) in meanings], np.int64)
 
 
 def names(*numbers: int) -> list[str]:
@@ -52,42 +55,51 @@ def is_right(cache: VectorCache, asked: list[str]) -> bool:
     vectors, bits = cache.of(asked)
     assert vectors.dtype == np.float32
     assert bits.dtype == np.int64
-    return np.array_equal(vectors, np.stack(list(map(vector_of, asked)))) and np.array_equal(bits, bits_of(asked))
+    meanings = list(map(meaning_of, asked))
+    return np.array_equal(vectors, vectors_of(meanings)) and np.array_equal(bits, bits_of(meanings))
 
 
 def test_the_same_as_made_afresh() -> None:
-    cache = VectorCache(Maker(), bits_of)
+    cache = VectorCache(meaning_of, Maker(), bits_of)
     for asked in (names(3), names(1, 2, 3), names(3, 3, 1), names(9, 3, 9, 2), names(2)):
         assert is_right(cache, asked)
 
 
 def test_each_is_made_once() -> None:
     maker = Maker()
-    cache = VectorCache(maker, bits_of)
+    cache = VectorCache(meaning_of, maker, bits_of)
     for asked in (names(1, 2, 1), names(2, 3), names(3, 1, 2, 3)):
         cache.of(asked)
-    assert maker.made == {"1": 1, "2": 1, "3": 1}
+    assert maker.made == {1: 1, 2: 1, 3: 1}
+
+
+def test_names_that_mean_the_same_are_made_once() -> None:
+    maker = Maker()
+    cache = VectorCache(meaning_of, maker, bits_of)
+    assert is_right(cache, ["1", "01", "2", "001"])
+    assert is_right(cache, ["0001", "3", "1"])
+    assert maker.made == {1: 1, 2: 1, 3: 1}
 
 
 def test_a_full_one_starts_afresh_and_stays_right() -> None:
     maker = Maker()
-    cache = VectorCache(maker, bits_of, most=3)
+    cache = VectorCache(meaning_of, maker, bits_of, most=3)
     cache.of(names(1, 2, 3))
     assert is_right(cache, names(4, 2))  # 1, 2 and 3 are forgotten
     cache.of(names(2, 4))
-    assert maker.made == {"1": 1, "2": 2, "3": 1, "4": 1}
+    assert maker.made == {1: 1, 2: 2, 3: 1, 4: 1}
     assert is_right(cache, names(1, 4))
-    assert maker.made == {"1": 2, "2": 2, "3": 1, "4": 1}
+    assert maker.made == {1: 2, 2: 2, 3: 1, 4: 1}
 
 
 def test_more_at_once_than_it_may_hold() -> None:
-    cache = VectorCache(Maker(), bits_of, most=3)
+    cache = VectorCache(meaning_of, Maker(), bits_of, most=3)
     for asked in (names(*range(10)), names(11), names(10, 9, 8, 7, 6), names(1, 1)):
         assert is_right(cache, asked)
 
 
 def test_what_one_gets_is_ones_own() -> None:
-    cache = VectorCache(Maker(), bits_of)
+    cache = VectorCache(meaning_of, Maker(), bits_of)
     for _ in range(2):  # made, and remembered
         for found in cache.of(names(1, 2)):
             found[:] = 7
@@ -97,7 +109,7 @@ def test_what_one_gets_is_ones_own() -> None:
 @pytest.mark.parametrize("most", [5, 40, 1000])
 def test_many_threads_at_once(most: int) -> None:
     maker = Maker(seconds=1e-5)
-    cache = VectorCache(maker, bits_of, most)
+    cache = VectorCache(meaning_of, maker, bits_of, most)
     rng = np.random.default_rng(most)
     asked = [names(*rng.integers(0, 60, rng.integers(1, 20)).tolist()) for _ in range(80)]
     with ThreadPoolExecutor(8) as pool:
@@ -107,12 +119,12 @@ def test_many_threads_at_once(most: int) -> None:
 
 
 def test_a_maker_that_fails_leaves_the_others_in_order() -> None:
-    def make(name: str) -> NDArray[np.float32]:
-        if name == "-1":
+    def make(meanings: Sequence[tuple[int, ...]]) -> NDArray[np.float32]:
+        if (-1,) in meanings:
             raise ValueError("below 0")
-        return vector_of(name)
+        return vectors_of(meanings)
 
-    cache = VectorCache(make, bits_of)
+    cache = VectorCache(meaning_of, make, bits_of)
     cache.of(names(1))
     with pytest.raises(ValueError, match="below 0"):
         cache.of(names(2, -1))

@@ -16,7 +16,19 @@ from mainmatter import __version__
 from mainmatter.cli.printing import why_unwritable
 from mainmatter.errors import MainmatterError
 
-_COMMANDS = ("bench", "clean", "evaluate", "explain", "methods", "plot", "reproduce", "train")
+_COMMANDS = (
+    "bench",
+    "clean",
+    "corpus",
+    "evaluate",
+    "explain",
+    "index",
+    "methods",
+    "plot",
+    "reproduce",
+    "search",
+    "train",
+)
 
 
 class _LazyGroup(click.Group):
@@ -53,6 +65,7 @@ def group() -> None:
     mainmatter clean page.html              the main matter of a page
     mainmatter clean site/ -o texts/        of all pages in a folder
     mainmatter explain page.html            why each block was kept or dropped
+    mainmatter corpus crawl.warc.gz -o out  a whole crawl, as Parquet
     """  # noqa: D301 - click wants the control character
 
 

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,10 +16,11 @@ from mainmatter.clean import clean
 from mainmatter.cli import options
 from mainmatter.cli.printing import harmless, why_unwritable
 from mainmatter.cli.progress import progress
+from mainmatter.cli.sites import check_knows_sites, count_sites
 from mainmatter.files import write_whole
 from mainmatter.inputs import STANDARD_INPUT, Input, find_inputs
 from mainmatter.parallel import Failure, ordered_map
-from mainmatter.registry import FORMATS
+from mainmatter.registry import FORMATS, split_name
 
 if TYPE_CHECKING:
     from mainmatter.limits import Limits
@@ -49,6 +51,12 @@ class _Task:
 )
 @click.option("--links/--no-links", default=True, help="Keep links (markdown).", show_default=True)
 @click.option("--images/--no-images", default=False, help="Keep images (markdown, html).", show_default=True)
+@click.option(
+    "--site-templates",
+    is_flag=True,
+    help="Read all inputs twice: find out first what the pages of each site repeat (methods main and template). All "
+    "files are one site.",
+)
 @click.option("--url", help="Where the page came from, if it is read from a file or standard input.")
 @options.input_format
 @options.max_size
@@ -63,6 +71,7 @@ def command(
     output: str | None,
     links: bool,
     images: bool,
+    site_templates: bool,
     url: str | None,
     input_format: str | None,
     max_size: float,
@@ -89,11 +98,25 @@ def command(
     task = _Task(method, format_, options.to_limits(max_size), parameters, render_options, json_lines)
     targets = _targets(found, output, FORMATS[format_][1], is_batch=is_batch)
     _spare_inputs(found, targets)
-    failed = _run(task, found, targets, url, workers)
+    if site_templates:
+        check_knows_sites(method, found)
+        with TemporaryDirectory() as folder:
+            count_sites(method, found, task.limits, folder)
+            failed = _run(_with_sites(task, folder), found, targets, url, workers)
+    else:
+        failed = _run(task, found, targets, url, workers)
     if len(found) > 1:
         _say_summary(len(found), failed, output)
     if failed:
         click.get_current_context().exit(1)
+
+
+def _with_sites(task: _Task, folder: str) -> _Task:
+    """The same, with what the pages of each site repeat: `template` knows nothing else, `main` is told where it is."""
+    if split_name(task.method)[0] == "template":
+        listed = split_name(task.method)[1]
+        return replace(task, method=f"{folder}:{listed}" if listed else folder)
+    return replace(task, parameters={**task.parameters, "site_templates": folder})
 
 
 def _targets(found: list[Input], output: str | None, ending: str, *, is_batch: bool) -> list[Path | None]:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from mainmatter.methods.trainable import Trainable
-from mainmatter.models.store import SHIPPED, load
+from mainmatter.models.store import SHIPPED, is_model, load
 from mainmatter.registry import DEFAULT_METHOD, get_method, method_names
 
 
@@ -32,6 +32,12 @@ def _describe(name: str) -> list[str]:
     if fields:
         lines.append("parameters: " + ", ".join(f"{field.name}={getattr(method, field.name)}" for field in fields))
     if isinstance(method, Trainable):
-        data = load(SHIPPED / method.weights()).card["data"]
-        lines.append("trained on " + ", ".join(each["name"] for each in data))
+        lines.append(_learned_from(method))
     return lines
+
+
+def _learned_from(method: Trainable[Any]) -> str:
+    shipped = SHIPPED / method.weights()
+    if not is_model(shipped):
+        return "learns from your own pages: nothing ships"
+    return "trained on " + ", ".join(each["name"] for each in load(shipped).card["data"])

@@ -15,7 +15,7 @@ from mainmatter.errors import MissingExtra
 from mainmatter.reproduction.run import Run
 from mainmatter.reproduction.table import REPRODUCTIONS, find_reproduction
 
-_NEEDED = ("matplotlib", "pyarrow", "rapidfuzz", "regex", "scipy", "sklearn", "wordfreq")
+_NEEDED = ("matplotlib", "pyarrow", "rapidfuzz", "regex", "scipy", "sklearn", "tantivy", "wordfreq")
 
 
 @click.command(name="reproduce")
@@ -37,7 +37,7 @@ _NEEDED = ("matplotlib", "pyarrow", "rapidfuzz", "regex", "scipy", "sklearn", "w
 def command(names: tuple[str, ...], data: Path | None, output: Path, pages: int | None, workers: int) -> None:
     """Redo tables and figures of the papers; each becomes a Markdown page with the paper's own figures beside ours.
 
-    Without a NAME, list what there is. Needs the extras plot and train.
+    Without a NAME, list what there is. Needs the extras plot, search and train.
     """
     if not names:
         for name, one in REPRODUCTIONS.items():
@@ -48,7 +48,7 @@ def command(names: tuple[str, ...], data: Path | None, output: Path, pages: int 
     # What is missing is told before any work.
     for package in _NEEDED:
         if find_spec(package) is None:
-            raise MissingExtra(package, "plot,train")
+            raise MissingExtra(package, "plot,search,train")
     output.mkdir(parents=True, exist_ok=True)
     for name, one in chosen:
         started = time.monotonic()
@@ -61,9 +61,10 @@ def command(names: tuple[str, ...], data: Path | None, output: Path, pages: int 
 def _closing(name: str, run: Run, seconds: float) -> str:
     """How a page was made."""
     data = ", ".join(f"{dataset} ({pages:,} pages)" for dataset, pages in run.used.items())
+    source = f", from {data}" if data else ""
     processes = f"{run.workers} process{'es' * (run.workers > 1)}"
     few = f" --pages {run.pages}" if run.pages is not None else ""
     return (
-        f"---\n\nMade by mainmatter {__version__} in {seconds:.0f} s, {processes}, from {data}:\n\n"
+        f"---\n\nMade by mainmatter {__version__} in {seconds:.0f} s, {processes}{source}:\n\n"
         f"```sh\nmainmatter reproduce {name} --data {run.data}{few}\n```"
     )

@@ -6,16 +6,15 @@ these names are inherited, as the tags in features/outline.py are.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mainmatter.features.names import FIRST_STEM, STEMS, stems_of
+from mainmatter.features.names import FIRST_STEM, STEMS
 from mainmatter.features.outline import unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -38,17 +37,12 @@ def called_around(bits: NDArray[np.int64], containers: Containers) -> NDArray[np
     """For each block, one row for each of `CALLED`: 1 if an element around it is called so.
 
     Args:
-        bits: of the names of each container, by `bits_of`.
+        bits: of the stems of each container's names, by `bits_of`.
         containers: the elements that hold text.
     """
     return unpack(containers.inherit(bits).take(containers.holders), len(CALLED))
 
 
-def bits_of(names: Sequence[str]) -> NDArray[np.int64]:
-    """Which of `CALLED` each of some names means, one bit each."""
-    return np.array([_bits_of(name) for name in names], np.int64)
-
-
-@lru_cache(maxsize=20_000)
-def _bits_of(name: str) -> int:
-    return sum(_BIT_OF_STEM.get(stem, 0) for stem in stems_of(name))
+def bits_of(names: Iterable[Iterable[int]]) -> NDArray[np.int64]:
+    """Which of `CALLED` each of some names means, one bit each; of each name its stems (features/names.py)."""
+    return np.array([sum(_BIT_OF_STEM.get(stem, 0) for stem in stems) for stems in names], np.int64)

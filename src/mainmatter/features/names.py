@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import compress, count, repeat
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.html.parse import Element
@@ -18,7 +19,7 @@ from mainmatter.html.segments import NUMBER_OF_TAG
 from mainmatter.html.segments import TAGS as TAGS_OF_OUTLINE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from mainmatter.features.outline import Containers
     from mainmatter.records import Document
@@ -60,7 +61,17 @@ FIRST_STEM = 1 + len(TAGS)
 SEMANTIC_TAGS = frozenset(map(NUMBER_OF_TAG.__getitem__, "nav header footer aside article main section figure".split()))
 DIV = NUMBER_OF_TAG["div"]
 
-_STEM = re.compile("|".join(sorted(_NUMBER_OF_STEM, key=len, reverse=True)))
+
+def _pattern_of(stems: Iterable[str]) -> str:
+    """A pattern for the longest of some stems, as a tree of their letters: a search tries 24 letters, not 170 stems."""
+    by_letter: dict[str, list[str]] = {}
+    for stem in stems:
+        by_letter.setdefault(stem[:1], []).append(stem[1:])
+    rest = "|".join(letter + _pattern_of(ends) for letter, ends in by_letter.items() if letter)
+    return f"(?:{rest})?" if "" in by_letter and rest else f"(?:{rest})" if rest else ""
+
+
+_STEM = re.compile(_pattern_of(_NUMBER_OF_STEM))
 _LONGEST_NAME = 300  # characters; what is longer is no name
 
 
@@ -70,7 +81,7 @@ def names_of(document: Document, containers: Containers) -> list[str]:
     if not isinstance(source, HtmlSource) or not len(document):
         return [""] * len(containers.first)
     of_page = source.tree_and_segments()[1].outline.elements
-    elements: list[Any] = list(map(of_page.__getitem__, containers.numbers[1:].tolist()))
+    elements: Sequence[Any] = itemgetter(0, *containers.numbers.tolist())(of_page)[2:]  # two at least, to get several
     # Loops of the interpreter's own, since a page has some hundred elements.
     attribute: Callable[[Any, str, str], str] = Element.attr  # type: ignore[assignment] # never None with a default
     names = ["", *map(attribute, elements, repeat("class"), repeat(""))]
@@ -80,7 +91,11 @@ def names_of(document: Document, containers: Containers) -> list[str]:
     return names
 
 
-@lru_cache(maxsize=20_000)
-def stems_of(name: str) -> Sequence[int]:
+def stems_of(name: str) -> tuple[int, ...]:
     """The numbers of the stems in a class or id, or in several with spaces between; each once."""
-    return tuple(sorted({_NUMBER_OF_STEM[stem] for stem in _STEM.findall(name[:_LONGEST_NAME].lower())}))
+    return _numbers_of(frozenset(_STEM.findall(name[:_LONGEST_NAME].lower())))
+
+
+@lru_cache(maxsize=20_000)
+def _numbers_of(stems: frozenset[str]) -> tuple[int, ...]:
+    return tuple(sorted({_NUMBER_OF_STEM[stem] for stem in stems}))

@@ -100,7 +100,8 @@ def find_containers(document: Document) -> Containers:
     # Elements without text drop out, all others get new numbers.
     holds = end > first
     kept = holds.nonzero()[0]
-    number = holds.cumsum() - 1
+    number = np.zeros(len(holds), np.intp)
+    number[kept] = np.arange(len(kept))
     parents, first, end = number.take(parents.take(kept)), first.take(kept), end.take(kept)
     tags = np.frombuffer(outline.tags, np.uint8).take(kept)
     ways = _ways_up(parents)

@@ -22,7 +22,7 @@ from mainmatter.html.declared import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from mainmatter.html.parse import Element
 
@@ -120,7 +120,7 @@ def _candidates(
         yield people(declared.metas.get(name, ()), site_keys)
     for element in islice(filter(_is_marked_author, declared.marked), _MOST_BYLINES):
         yield _in_element(element, site_keys, certain=True)
-    yield _in_lines(lines_after(heading)[:_NEAR], site_keys)
+    yield _in_lines(islice(lines_after(heading), _NEAR), site_keys)
     for element in islice(filter(_is_styled_byline, declared.marked), _MOST_BYLINES):
         yield _in_element(element, site_keys, certain=False)
 
@@ -177,7 +177,7 @@ def _in_element(element: Element, site_keys: Collection[str], *, certain: bool) 
     return []
 
 
-def _in_lines(lines: Sequence[str], site_keys: Collection[str]) -> list[str]:
+def _in_lines(lines: Iterable[str], site_keys: Collection[str]) -> list[str]:
     """The names after a "By" that begins a line, or is one."""
     for line, following in pairwise([*lines, ""]):
         if len(line) <= _LONGEST_BYLINE and (by := _BY.match(line)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from mainmatter.html.declared import Declared, Item, as_text, lines_after, lines_before, text_of
@@ -105,6 +105,11 @@ def read_published(
 def read_day(text: str, *, month_first: bool = True) -> str | None:
     """The first day in the beginning of a text; `month_first` decides what 3/4/2024 means."""
     text = text[:_LONGEST]
+    has_year = "20" in text or "19" in text  # most texts have none
+    return _day_beside_year(text, month_first=month_first) if has_year else None
+
+
+def _day_beside_year(text: str, *, month_first: bool) -> str | None:
     if found := _YEAR_FIRST.search(text):
         return _iso(found[1], found[3], found[4])
     if found := _EAST_ASIAN.search(text) or _COMPACT.search(text):
@@ -136,7 +141,7 @@ def _declared(declared: Declared, items: Sequence[Item]) -> Iterator[str]:
         for item in items:
             yield as_text(item.get(name))
     for name in _METAS:
-        yield declared.meta(name)
+        yield from declared.metas.get(name, ())[:1]
     for element in declared.marked:
         marks = f"{element.attr('itemprop')} {element.attr('property')}"
         if "datePublished" in marks or "dateCreated" in marks or element.attr("pubdate") is not None:
@@ -155,7 +160,7 @@ def _visible(declared: Declared, heading: Element | None) -> Iterator[str]:
             yield _value(element)
             break  # the next one belongs to a comment or a teaser
     revisions: list[str] = []
-    for label, line in pairwise(["", *lines_after(heading), *lines_before(heading)]):
+    for label, line in pairwise(chain([""], lines_after(heading), lines_before(heading))):
         if len(line) <= _LONGEST:
             if _OTHER_DAY.search(label[:_LONGEST]) or _OTHER_DAY.search(line):
                 revisions.append(line)

@@ -12,10 +12,11 @@ import re
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from mainmatter.html.parse import Element, Text
+from mainmatter.html.parse import Element, Text, is_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,7 +35,9 @@ MAX_ELEMENTS = 200  # marked elements of a page
 MAX_NODES = 500  # nodes of one marked element
 NODES_AFTER, NODES_BEFORE = 250, 60  # nodes around the headline among which its date and byline stand
 
-_HEAD = 'meta, title, link[rel~="canonical" i], script[type*="ld+json" i]'
+# Of one tag each: the parser has an index of tags, while for several at once it visits all elements.
+_CANONICAL = 'link[rel~="canonical" i]'
+_LINKED_DATA = 'script[type*="ld+json" i]'
 _MARKED = (
     'h1, time, [rel~="author" i], '
     '[itemprop~="author"], [itemprop~="datePublished"], [itemprop~="dateCreated"], '
@@ -71,7 +74,7 @@ _INLINE = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Declared:
     """A page's declarations.
 
@@ -82,7 +85,7 @@ class Declared:
         language: the language attribute of the root.
         items: the page's main JSON-LD objects, outer ones first; not those that others merely mention.
         headings: the first-level headings and their texts; the second-level ones of a page without.
-        marked: headings, times, bylines and dates, in document order.
+        tree: the page.
     """
 
     metas: Mapping[str, Sequence[str]]
@@ -91,7 +94,12 @@ class Declared:
     language: str
     items: Sequence[Item]
     headings: Sequence[tuple[Element, str]]
-    marked: Sequence[Element]
+    tree: Tree
+
+    @cached_property
+    def marked(self) -> Sequence[Element]:
+        """Headings, times, bylines and dates, in document order; many a page declares enough to do without them."""
+        return self.tree.select(_MARKED)[:MAX_ELEMENTS]
 
     @property
     def has_top_heading(self) -> bool:
@@ -106,24 +114,22 @@ class Declared:
 def gather(tree: Tree) -> Declared:
     """Collect a page's declarations."""
     metas: dict[str, list[str]] = {}
-    title = canonical = ""
-    values: list[object] = []
-    for element in tree.select(_HEAD):
-        tag = element.tag
-        if tag == "meta":
-            _add_meta(element, metas)
-        elif tag == "link":
-            canonical = canonical or (element.attr("href") or "").strip()
-        elif tag == "script":
-            values.append(read_json(element.text))
-        elif not title and element.namespace.value == "html":  # drawings have title elements too
-            title = text_of(element)
+    for meta in tree.select("meta"):
+        _add_meta(meta, metas)
+    # Drawings have title elements too.
+    titles = (text_of(element) for element in tree.select("title") if is_html(element))
+    canonicals = ((link.attr("href") or "").strip() for link in tree.select(_CANONICAL))
+    values = [read_json(script.text) for script in tree.select(_LINKED_DATA)]
     root = tree.root
-    language = (root.attr("lang") or root.attr("xml:lang") or "") if root is not None else ""
-    marked = tree.select(_MARKED)
-    headings = _headings(element for element in marked if element.tag == "h1")
-    headings = headings or _headings(tree.iter_elements("h2"))
-    return Declared(metas, title, canonical, language, list(main_items(values)), headings, marked[:MAX_ELEMENTS])
+    return Declared(
+        metas,
+        title=next(filter(None, titles), ""),
+        canonical=next(filter(None, canonicals), ""),
+        language=(root.attr("lang") or root.attr("xml:lang") or "") if root is not None else "",
+        items=list(main_items(values)),
+        headings=_headings(tree.select("h1")) or _headings(tree.select("h2")),
+        tree=tree,
+    )
 
 
 def read_json(source: str, most: int = MAX_JSON) -> object:
@@ -164,7 +170,9 @@ def tidy(text: str) -> str:
     text = text[:MAX_VALUE]
     if "&" in text:
         text = html.unescape(text)
-    return " ".join(without_surrogates(text).split())
+    if not text.isprintable():  # as few are; what is printable has no surrogates
+        text = without_surrogates(text)
+    return " ".join(text.split())
 
 
 def without_surrogates(text: str) -> str:
@@ -190,14 +198,14 @@ def strings_of(element: Element) -> list[str]:
     return strings
 
 
-def lines_after(heading: Element | None) -> list[str]:
+def lines_after(heading: Element | None) -> Iterator[str]:
     """The texts that follow the headline, nearest first."""
-    return [] if heading is None else _lines(islice(heading.following, NODES_AFTER))
+    return iter(()) if heading is None else _lines(islice(heading.following, NODES_AFTER))
 
 
-def lines_before(heading: Element | None) -> list[str]:
+def lines_before(heading: Element | None) -> Iterator[str]:
     """The texts that precede the headline, nearest first."""
-    return [] if heading is None else _lines(islice(heading.preceding, NODES_BEFORE))
+    return iter(()) if heading is None else _lines(islice(heading.preceding, NODES_BEFORE))
 
 
 def as_list(value: object) -> list[Any]:
@@ -227,8 +235,16 @@ def _is_seen_text(node: Node) -> TypeGuard[Text]:
     return isinstance(parent, Element) and parent.tag not in _UNSEEN
 
 
-def _lines(nodes: Iterable[Node]) -> list[str]:
-    return [line for node in nodes if _is_seen_text(node) and (line := tidy(node.data))]
+def _lines(nodes: Iterable[Node]) -> Iterator[str]:
+    for node in nodes:
+        # Most texts of a page are the white space between its tags.
+        if (
+            isinstance(node, Text)
+            and not (data := node.data).isspace()
+            and _is_seen_text(node)
+            and (line := tidy(data))
+        ):
+            yield line
 
 
 def _breaks_line(node: Node | None) -> bool:

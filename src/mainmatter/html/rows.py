@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 
 from mainmatter.html.elements import ROLES, Role
 from mainmatter.html.parse import Element
+from mainmatter.html.segments import NUMBER_OF_TAG
 from mainmatter.records import Kind
 
 if TYPE_CHECKING:
     from mainmatter.html.parse import Node
-    from mainmatter.html.segments import Segments
+    from mainmatter.html.segments import Outline, Segments
 
 CELL_SEPARATOR = "\t"
+_CELLS = ("td", "th")
+_CELL_NUMBERS = tuple(map(NUMBER_OF_TAG.__getitem__, _CELLS))
 
 
 def join_rows(segments: Segments) -> Segments:
@@ -59,15 +62,34 @@ def _is_data(segments: Segments, row: Node | None, cells: list[int], inline_rows
     if row is None:
         return False
     if row not in inline_rows:
-        inline_rows[row] = _is_inline(row)
+        inline_rows[row] = _is_inline(row, segments.outline, segments.holders[cells[0]])
     holders = {segments.holders[i] for i in cells}
     return inline_rows[row] and len(holders) == len(cells)
 
 
-def _is_inline(row: Node) -> bool:
-    """Whether a row has several cells, and none of them holds a block."""
-    cells = [child for child in row if isinstance(child, Element) and child.tag in ("td", "th")]
-    return len(cells) > 1 and not any(_holds_block(cell) for cell in cells)
+def _is_inline(row: Node, outline: Outline, cell: int) -> bool:
+    """Whether a row has several cells, and none of them holds a block.
+
+    Args:
+        row: the row.
+        outline: of the page, which tells most rows in less time than the tree.
+        cell: the number, in the outline, of one of the row's cells.
+    """
+    number = outline.parents[cell]
+    if outline.elements[number] is row:
+        tags, parents = outline.tags, outline.parents
+        count = 0
+        for inner in range(number + 1, len(parents)):
+            parent = parents[inner]
+            if parent > number:  # it stands in a cell, though not always as the cell's own child
+                break
+            if parent < number:
+                return count > 1
+            count += tags[inner] in _CELL_NUMBERS
+        else:
+            return count > 1
+    cells = [child for child in row if isinstance(child, Element) and child.tag in _CELLS]
+    return len(cells) > 1 and not any(_holds_block(one) for one in cells)
 
 
 def _holds_block(cell: Element) -> bool:

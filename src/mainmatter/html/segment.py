@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 
     from mainmatter.html.parse import Node
 
-# Where a block begins: the number of its first text node, its position, the numbers of its state and its holder.
-Start = tuple[int, int, int, int]
-# A text inside a link: the number of its block, its length, the link.
-Linked = tuple[int, int, Element]
-
 _BLOCK, _LINK, _BREAK, _SKIP, _TEMPLATE, _NOSCRIPT, _PICTURE, _EMPHASIS, _FORMULA = map(int, Role)
 # Roles that only the walk knows: what has none of the others; what cannot hold anything, so that there is nothing to
 # skip; what is inside of a formula, where a template may be one in name only.
@@ -89,12 +84,16 @@ _FIRST_CJK = "\u2e80"
 
 
 class _Findings(NamedTuple):
-    """What a walk over the tree brings home."""
+    """What a walk over the tree brings home: the page's text, and for each block a number in each of six lists."""
 
     parts: list[str]  # the page's text, with marks where blocks begin
-    starts: list[Start]
+    first_nodes: list[int]
+    positions: list[int]
+    states: list[int]
+    holders: list[int]
+    link_chars: list[int]  # white space counts, until it is known what is left of it
+    link_counts: list[int]
     nodes: list[Text]
-    linked: list[Linked]
     spaced: list[Text]  # texts that were set apart from the text before
     noscripts: list[str]
     outline: Outline
@@ -108,28 +107,27 @@ def segment(tree: Tree, *, read_noscript: bool = False) -> Segments:
         read_noscript: take what is inside `<noscript>` for a part of the page; see `html/read.py`.
     """
     found = _walk(tree, read_noscript=read_noscript)
-    if not found.starts:
+    states = found.states
+    if not states:
         return Segments(Columns([], [], [], [], [], [], []), [], [], [], [], [], [], found.noscripts, found.outline)
-    first_nodes, positions, states, holders = zip(*found.starts, strict=True)
     texts = _split(found.parts, states)
     if len(texts) != len(states):  # more marks than blocks
         _remove_marks(tree)
         return segment(tree, read_noscript=read_noscript)
-    link_chars, link_counts = _count_links(found.linked, texts)
     segments = Segments(
         Columns(
             texts=texts,
-            kinds=[_KINDS[state] for state in states],
-            levels=[_LEVELS[state] for state in states],
-            positions=list(positions),
-            link_chars=link_chars,
-            link_counts=link_counts,
-            controls=[_CONTROLS[state] for state in states],
+            kinds=list(map(_KINDS.__getitem__, states)),
+            levels=list(map(_LEVELS.__getitem__, states)),
+            positions=found.positions,
+            link_chars=list(map(min, found.link_chars, map(len, texts))),
+            link_counts=found.link_counts,
+            controls=list(map(_CONTROLS.__getitem__, states)),
         ),
-        holders=list(holders),
+        holders=found.holders,
         numbers=range(len(states)),
-        first_nodes=list(first_nodes),
-        end_nodes=[*first_nodes[1:], len(found.nodes)],
+        first_nodes=found.first_nodes,
+        end_nodes=[*found.first_nodes[1:], len(found.nodes)],
         nodes=found.nodes,
         spaced=found.spaced,
         noscripts=found.noscripts,
@@ -147,9 +145,9 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
     An element has ended when a node comes whose parent is another one.
     """
     parts: list[str] = []
-    starts: list[Start] = []
+    first_nodes, positions, states, holders = list[int](), list[int](), list[int](), list[int]()
+    link_chars, link_counts = list[int](), list[int]()
     nodes: list[Text] = []
-    linked: list[Linked] = []
     spaced: list[Text] = []
     noscripts: list[str] = []
     elements: list[Element | None] = [None]
@@ -161,6 +159,7 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
     current: Node = tree
     holder = count = 0  # the number of the block-level element that the walk is in, and how many blocks began
     link: Element | None = None
+    last_link: Element | None = None  # that the block has text in
     state = position = last_position = line_breaks = 0
     block_ended = True
     indentation = ""  # white space before the first text of a block of code
@@ -194,7 +193,13 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
                     if position == last_position:  # a block ended, but no tag began the next one
                         position += 1
                     last_position = position
-                    starts.append((len(nodes), position, state, holder))
+                    first_nodes.append(len(nodes))
+                    positions.append(position)
+                    states.append(state)
+                    holders.append(holder)
+                    link_chars.append(0)
+                    link_counts.append(0)
+                    last_link = None
                     count += 1
                     parts.append(_BLOCK_MARK)
                     if indentation:
@@ -207,7 +212,10 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
                 parts.append(data)
                 nodes.append(node)
                 if link is not None:
-                    linked.append((count - 1, len(data.strip()), link))
+                    link_chars[-1] += len(data.strip())
+                    if link is not last_link:
+                        link_counts[-1] += 1
+                        last_link = link
             elif node_type is Element:
                 role, next_state, number = moves[node.tag]
                 if role == _BLOCK:
@@ -281,7 +289,8 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
             holder = outer
     ends[0] = count
     outline = Outline(elements, tags, parents, first, ends, pictures)
-    return _Findings(parts, starts, nodes, linked, spaced, noscripts, outline)
+    numbers = (first_nodes, positions, states, holders, link_chars, link_counts)
+    return _Findings(parts, *numbers, nodes, spaced, noscripts, outline)
 
 
 def _remove_marks(tree: Tree) -> None:
@@ -309,9 +318,8 @@ def _split(parts: list[str], states: Sequence[int]) -> list[str]:
     del raw_texts[0]  # what stood before the first block: nothing
     texts = list(map(str.strip, raw_texts))
     # Asking is faster than splitting: most texts are clean. The only white space that is printable is the space.
-    for i, text in enumerate(texts):
-        if not text.isprintable() or "  " in text:
-            texts[i] = _collapse(text)
+    for i in [i for i, text in enumerate(texts) if "  " in text or not text.isprintable()]:
+        texts[i] = _collapse(texts[i])
     if max(states) >= FIRST_CODE_STATE:
         for i, state in enumerate(states):
             if state >= FIRST_CODE_STATE:
@@ -329,23 +337,3 @@ def _collapse(text: str) -> str:
 
 def _verbatim(text: str) -> str:
     return text.replace(_LINE_MARK, "\n").strip("\r\n").rstrip()
-
-
-def _count_links(linked: list[Linked], texts: list[str]) -> tuple[list[int], list[int]]:
-    """How many characters of each block are inside links, and how many links that are."""
-    chars, counts = [0] * len(texts), [0] * len(texts)
-    last_link: Element | None = None
-    last_block = -1
-    for block, length, link in linked:
-        if block != last_block:
-            counts[block] = 1
-            chars[block] = length
-            last_block, last_link = block, link
-            continue
-        chars[block] += length
-        if link is not last_link:
-            counts[block] += 1
-            last_link = link
-    for block in {block for block, _, _ in linked}:  # white space inside of links is collapsed in the text
-        chars[block] = min(chars[block], len(texts[block]))
-    return chars, counts

@@ -8,6 +8,7 @@ and far (van den Oord et al. 2016, WaveNet, 2.1), two pools over all blocks at t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -171,10 +172,13 @@ class BlockNet:
                 raise ValueError(f"{name}: {array.dtype} are not floats")
         return cls(weights, arrays["mean"], arrays["scale"], tuple(dilations.tolist()))
 
-    def embed(self, tokens: NDArray[np.intp]) -> NDArray[np.float32]:
-        """The vector of a bag of names; that of an element is the one of all of its names."""
-        vector: NDArray[np.float32] = self.weights["embedding"].take(tokens, axis=0).sum(axis=0)
-        return vector
+    def embed(self, bags: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """The vectors of some bags of names, one a row; that of an element is the one of all of its names."""
+        embedding = self.weights["embedding"]
+        vectors = np.zeros((len(bags), embedding.shape[1]), np.float32)
+        for tokens in zip_longest(*bags, fillvalue=0):  # the first of each, the second of each, ...
+            vectors += embedding.take(tokens, axis=0)
+        return vectors
 
     def forward(self, rows: Rows) -> Output:
         """Judge a page."""

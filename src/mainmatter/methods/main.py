@@ -27,6 +27,7 @@ from mainmatter.methods.controls import Comments, apply_controls, check_controls
 from mainmatter.methods.expected import best_choice
 from mainmatter.methods.ice_heuristic import IceHeuristic
 from mainmatter.methods.signals import FAMILIES, Described, SignalReasons, leave_out
+from mainmatter.methods.site_knowledge import ReasonsAndSite, know_site, load_templates
 from mainmatter.methods.trainable import Trainable, be_silent, need_some
 from mainmatter.methods.vectors import VectorCache
 from mainmatter.metrics.words import words
@@ -98,6 +99,7 @@ class Main(Trainable[NetExample]):
         code: whether code is kept.
         without: signals to judge without, with "+" between, such as "names+capitals", for finding out what they are
             worth to a net that was trained with all of them.
+        site_templates: the folder of counts of what sites repeat, as `template` saves it; "" for none.
         epochs: how often training looks at each page.
         seed: of all that is random in training.
         start: the model that training goes on from, "main" for the one that ships; "" starts from nothing.
@@ -110,6 +112,7 @@ class Main(Trainable[NetExample]):
     captions: bool = True
     code: bool = True
     without: str = ""
+    site_templates: str = ""
     epochs: int = 8
     seed: int = 0
     start: str = ""
@@ -129,6 +132,8 @@ class Main(Trainable[NetExample]):
         for name, least in (("epochs", 1), ("seed", 0)):
             if type(getattr(self, name)) is not int or getattr(self, name) < least:
                 raise InputError(f"method 'main': {name} is a whole number from {least}, not {getattr(self, name)!r}")
+        if self.site_templates:
+            load_templates(self.site_templates)  # complains, if need be
 
     def extract(self, document: Document) -> Extraction:
         """Keep the blocks that promise the highest F; of a page with very many, those that `ice-heuristic` keeps."""
@@ -136,11 +141,16 @@ class Main(Trainable[NetExample]):
             return replace(IceHeuristic().extract(document), method=self.name)
         described = self.describe(document)
         judged = self.judge(described)
+        site = know_site(self.site_templates, document) if self.site_templates else None
+        if site is not None:
+            judged = replace(judged, chances=site.change(judged.chances))
         kinds = document.columns.kinds
         is_comment = _comments(judged, described, document.columns.controls)
         chances = np.where(is_comment, 0, judged.chances)
         choice = best_choice(chances, described.arrays.sizes, self.dial, _BETA_OF_TYPE.get(judged.page_type, _BETA))
         headline = _headline(described) if "title" not in self._left_out() else None
+        if headline is not None and site is not None and site.is_repeated(headline):
+            headline = None
         if headline is not None and self.dial > 0:
             choice.kept[headline] = True
         # Had comments not been set aside, they might have been kept: so their reasons must tell that they were.
@@ -155,7 +165,9 @@ class Main(Trainable[NetExample]):
             captions=self.captions,
             code=self.code,
         )
-        reasons = SignalReasons(self, document, judged.chances, headline)
+        reasons: Sequence[str] = SignalReasons(self, document, judged.chances, headline)
+        if site is not None:
+            reasons = ReasonsAndSite(reasons, site.counts, site.pages)
         return Extraction(
             document,
             self.name,
@@ -195,9 +207,9 @@ class Main(Trainable[NetExample]):
         """Take what the net sees of a page, and the labels of its blocks."""
         document = example.document
         containers = find_containers(document)
-        all_names = names_of(document, containers)
-        arrays = describe_blocks(document, containers, bits_of(all_names))
-        names = [(tag, *stems_of(name)) for tag, name in zip(containers.tags.tolist(), all_names, strict=True)]
+        stems = list(map(stems_of, names_of(document, containers)))
+        arrays = describe_blocks(document, containers, bits_of(stems))
+        names = [(tag, *numbers) for tag, numbers in zip(containers.tags.tolist(), stems, strict=True)]
         rows = Rows(
             dense=np.ascontiguousarray(arrays.dense),
             tokens=np.array([number for numbers in names for number in numbers], np.intp),
@@ -273,7 +285,7 @@ class Main(Trainable[NetExample]):
 
     def _use(self, net: BlockNet) -> None:
         self.net_ = net
-        self.vectors_ = VectorCache(lambda name: net.embed(np.array(stems_of(name), np.intp)), bits_of)
+        self.vectors_ = VectorCache(stems_of, net.embed, bits_of)
 
     def _need_net(self) -> None:
         if not hasattr(self, "net_"):

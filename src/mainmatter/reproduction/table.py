@@ -45,6 +45,12 @@ REPRODUCTIONS: dict[str, Reproduction] = {
     "ncleaner-learning-curve": Reproduction("NCleaner figure 4: how much training data", "ncleaner_learning_curve"),
     "ncleaner-speed": Reproduction("NCleaner 6: words an hour, size of the model", "ncleaner_speed"),
     "ncleaner-tuning": Reproduction("NCleaner figure 2: cross-entropy by n and q", "ncleaner_tuning"),
+    "retrieval": Reproduction("Template 4.3, figure 2: search with and without the template", "retrieval"),
+    "template-clusters": Reproduction("Template 4.2: min-max clustering of pages", "template_clusters"),
+    "template-discovery": Reproduction("Template table 2: how much of the templates is found", "template_discovery"),
+    "template-main": Reproduction("what `main` gains if it knows what sites repeat", "template_main"),
+    "template-pages": Reproduction("Template figure 3: how many pages are enough", "template_pages"),
+    "template-ratio": Reproduction("Template table 1: how much of sites is template", "template_ratio"),
 }
 
 

@@ -1,0 +1,174 @@
+"""`mainmatter corpus`: a crawl in, a corpus out."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mainmatter.cli import options
+from mainmatter.cli.corpus_progress import show_progress
+from mainmatter.corpus import storage
+from mainmatter.corpus.build import build_corpus
+from mainmatter.corpus.duplicates import KINDS
+from mainmatter.corpus.engines import DEFAULT_ENGINE, ENGINES
+from mainmatter.corpus.filters import Filters
+from mainmatter.corpus.folder import REJECTS
+from mainmatter.corpus.job import DEFAULT_MEMORY, DEFAULT_SECONDS, Job
+from mainmatter.corpus.readers import SHARD_SIZE
+from mainmatter.limits import MEGABYTE
+
+if TYPE_CHECKING:
+    from mainmatter.corpus.job import Duplicates, OutputFormat
+    from mainmatter.corpus.summary import Summary
+
+INTERRUPTED = 130  # what a shell expects of a command that was ended by Ctrl-C
+_ABOVE_0 = click.FloatRange(min=0, min_open=True)
+
+
+@click.command(name="corpus")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option(
+    "-o", "--output", required=True, metavar="OUT", help="The folder of the corpus: new, or that of this run."
+)
+@options.method
+@options.controls
+@click.option(
+    "-f", "--format", "format_", type=click.Choice(["parquet", "jsonl"]), default="parquet", show_default=True
+)
+@click.option("--blocks", is_flag=True, help="Give all blocks of each page, too, with their labels and scores.")
+@click.option("--language", "languages", multiple=True, metavar="CODE", help="Keep only these, such as de; repeatable.")
+@click.option("--min-words", type=click.IntRange(min=0), default=0, metavar="N", help="Drop pages with fewer words.")
+@click.option("--max-words", type=click.IntRange(min=0), metavar="N", help="Drop pages with more words.")
+@click.option("--noindex", is_flag=True, help="Drop pages that ask robots not to index them.")
+@click.option("--robots", is_flag=True, help="Of lists of URLs, fetch only what robots.txt allows.")
+@click.option("--drop-duplicates", type=click.Choice(KINDS), help="Drop pages that repeat an earlier one, of any site.")
+@click.option(
+    "--site-templates", is_flag=True, help="First find out what each site repeats on its pages; reads the input twice."
+)
+@click.option(
+    "--engine", type=click.Choice(sorted(ENGINES)), default=DEFAULT_ENGINE, show_default=True, help="Who does the work."
+)
+@click.option(
+    "-j",
+    "--workers",
+    type=click.IntRange(min=1),
+    show_default="all cores; with another engine all that it has",
+    help="How many processes.",
+)
+@options.max_size
+@click.option(
+    "--max-seconds",
+    type=_ABOVE_0,
+    default=DEFAULT_SECONDS,
+    show_default=True,
+    metavar="S",
+    help="Give up a page after that much processor time.",
+)
+@click.option(
+    "--max-memory",
+    type=_ABOVE_0,
+    default=DEFAULT_MEMORY / MEGABYTE,
+    show_default=True,
+    metavar="MB",
+    help="Give up a page that takes more memory.",
+)
+@click.option(
+    "--shard-size",
+    type=_ABOVE_0,
+    default=SHARD_SIZE / MEGABYTE,
+    show_default=True,
+    metavar="MB",
+    help="How much input makes a part of the output.",
+)
+@click.option("--restart", is_flag=True, help="Delete what OUT holds of an earlier run, and begin anew.")
+def command(
+    inputs: tuple[str, ...],
+    output: str,
+    method: str,
+    dial: float | None,
+    comments: str | None,
+    without: tuple[str, ...],
+    format_: OutputFormat,
+    blocks: bool,
+    languages: tuple[str, ...],
+    min_words: int,
+    max_words: int | None,
+    noindex: bool,
+    robots: bool,
+    drop_duplicates: Duplicates | None,
+    site_templates: bool,
+    engine: str,
+    workers: int | None,
+    max_size: float,
+    max_seconds: float,
+    max_memory: float,
+    shard_size: float,
+    restart: bool,
+) -> None:
+    """Turn a crawl into a corpus: the main matter of all pages, as Parquet or JSONL.
+
+    INPUT is a WARC or WET archive (.warc, .warc.gz, .warc.zst), a folder of pages, JSONL, Parquet, a list of URLs
+    (.urls) or a URL; a path may be remote, as s3://bucket/crawl.warc.gz is. OUT gets a part for each shard of the
+    input, the rejects with their reasons in OUT/rejects, and OUT/summary.json.
+
+    A run that was interrupted or killed goes on when the same command is run again. The output is the same, whatever
+    the number of workers. A page that hangs, crashes or eats memory is a reject, and the run goes on.
+
+    Exit codes: 0 the corpus is complete, whatever was rejected; 1 it is not, or the input holds no page at all; 130
+    interrupted.
+    """
+    job = Job(
+        method=method,
+        parameters=options.to_parameters(method, dial, comments, without),
+        format=format_,
+        blocks=blocks,
+        max_size=options.to_limits(max_size).size,
+        max_seconds=max_seconds,
+        max_memory=_to_bytes(max_memory, "--max-memory"),
+        filters=Filters(languages, min_words=min_words, max_words=max_words, noindex=noindex, robots_txt=robots),
+        duplicates=drop_duplicates or "",
+        site_templates=site_templates,
+        shard_size=_to_bytes(shard_size, "--shard-size"),
+    )
+    context = click.get_current_context()
+    try:
+        with show_progress() as report:
+            summary = build_corpus(inputs, output, job, engine=engine, workers=workers, restart=restart, report=report)
+    except KeyboardInterrupt:
+        click.echo("interrupted; run the same command again to go on", err=True)
+        context.exit(INTERRUPTED)
+    _say(summary)
+    if not summary.pages:
+        click.echo("Error: the input holds no page", err=True)
+        context.exit(1)
+
+
+def _to_bytes(megabytes: float, option: str) -> int:
+    if not math.isfinite(megabytes):
+        raise click.BadParameter(f"{megabytes} is no size", param_hint=option)
+    return max(1, int(megabytes * MEGABYTE))
+
+
+def _say(summary: Summary) -> None:
+    """Print what came of the run."""
+    if summary.was_done:
+        click.echo(f"{summary.out} is complete already; nothing was done (--restart begins anew)")
+    lines: list[tuple[str, Any]] = [("pages", summary.pages), ("kept", summary.kept)]
+    lines += [(f"dropped: {reason}", count) for reason, count in sorted(summary.rejects.items())]
+    lines += [(f"skipped: {kind}", count) for kind, count in sorted(summary.skipped.items())]
+    lines += [("words", summary.words)]
+    width = max(len(name) for name, _ in lines)
+    number_width = max(len(f"{count:,}") for _, count in lines)
+    for name, count in lines:
+        click.echo(f"{name:{width}}  {count:>{number_width},}")
+    if not summary.was_done:
+        earlier = f", {summary.earlier_pages:,} pages had been done before" if summary.earlier_pages else ""
+        click.echo(
+            f"{summary.bytes / MEGABYTE:,.1f} MB of pages in {summary.seconds:,.1f} s: "
+            f"{summary.pages_per_second:,.1f} pages/s, {summary.megabytes_per_second:,.2f} MB/s{earlier}"
+        )
+    parts = f"{summary.shards} part" + "s" * (summary.shards != 1)
+    rejects = f"; rejects with their reasons in {storage.join(summary.out, REJECTS)}" if summary.rejects else ""
+    click.echo(f"written to {summary.out} ({parts}){rejects}")

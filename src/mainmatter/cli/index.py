@@ -1,0 +1,39 @@
+"""`mainmatter index`: a cleaned collection, made searchable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from mainmatter.cli.progress import progress
+from mainmatter.limits import format_size
+from mainmatter.search import STEMMERS, Corpus, build_index
+
+
+@click.command(name="index")
+@click.argument("inputs", nargs=-1, required=True, metavar="OUT...")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="INDEX",
+    help="The folder for the index; an older index there is replaced.",
+)
+@click.option(
+    "--stem",
+    type=click.Choice(list(STEMMERS)),
+    help="Cut off the endings of words as in this language, so that laws finds law.",
+)
+def command(inputs: tuple[str, ...], output: Path, stem: str | None) -> None:
+    """Make a cleaned collection searchable.
+
+    OUT is the folder that `mainmatter corpus` wrote, or a part of it: Parquet or JSONL with a text and, where there are
+    such, id, url and title. Needs the extra search.
+    """
+    corpus = Corpus.find(inputs)
+    with progress("indexing", corpus.count()) as advance:
+        summary = build_index(corpus, output, stem=stem, advance=advance)
+    empty = f", {summary.empty:,} without text left out" if summary.empty else ""
+    click.echo(f"{summary.documents:,} documents indexed{empty}, {format_size(summary.size)}, written to {output}")

@@ -1,0 +1,65 @@
+"""`mainmatter search`: find documents in an index."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mainmatter.cli.printing import harmless
+from mainmatter.search import Searcher
+
+if TYPE_CHECKING:
+    from mainmatter.search import Hit
+
+
+@click.command(name="search")
+@click.argument("index", type=click.Path(path_type=Path))
+@click.argument("query", nargs=-1, required=True, metavar="QUERY...")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many hits at most."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line: rank, score, id, url, title, snippet.")
+def command(index: Path, query: tuple[str, ...], limit: int, as_json: bool) -> None:
+    """Find documents in an INDEX, those that match best first (BM25).
+
+    Any word of the QUERY may match. A phrase stands in "quotation marks", which a shell wants in quotes of its own;
+    +word must be there, NOT word must not; title:word looks in titles only. Needs the extra search.
+    """
+    found = Searcher(index).search(" ".join(query), limit)
+    if as_json:
+        for hit in found.hits:
+            facts = {name: value for name, value in asdict(hit).items() if name != "marks"}
+            click.echo(json.dumps(facts, ensure_ascii=False))
+        return
+    for hit in found.hits:
+        click.echo(_show(hit))
+    documents = f"{found.total:,} document{'s' * (found.total != 1)}"
+    shown = f", {len(found.hits)} shown" if found.total > len(found.hits) else ""
+    click.echo(f"{documents} found{shown}", err=True)
+
+
+def _show(hit: Hit) -> str:
+    """A hit for people: two lines and a snippet."""
+    title = click.style(harmless(_in_one_line(hit.title or hit.id or "untitled")), bold=True)
+    lines = [f"{hit.rank:2}. {title}  ({hit.score:.2f})"]
+    if hit.url:
+        lines.append(f"    {click.style(harmless(_in_one_line(hit.url)), fg='green')}")
+    lines.append(f"    {_emphasised(hit)}\n")
+    return "\n".join(lines)
+
+
+def _emphasised(hit: Hit) -> str:
+    """The snippet, with the words of the query standing out."""
+    pieces, done = [], 0
+    for start, end in hit.marks:
+        pieces += [harmless(hit.snippet[done:start]), click.style(harmless(hit.snippet[start:end]), fg="yellow")]
+        done = end
+    return "".join([*pieces, harmless(hit.snippet[done:])])
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())

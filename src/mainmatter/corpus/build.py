@@ -1,0 +1,261 @@
+"""`build_corpus`: a crawl in, a corpus out. The stages of a run, one after another, over all shards."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mainmatter.corpus import storage
+from mainmatter.corpus.engines import DEFAULT_ENGINE, get_engine
+from mainmatter.corpus.folder import PROGRESS, REJECTS, RUN, SUMMARY, Folder
+from mainmatter.corpus.job import Job
+from mainmatter.corpus.plan import PLAN, check_same, make_plan, read_plan, write_plan
+from mainmatter.corpus.readers import find_shards, input_facts
+from mainmatter.corpus.shard import run_shard
+from mainmatter.corpus.summary import Progress, Report, Summary, add_up
+from mainmatter.corpus.templates import TABLES, TEMPLATES, merge_templates
+from mainmatter.corpus.unique import WORKING_FOLDERS, find_all_duplicates
+from mainmatter.errors import InputError, MainmatterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from mainmatter.corpus.engines import Engine
+    from mainmatter.corpus.plan import Plan
+
+TICK = 0.5  # seconds between two reports of progress
+_WORKING_FOLDERS = (*WORKING_FOLDERS, TEMPLATES, PROGRESS)
+
+
+def build_corpus(
+    inputs: Sequence[str],
+    out: str,
+    job: Job | None = None,
+    *,
+    engine: str = DEFAULT_ENGINE,
+    workers: int | None = None,
+    restart: bool = False,
+    report: Callable[[Progress], object] | None = None,
+) -> Summary:
+    """Clean a whole collection. Called again after an interruption, it goes on where it was.
+
+    Args:
+        inputs: WARC and WET archives, folders of pages, JSONL, Parquet, lists of URLs; paths that fsspec knows.
+        out: the folder of the result, likewise; new, empty, or that of an earlier run with the same inputs and job.
+        job: what is wanted; by default all pages with the default method, as Parquet.
+        engine: where the work is done: "local", "ray" or "spark".
+        workers: how many processes; by default one a core.
+        restart: delete the result of an earlier run first.
+        report: called every half second, in a thread of its own, with what is done so far.
+
+    Returns:
+        What came of it, the same as OUT/summary.json.
+
+    Raises:
+        InputError: an input cannot be read, the folder holds something else or another run, or a limit makes no sense.
+        UnknownName: there is no such method, engine or kind of duplicates.
+        MissingExtra: something that the run needs is not installed.
+        OSError: the result cannot be written.
+    """
+    job = Job() if job is None else job
+    job.check()
+    run_all = get_engine(engine)
+    names = [str(name) for name in inputs]
+    folder = Folder(storage.without_scheme(str(out)))
+    _check_place(folder, names)
+    with folder.locked():
+        if restart:
+            _delete_result(folder)
+        plan = _begin(folder, names, job)
+        finished = _finished(folder)
+        if finished is not None:
+            return finished
+        return _run(folder, plan, partial(run_all, workers=workers), report)
+
+
+def _check_place(folder: Folder, inputs: Sequence[str]) -> None:
+    """Refuse a folder that is somebody else's, or that lies in an input."""
+    if folder.is_local:
+        place = Path(folder.out)
+        if place.exists() and not place.is_dir():
+            raise InputError(f"{folder.out}: is a file, and a folder is needed")
+        here = place.resolve()
+        for name in inputs:
+            if not storage.is_remote(name) and here.is_relative_to(source := Path(name).resolve()) and source.is_dir():
+                raise InputError(f"{folder.out}: lies in the input {name}; name a folder outside of it")
+        is_foreign = place.exists() and any(one.name != RUN for one in place.iterdir())
+    else:
+        is_foreign = bool(folder.names())
+    if is_foreign and not folder.exists(PLAN):
+        raise InputError(f"{folder.out}: holds something else than a run of this command; name a new or empty folder")
+
+
+def _delete_result(folder: Folder) -> None:
+    """Delete what a run wrote, and nothing else; the plan first: a folder without one has nothing of worth."""
+    storage.remove(folder.path(SUMMARY))
+    storage.remove(folder.path(PLAN))
+    folder.remove_all("")
+    for name in (*reversed(_WORKING_FOLDERS), TABLES, REJECTS):
+        folder.remove_all(name)
+    for name in folder.names(RUN):
+        if name != "lock":
+            storage.remove(folder.path(f"{RUN}/{name}"))
+
+
+def _begin(folder: Folder, inputs: Sequence[str], job: Job) -> Plan:
+    """The plan: a new one, or that of the run that goes on, if it is the same."""
+    shards = find_shards(inputs, job.shard_size)
+    stamps = {facts.path: f"{facts.size} bytes, {facts.stamp}" for facts in input_facts(inputs)}
+    new = make_plan(job, inputs, len(shards), stamps)
+    if folder.exists(PLAN):
+        old = read_plan(folder)
+        check_same(folder, old, new)
+        return old
+    write_plan(folder, new, shards)
+    return new
+
+
+def _finished(folder: Folder) -> Summary | None:
+    try:
+        return replace(Summary.from_json(json.loads(folder.read(SUMMARY))), was_done=True)
+    except FileNotFoundError:
+        return None
+
+
+def _run(folder: Folder, plan: Plan, run_all: Engine, report: Callable[[Progress], object] | None) -> Summary:
+    began = time.monotonic()
+    folder.remove_all(PROGRESS)
+    earlier = Report("clean", -1)
+    for stage in plan.job.stages:
+        if stage == "unique":
+            find_all_duplicates(folder, plan.job.duplicates, plan.shards)
+        done = _run_stage(folder, plan, stage, run_all, report)
+        if stage == "clean":
+            earlier = done
+        if stage == "templates":
+            merge_templates(folder, plan.job, plan.shards)
+    return _finish(folder, plan, earlier, time.monotonic() - began)
+
+
+def _run_stage(
+    folder: Folder, plan: Plan, stage: str, run_all: Engine, report: Callable[[Progress], object] | None
+) -> Report:
+    """Do a stage of all shards that have not done it; gives what had been done before."""
+    done = folder.done(stage)
+    earlier = add_up((_marked(folder, stage, number) for number in sorted(done)), stage)
+    watch = _Watch(folder, stage, plan.job.stages, plan.shards, len(done), earlier)
+    missing = [number for number in range(plan.shards) if number not in done]
+    with watch.reporting(report), closing(run_all(partial(run_shard, folder.out, stage), missing)) as reports:  # type: ignore[type-var]
+        for one in reports:
+            watch.add(one)
+    return earlier
+
+
+def _marked(folder: Folder, stage: str, number: int) -> Report:
+    report = folder.marker(stage, number)
+    if report is None:
+        raise MainmatterError(f"{folder.out}: the marker of shard {number} has vanished during the run")
+    return report
+
+
+def _finish(folder: Folder, plan: Plan, earlier: Report, seconds: float) -> Summary:
+    """Count everything, from the markers, and leave only what is of worth."""
+    last = plan.job.stages[-1]
+    total = add_up((_marked(folder, last, number) for number in range(plan.shards)), last)
+    summary = Summary(
+        folder.out,
+        plan.shards,
+        total.pages,
+        total.kept,
+        total.rejects,
+        total.skipped,
+        total.words,
+        total.bytes,
+        seconds,
+        earlier.pages,
+        earlier.bytes,
+    )
+    for name in reversed(_WORKING_FOLDERS):
+        folder.remove_all(name)
+    _remove_drafts(folder)
+    folder.write(SUMMARY, (json.dumps(summary.to_json(), indent=1, ensure_ascii=False) + "\n").encode())
+    return summary
+
+
+def _remove_drafts(folder: Folder) -> None:
+    """Remove what killed processes had begun to write."""
+    for below in ("", REJECTS, RUN):
+        for name in folder.names(below):
+            if name.startswith("."):
+                storage.remove(folder.path(f"{below}/{name}" if below else name))
+
+
+@dataclass
+class _Watch:
+    """Adds up what is done, and tells it to whoever wants to know."""
+
+    folder: Folder
+    stage: str
+    stages: tuple[str, ...]
+    shards: int
+    done: int
+    earlier: Report
+    began: float = field(default_factory=time.monotonic)
+    _now: Report | None = None
+    _done_before: int = field(init=False)
+    _finished: set[int] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._done_before = self.done
+
+    def add(self, report: Report) -> None:
+        with self._lock:
+            self._now = report if self._now is None else add_up((self._now, report), self.stage)
+            self._finished.add(report.number)
+            self.done += 1
+
+    def progress(self) -> Progress:
+        with self._lock:
+            under_way = [(one, share) for one, share in self.folder.progress() if one.number not in self._finished]
+            reports = [one for one, _ in under_way] + ([self._now] if self._now is not None else [])
+            share = sum(share for _, share in under_way)
+            now = add_up(reports, self.stage)
+            return Progress(
+                self.stage,
+                self.stages,
+                self.shards,
+                self.done,
+                now.pages,
+                now.kept,
+                now.bytes,
+                time.monotonic() - self.began,
+                (self.done - self._done_before + share) / max(1, self.shards - self._done_before),
+                self.earlier.pages,
+            )
+
+    @contextmanager
+    def reporting(self, report: Callable[[Progress], object] | None) -> Iterator[None]:
+        if report is None:
+            yield
+            return
+        stop = threading.Event()
+
+        def tick() -> None:
+            while not stop.wait(TICK):
+                report(self.progress())
+
+        thread = threading.Thread(target=tick, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+        report(self.progress())

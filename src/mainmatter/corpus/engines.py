@@ -1,0 +1,59 @@
+"""Engines by name: where the shards of a run are worked on. Each is a file with one function, `run_all`.
+
+    run_all(work, numbers, workers) -> the results of work(number), one for each number, in the order that they are done
+
+An engine knows nothing about corpora. It may call `work` twice for one number (a machine died), even at the same time;
+`work` must bear that. What `work` raises ends the run: it is raised to the caller, and what is under way is stopped.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+
+from mainmatter.errors import UnknownName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+Result = TypeVar("Result")
+
+DEFAULT_ENGINE = "local"
+
+ENGINES: dict[str, str] = {
+    "local": "mainmatter.corpus.local",
+    "ray": "mainmatter.corpus.ray",
+    "spark": "mainmatter.corpus.spark",
+}
+
+
+class Engine(Protocol):
+    """Calls a function for each of some numbers, in other processes, here or on other machines."""
+
+    def __call__(
+        self, work: Callable[[int], Result], numbers: Sequence[int], workers: int | None = None
+    ) -> Iterator[Result]:
+        """The results, in the order that they are done.
+
+        Args:
+            work: can be pickled, and called again for a number that was begun or done before.
+            numbers: what to call it with.
+            workers: how many at a time; None leaves it to the engine.
+
+        Raises:
+            MissingExtra: the engine's library is not installed.
+            InputError: the engine cannot be started or reached.
+            MainmatterError: a number's machine or process died again and again.
+            Exception: whatever the work raises; what is under way is ended then, as it is if the iterator is closed.
+        """
+
+
+def get_engine(name: str) -> Engine:
+    """The engine of that name; its library is loaded when it runs.
+
+    Raises:
+        UnknownName: there is no such engine.
+    """
+    if name not in ENGINES:
+        raise UnknownName("engine", name, ENGINES)
+    return cast("Engine", import_module(ENGINES[name]).run_all)

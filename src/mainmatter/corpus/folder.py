@@ -1,0 +1,169 @@
+"""The output folder of a run: where everything lies, and who may write there.
+
+OUT/part-NNNNN.parquet          the corpus, a part for each shard (or .jsonl)
+OUT/rejects/part-NNNNN.jsonl    what did not get into it, and why; only where there is something
+OUT/summary.json                what came of the run
+OUT/_run/                       the plan, the markers of done shards, what stages leave for the next
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mainmatter.corpus import storage
+from mainmatter.corpus.summary import Report
+from mainmatter.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RUN = "_run"
+REJECTS = "rejects"
+SUMMARY = "summary.json"
+PROGRESS = f"{RUN}/now"  # the folder in which shards that are under way tell how far they are
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The output folder of a run; names in it have `/` between their parts.
+
+    Attributes:
+        out: its path, any that fsspec knows.
+    """
+
+    out: str
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it lies in a file system of this machine."""
+        return not storage.is_remote(self.out)
+
+    def path(self, name: str) -> str:
+        """The path of something in it."""
+        return storage.join(self.out, *name.split("/"))
+
+    def read(self, name: str) -> bytes:
+        """What a file holds.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+        """
+        if not self.exists(name):
+            raise FileNotFoundError(2, "No such file or directory", self.path(name))
+        return storage.read_whole(self.path(name))
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file whole or not at all.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        storage.write_whole(self.path(name), data)
+
+    def exists(self, name: str) -> bool:
+        """Whether there is such a file."""
+        return storage.exists(self.path(name))
+
+    def names(self, name: str = "") -> list[str]:
+        """The names of the files in it or in a folder below it, sorted."""
+        return storage.list_names(self.path(name) if name else self.out)
+
+    def remove_all(self, name: str) -> None:
+        """Remove the files in a folder below it; or drafts and parts in itself, and nothing else, if it is ""."""
+        for file in self.names(name):
+            if name or _is_ours(file):
+                storage.remove(self.path(f"{name}/{file}" if name else file))
+        if name and self.is_local:
+            with suppress(OSError):
+                Path(self.path(name)).rmdir()
+
+    def marker(self, stage: str, number: int) -> Report | None:
+        """The report of a done shard; None if it is not done."""
+        try:
+            return Report(**json.loads(self.read(_marker(stage, number))))
+        except FileNotFoundError:
+            return None
+
+    def mark(self, report: Report) -> None:
+        """Mark a shard as done."""
+        self.write(_marker(report.stage, report.number), json.dumps(report.to_json()).encode())
+
+    def done(self, stage: str) -> set[int]:
+        """The numbers of the shards that are done."""
+        start, end = f"{stage}-", ".json"
+        names = (name for name in self.names(RUN) if name.startswith(start) and name.endswith(end))
+        return {int(number) for name in names if (number := name[len(start) : -len(end)]).isdecimal()}
+
+    def note_progress(self, report: Report, share: float) -> None:
+        """Tell how far a shard is, and what share of it is done; for those who watch, so it may fail or be lost."""
+        if self.is_local:
+            content = {"report": report.to_json(), "share": share}
+            with suppress(OSError):
+                self.write(_progress_name(report.number), json.dumps(content).encode())
+
+    def forget_progress(self, number: int) -> None:
+        """Remove what a shard told."""
+        if self.is_local:
+            with suppress(OSError):
+                storage.remove(self.path(_progress_name(number)))
+
+    def progress(self) -> Iterator[tuple[Report, float]]:
+        """What the shards that are under way told, and what share of each is done."""
+        for name in self.names(PROGRESS) if self.is_local else ():
+            with suppress(OSError, InputError, ValueError):  # it may be done meanwhile
+                content = json.loads(self.read(f"{PROGRESS}/{name}"))
+                yield Report(**content["report"]), content["share"]
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder for ourselves; the kernel lets go of it when this process ends, however it ends.
+
+        Other storage than that of this machine knows no such thing, and is not locked.
+
+        Raises:
+            InputError: another run is under way there.
+        """
+        if not self.is_local:
+            yield
+            return
+        path = Path(self.path(f"{RUN}/lock"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise InputError(f"{self.out}: another run is under way there; wait for it, or end it") from error
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def part_name(number: int, format_: str) -> str:
+    """The name of a part of the corpus."""
+    return f"part-{number:05}.{format_}"
+
+
+def rejects_name(number: int) -> str:
+    """The name of the file of a shard's rejects."""
+    return f"{REJECTS}/part-{number:05}.jsonl"
+
+
+def _marker(stage: str, number: int) -> str:
+    return f"{RUN}/{stage}-{number:05}.json"
+
+
+def _progress_name(number: int) -> str:
+    return f"{PROGRESS}/{number:05}.json"
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a file in the output folder itself is one that a run writes, or the draft of one."""
+    name = name.lstrip(".")
+    return name == SUMMARY or name.startswith((f"{SUMMARY}.", "part-"))

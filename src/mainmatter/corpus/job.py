@@ -1,0 +1,92 @@
+"""What is wanted of a run: everything that the output depends on, besides the input."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+
+from mainmatter.corpus.duplicates import check_kind
+from mainmatter.corpus.filters import Filters
+from mainmatter.corpus.readers import SHARD_SIZE
+from mainmatter.corpus.templates import check_method
+from mainmatter.errors import InputError
+from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE
+from mainmatter.registry import DEFAULT_METHOD, get_method
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+OutputFormat = Literal["parquet", "jsonl"]
+Duplicates = Literal["", "exact", "i-match", "near"]
+
+DEFAULT_SECONDS = 60.0
+DEFAULT_MEMORY = 2000 * MEGABYTE
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is wanted of a run.
+
+    Attributes:
+        method: which method decides: a name of `mainmatter.method_names()`, or the folder of a trained model;
+            parameters may follow, as in "density:c1=0.25".
+        parameters: the method's parameters; they win over those that follow its name.
+        format: of the output.
+        blocks: whether the output has the blocks of each page, too.
+        max_size: the largest page to clean, in bytes.
+        max_seconds: how long a page may take, in seconds of processor time; ten times that by the clock.
+        max_memory: how much memory a page may take, in bytes.
+        filters: which pages to drop.
+        duplicates: which pages to drop as repetitions of an earlier one: "exact", "i-match" or "near"; "" for none.
+        site_templates: whether to find out first what each site repeats on its pages.
+        shard_size: how many bytes of input make a shard, about.
+    """
+
+    method: str = DEFAULT_METHOD
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    format: OutputFormat = "parquet"
+    blocks: bool = False
+    max_size: int = DEFAULT_LIMITS.size
+    max_seconds: float = DEFAULT_SECONDS
+    max_memory: int = DEFAULT_MEMORY
+    filters: Filters = field(default_factory=Filters)
+    duplicates: Duplicates = ""
+    site_templates: bool = False
+    shard_size: int = SHARD_SIZE
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """What is done with each shard, one after another; a stage begins when all shards are through the last."""
+        first = ("templates",) if self.site_templates else ()
+        last = ("unique",) if self.duplicates else ()
+        return (*first, "clean", *last)
+
+    def check(self) -> None:
+        """Make sure that all of it makes sense.
+
+        Raises:
+            InputError: something is of no known kind, or a limit is no positive number.
+            UnknownName: there is no such method, or no such kind of duplicates.
+            ModelError: the method's model is missing or damaged.
+        """
+        if self.format not in get_args(OutputFormat):
+            raise InputError(f"the output's format is parquet or jsonl, not {self.format!r}")
+        for name in ("max_size", "max_seconds", "max_memory", "shard_size"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0):
+                raise InputError(f"{name} is a number above 0, not {value!r}")
+        if self.duplicates:
+            check_kind(self.duplicates)
+        get_method(self.method, **self.parameters)
+        if self.site_templates:
+            check_method(self.method, self.parameters)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return asdict(self) | {"filters": self.filters.to_json()}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Self:
+        """The job again."""
+        return cls(**{**content, "filters": Filters.from_json(content["filters"])})

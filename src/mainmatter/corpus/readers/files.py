@@ -1,0 +1,91 @@
+"""Pages and plain-text dumps that are files, in a folder or alone."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from mainmatter.corpus.readers.streams import GZIP_MAGIC, ZSTD_MAGIC, Unpacked, read_fully
+from mainmatter.corpus.records import Record, Reject
+from mainmatter.corpus.storage import join, open_input
+from mainmatter.errors import InputError
+from mainmatter.inputs import DUMP_ENDINGS, MAGIC_NUMBERS
+from mainmatter.limits import format_size
+from mainmatter.records import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mainmatter.corpus.records import Read, Slice
+    from mainmatter.limits import Limits
+
+PACKED_ENDINGS = (".gz", ".zst")
+
+
+def read_files(one: Slice, limits: Limits, start: int) -> Iterator[Read]:
+    """The files of a slice from a number on, each one page; its id is its path below the folder.
+
+    A slice without a folder is a file that was named itself; that is then its id, too.
+
+    Files that end in .gz or .zst are unpacked.
+    """
+    for number, name in enumerate(one.files, one.start):
+        if number >= start:
+            yield _read_file(one.path, name, number, limits)
+
+
+def _read_file(folder: str, name: str, number: int, limits: Limits) -> Read:
+    path = join(folder, *name.split("/")) if folder else name
+    shown, source = printable(name), printable(folder or name)
+    try:
+        with open_input(path) as file:
+            data, damage = _read_bytes(file, limits.size + 1)
+    except (InputError, OSError) as error:
+        return Reject("unreadable", printable(str(error)), source, number, shown)
+    reject = _wrong(data, damage, limits)
+    if reject is not None:
+        return Reject(*reject, source, number, shown)
+    page = Page(data, None, shown, format="text" if is_dump(name) else "html")
+    return Record(page, source, number)
+
+
+def _read_bytes(file: BinaryIO, most: int) -> tuple[bytes, str]:
+    """The beginning of a file, unpacked if it is packed, and why no more of it could be unpacked."""
+    head = read_fully(file, 4)
+    if not head.startswith((GZIP_MAGIC, ZSTD_MAGIC)):
+        return head + read_fully(file, most - len(head)), ""
+    unpacked = Unpacked(file)
+    return read_fully(cast("BinaryIO", unpacked), most), unpacked.damage
+
+
+def _wrong(data: bytes, damage: str, limits: Limits) -> tuple[str, str] | None:
+    """Why a file is no page: the reason and its words."""
+    if damage:
+        return "damaged", f"it cannot be unpacked: {damage}"
+    for number, words in MAGIC_NUMBERS.items():
+        if data.startswith(number):
+            return "not-a-page", f"is {words}, not a web page"
+    if len(data) > limits.size:
+        return "too-large", f"has more than {format_size(limits.size)}; raise the limit with --max-size"
+    return None
+
+
+def is_dump(name: str) -> bool:
+    """Whether a file is a plain-text dump, by its ending."""
+    return ending(without_packing(name)) in DUMP_ENDINGS
+
+
+def without_packing(name: str) -> str:
+    """A file's name without the ending that says that it is packed."""
+    stem, last = os.path.splitext(name)  # noqa: PTH122 - paths are text here
+    return stem if last.lower() in PACKED_ENDINGS else name
+
+
+def ending(name: str) -> str:
+    """The ending of a file's name, in lower case, with its dot."""
+    return os.path.splitext(name)[1].lower()  # noqa: PTH122
+
+
+def printable(name: str) -> str:
+    """A path that can be written as UTF-8; those of other systems may hold any bytes."""
+    return os.fsencode(name).decode("utf-8", "replace")

@@ -1,0 +1,65 @@
+"""A slice of an input to its pages: one door to all readers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mainmatter.corpus import storage
+from mainmatter.corpus.readers.files import read_files
+from mainmatter.corpus.readers.jsonl import read_jsonl
+from mainmatter.corpus.readers.parquet import read_parquet
+from mainmatter.corpus.readers.urls import read_urls
+from mainmatter.corpus.readers.warc import read_warc
+from mainmatter.corpus.records import Reject
+from mainmatter.errors import InputError
+from mainmatter.limits import DEFAULT_LIMITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mainmatter.corpus.records import Read, Slice
+    from mainmatter.limits import Limits
+
+_READERS = {
+    "warc": read_warc,
+    "wet": read_warc,
+    "files": read_files,
+    "jsonl": read_jsonl,
+    "parquet": read_parquet,
+}
+
+
+def read_slice(
+    one: Slice, limits: Limits = DEFAULT_LIMITS, start: int | None = None, *, robots: bool = False
+) -> Iterator[Read]:
+    """Read what begins in a slice, in the order of positions, which only grow.
+
+    What is damaged, too large or no page is a `Reject`; an input that is gone, or that we may not read, is one too.
+
+    Args:
+        one: the slice.
+        limits: how large a page may be; no more than that, and a little, is held in memory.
+        start: leave out what begins before that position. To go on after what was given last: its position + 1.
+        robots: of a list of URLs, fetch none that its site's robots.txt forbids; it is a `Reject` for "robots".
+
+    Raises:
+        MissingExtra: the reader needs a package that is not installed.
+        InputError, OSError: the storage gives no answer; later it may.
+    """
+    place = one.start if start is None else max(one.start, start)
+    last = place - 1
+    reads = read_urls(one, limits, place, robots) if one.kind == "urls" else _READERS[one.kind](one, limits, place)
+    try:
+        for read in reads:
+            last = read.position
+            yield read
+    except (InputError, OSError) as error:
+        if storage.is_remote(one.path) and not _is_final(error):
+            raise
+        text = str(error)
+        yield Reject("unreadable", text if one.path in text else f"{one.path}: {text}", one.path, last + 1)
+
+
+def _is_final(error: Exception) -> bool:
+    """Whether asking again would give the same answer."""
+    return any(isinstance(one, FileNotFoundError | PermissionError) for one in (error, error.__cause__))

@@ -1,0 +1,192 @@
+"""`run_shard`: the only work function. Every engine calls this, and nothing else.
+
+A shard gives the same bytes wherever, whenever and however often it is worked on. Its files are written whole or not
+at all, and its marker last: one that was interrupted is done again, one that has its marker never is.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import time
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from mainmatter.corpus.folder import Folder, part_name, rejects_name
+from mainmatter.corpus.guard import Guard, Outcome, Task
+from mainmatter.corpus.plan import read_plan, read_shard
+from mainmatter.corpus.records import Reject
+from mainmatter.corpus.rows import COLUMNS
+from mainmatter.corpus.summary import Report
+from mainmatter.corpus.templates import counts_name, template_of
+from mainmatter.corpus.unique import cleaned_name, pack_signature, read_duplicates, signatures_name
+from mainmatter.corpus.writers import make_writer, read_rejects, read_rows, rejects_to_bytes
+from mainmatter.errors import MainmatterError
+from mainmatter.methods.site_counts import SiteCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mainmatter.corpus.plan import Plan
+    from mainmatter.corpus.records import Slice
+
+PROGRESS_EVERY = 0.5  # seconds
+_ID, _TEXT_WORDS, _URL, _SOURCE, _POSITION = map(COLUMNS.index, ("id", "words", "url", "source", "position"))
+
+
+def run_shard(out: str, stage: str, number: int) -> Report:
+    """Do one stage of one shard of the run whose plan lies in OUT/_run, unless its marker says that it is done.
+
+    Args:
+        out: the output folder.
+        stage: one of the job's `stages`; all shards must be through the one before.
+        number: the shard's.
+
+    Returns:
+        What came of it, also if that was earlier.
+
+    Raises:
+        InputError: there is no such run, or an input cannot be read any more.
+        OSError: the result cannot be written.
+    """
+    folder = Folder(out)
+    done = folder.marker(stage, number)
+    if done is not None:
+        return done
+    plan = read_plan(folder)
+    report = {"templates": _count_templates, "clean": _clean, "unique": _drop_duplicates}[stage](folder, plan, number)
+    folder.mark(report)
+    folder.forget_progress(number)
+    return report
+
+
+@dataclass
+class _Counts:
+    """Counts what comes by."""
+
+    folder: Folder
+    stage: str
+    number: int
+    slices: tuple[Slice, ...]
+    began: float = field(default_factory=time.monotonic)
+    pages: int = 0
+    kept: int = 0
+    rejects: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    words: int = 0
+    bytes: int = 0
+    told: float = 0.0
+
+    def count(self, outcome: Outcome) -> None:
+        if isinstance(outcome.result, str):
+            self.skipped[outcome.result] += 1
+            return
+        self.pages += 1
+        self.bytes += outcome.size
+        if isinstance(outcome.result, Reject):
+            self.rejects[outcome.result.reason] += 1
+        else:
+            self.kept += 1
+            self.words += outcome.result[_TEXT_WORDS] if self.stage == "clean" else 0
+        now = time.monotonic()
+        if now - self.told > PROGRESS_EVERY:
+            self.told = now
+            one = self.slices[outcome.slice]
+            share = (outcome.position - one.start) / max(1, one.end - one.start)
+            self.folder.note_progress(self.report(), (outcome.slice + share) / len(self.slices))
+
+    def report(self) -> Report:
+        seconds = round(time.monotonic() - self.began, 3)
+        counts = self.pages, self.kept, dict(self.rejects), dict(self.skipped), self.words, self.bytes
+        return Report(self.stage, self.number, *counts, seconds)
+
+
+def _count_templates(folder: Folder, plan: Plan, number: int) -> Report:
+    """Count what the pages of each site have in common."""
+    slices = read_shard(folder, number)
+    counts = _Counts(folder, "templates", number, slices)
+    chunks = template_of(plan.job).no_counts()
+    for outcome in _outcomes(folder, plan, "templates", slices):
+        counts.count(outcome)
+        if isinstance(outcome.result, tuple) and outcome.result:
+            chunks.merge(SiteCounts.from_bytes(outcome.result[0]))
+    folder.write(counts_name(number), chunks.to_bytes())
+    return counts.report()
+
+
+def _clean(folder: Folder, plan: Plan, number: int) -> Report:
+    """Clean the pages of a shard. If duplicates are to be dropped, the result is not the final one."""
+    job = plan.job
+    slices = read_shard(folder, number)
+    counts = _Counts(folder, "clean", number, slices)
+    writer = make_writer(job)
+    rejects: list[Reject] = []
+    signatures = bytearray()
+    for outcome in _outcomes(folder, plan, "clean", slices):
+        counts.count(outcome)
+        if isinstance(outcome.result, Reject):
+            rejects.append(outcome.result)
+        elif isinstance(outcome.result, tuple):
+            writer.add(outcome.result)
+            if job.duplicates:
+                signatures += pack_signature(outcome.result[_ID], outcome.signature)
+    name = part_name(number, job.format)
+    if job.duplicates:
+        folder.write(signatures_name(number), bytes(signatures))
+        folder.write(cleaned_name(rejects_name(number)), rejects_to_bytes(rejects))
+        folder.write(cleaned_name(name), writer.finish())
+    else:
+        _write_rejects(folder, number, rejects)
+        folder.write(name, writer.finish())
+    return counts.report()
+
+
+def _drop_duplicates(folder: Folder, plan: Plan, number: int) -> Report:
+    """Write the final part of a shard: what was cleaned, without the pages that repeat another one."""
+    began = time.monotonic()
+    name = part_name(number, plan.job.format)
+    dropped = read_duplicates(folder, number)
+    writer = make_writer(plan.job)
+    rejects = list(read_rejects(folder.read(cleaned_name(rejects_name(number)))))
+    reasons: Counter[str] = Counter()
+    words = 0
+    for index, row in enumerate(read_rows(plan.job, folder.read(cleaned_name(name)))):
+        if index in dropped:
+            reason, first = dropped[index]
+            rejects.append(Reject(reason, f"repeats {first}", row[_SOURCE], row[_POSITION], row[_ID], row[_URL]))
+            reasons[reason] += 1
+        else:
+            writer.add(row)
+            words += row[_TEXT_WORDS]
+    _write_rejects(folder, number, rejects)
+    folder.write(name, writer.finish())
+    before = folder.marker("clean", number)
+    if before is None:
+        raise MainmatterError(f"{folder.out}: shard {number} was never cleaned")
+    kept = before.kept - reasons.total()
+    all_reasons = dict(Counter(before.rejects) + reasons)
+    seconds = round(time.monotonic() - began, 3)
+    return replace(before, stage="unique", kept=kept, rejects=all_reasons, words=words, seconds=seconds)
+
+
+def _write_rejects(folder: Folder, number: int, rejects: list[Reject]) -> None:
+    if rejects:
+        folder.write(rejects_name(number), rejects_to_bytes(rejects))
+
+
+def _outcomes(folder: Folder, plan: Plan, stage: str, slices: tuple[Slice, ...]) -> Iterator[Outcome]:
+    uses_templates = plan.job.site_templates and stage == "clean"
+    yield from _guard().outcomes(Task(stage, plan.job, slices, folder.out if uses_templates else None))
+
+
+def _guard() -> Guard:
+    """The guard of this process, whose child lives on from shard to shard."""
+    global _the_guard  # noqa: PLW0603 - one for a process
+    if _the_guard is None or _the_guard.pid != os.getpid():  # a forked process must not talk with its parent's child
+        _the_guard = Guard()
+        atexit.register(_the_guard.close)
+    return _the_guard
+
+
+_the_guard: Guard | None = None

@@ -1,0 +1,93 @@
+"""What is done with each page, in the child process: cleaned to a row, or only looked at for what its site repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from mainmatter.clean import clean, read
+from mainmatter.corpus.duplicates import signature
+from mainmatter.corpus.language import load_identifier
+from mainmatter.corpus.records import Record, Reject
+from mainmatter.corpus.rows import make_blocks, make_row
+from mainmatter.corpus.templates import method_with_templates, template_of
+from mainmatter.errors import PageTooLarge
+from mainmatter.limits import Limits
+from mainmatter.registry import get_method
+
+if TYPE_CHECKING:
+    from mainmatter.corpus.guard import Task
+    from mainmatter.corpus.job import Job
+    from mainmatter.records import Extraction
+
+Result = tuple[tuple[Any, ...] | Reject, bytes]
+Work = Callable[[Record], Result]
+
+
+def make_work(task: Task) -> Work:
+    """What to do with each record of a task. All that is loaded is loaded here, before memory is limited.
+
+    Raises:
+        MainmatterError: a model or an extra is missing.
+    """
+    return _count_work(task.job) if task.stage == "templates" else _clean_work(task.job, task.templates)
+
+
+def _count_work(job: Job) -> Work:
+    """Only count what pages have in common with others of their site; for that, few pages of a site are enough."""
+    limits = Limits(size=job.max_size)
+    template = template_of(job)
+    so_far = template.no_counts()
+
+    def work(record: Record) -> Result:
+        if not so_far.wants(record.page):
+            return (), b""
+        counts = template.no_counts()
+        try:
+            counts.add(read(record.page, limits))
+        except PageTooLarge as error:
+            return _reject(record, "too-large", str(error)), b""
+        so_far.merge(counts)
+        return (counts.to_bytes(),), b""
+
+    return work
+
+
+def _clean_work(job: Job, templates: str | None) -> Work:
+    load_identifier()
+    if job.duplicates:
+        signature(job.duplicates, "")
+    limits = Limits(size=job.max_size)
+    name, parameters = job.method, dict(job.parameters)
+    if templates is not None:
+        name, parameters = method_with_templates(name, parameters, templates)
+    method = get_method(name, **parameters)
+
+    def work(record: Record) -> Result:
+        try:
+            extraction = clean(record.page, method=method, limits=limits)
+        except PageTooLarge as error:
+            return _reject(record, "too-large", str(error)), b""
+        return _to_result(job, record, extraction)
+
+    with suppress(ArithmeticError, LookupError, TypeError, ValueError):  # another package's method may do anything
+        clean(b"<p>Some words.</p>", method=method, limits=limits)  # loads what is loaded at first use
+    return work
+
+
+def _to_result(job: Job, record: Record, extraction: Extraction) -> Result:
+    if not extraction.text.strip():
+        return _reject(record, "empty", "no text was kept"), b""
+    row = make_row(record, extraction)
+    dropped = job.filters.why_dropped(record, row)
+    if dropped is not None:
+        return _reject(record, *dropped), b""
+    values = tuple(row.values())
+    if job.blocks:
+        values += (make_blocks(extraction),)
+    return values, signature(job.duplicates, row["text"]) if job.duplicates else b""
+
+
+def _reject(record: Record, reason: str, detail: str) -> Reject:
+    return Reject(reason, detail, record.source, record.position, record.page.id, record.page.url)

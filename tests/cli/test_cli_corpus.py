@@ -1,0 +1,197 @@
+"""`mainmatter corpus` as a real process: what it says, its exit codes, interrupts and kills."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import pty
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawls import files_of, install_wicked, page, pages, write_warc
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+MAINMATTER = [sys.executable, "-c", "from mainmatter.cli import main; main()"]
+ROOT = Path(__file__).parents[2]
+
+
+def run(*args: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
+    command = [*MAINMATTER, "corpus", *map(str, args)]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env=os.environ | env,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def without_progress(errors: str) -> str:
+    """What was said besides how far the run is, which a slow machine has more to say about."""
+    return "".join(line for line in errors.splitlines(keepends=True) if " pages/s, " not in line)
+
+
+@pytest.fixture(scope="module")
+def kill_test() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("kill_test", ROOT / "scripts" / "kill_test.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_it_says_what_came_of_it_and_does_nothing_the_second_time(tmp_path: Path) -> None:
+    contents = pages(5) | {"https://example.org/3": page(1), "https://example.org/4": b"<p></p>"}
+    crawl, out = write_warc(tmp_path / "crawl.warc.gz", contents), tmp_path / "out"
+    command = (crawl, "-o", out, "-m", "density", "-j", "1", "--drop-duplicates", "exact")
+    first = run(*command)
+    assert (first.returncode, without_progress(first.stderr)) == (0, "")
+    lines = first.stdout.splitlines()
+    assert [line.split() for line in lines[:6]] == [
+        ["pages", "5"],
+        ["kept", "3"],
+        ["dropped:", "duplicate", "1"],
+        ["dropped:", "empty", "1"],
+        ["skipped:", "request", "5"],
+        ["words", lines[5].split()[1]],
+    ]
+    assert " pages/s, " in lines[6]
+    assert lines[7] == f"written to {out} (1 part); rejects with their reasons in {out}/rejects"
+    second = run(*command)
+    assert second.returncode == 0
+    assert second.stdout.splitlines()[0] == f"{out} is complete already; nothing was done (--restart begins anew)"
+    other = run(*command, "--blocks")
+    assert other.returncode == 1
+    assert "blocks was False, and is True now" in other.stderr
+
+
+def test_mistakes_are_one_line_each(tmp_path: Path) -> None:
+    crawl = write_warc(tmp_path / "crawl.warc.gz", pages(1))
+    wrong: list[tuple[tuple[str | Path, ...], int, str]] = [
+        ((tmp_path / "no.warc", "-o", tmp_path / "out"), 1, f"Error: {tmp_path}/no.warc: no such file or folder\n"),
+        ((crawl, "-o", crawl), 1, f"Error: {crawl}: is a file, and a folder is needed\n"),
+        ((crawl, "-o", crawl / "x"), 1, f"Error: {crawl}/x/_run: Not a directory\n"),
+        ((crawl, "-o", "/proc/out"), 1, "Error: /proc/out: No such file or directory\n"),
+    ]
+    for arguments, code, words in wrong:
+        result = run(*arguments)
+        assert (result.returncode, result.stderr, result.stdout) == (code, words, "")
+    assert run(crawl).returncode == 2
+    assert run(crawl, "-o", tmp_path / "out", "--max-memory", "nan").returncode == 2
+
+
+def test_an_input_without_pages_is_an_error(tmp_path: Path) -> None:
+    crawl = write_warc(tmp_path / "crawl.warc", {})
+    crawl.write_bytes(b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n")
+    result = run(crawl, "-o", tmp_path / "out", "-m", "density", "-j", "1")
+    assert (result.returncode, without_progress(result.stderr)) == (1, "Error: the input holds no page\n")
+
+
+FULL_DISK = """
+import errno, os
+from pathlib import Path
+
+write = Path.write_bytes
+
+def fail(self, data):
+    if "part-" in self.name:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return write(self, data)
+
+Path.write_bytes = fail
+"""
+
+
+def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    crawl, out = write_warc(tmp_path / "crawl.warc.gz", pages(2)), tmp_path / "out"
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "sitecustomize.py").write_text(FULL_DISK, encoding="utf-8")
+    full = run(crawl, "-o", out, "-m", "density", "-j", "1", "-f", "jsonl", PYTHONPATH=str(tmp_path / "full"))
+    assert full.returncode == 1
+    assert without_progress(full.stderr) == f"Error: {out}/part-00000.jsonl: No space left on device\n"
+    assert run(crawl, "-o", out, "-m", "density", "-j", "1", "-f", "jsonl").returncode == 0
+    assert sorted(files_of(out)) == ["part-00000.jsonl"]
+
+
+def slow_crawl(tmp_path: Path, count: int) -> tuple[Path, dict[str, str]]:
+    """An archive whose pages take a twentieth of a second each, with the method wicked, and the path to that."""
+    (tmp_path / "plugin").mkdir()
+    contents = {url: html.replace(b"</body>", b"<!-- SLOW --></body>") for url, html in pages(count).items()}
+    path = os.pathsep.join([str(install_wicked(tmp_path / "plugin")), os.environ.get("PYTHONPATH", "")])
+    return write_warc(tmp_path / "crawl.warc.gz", contents), {"PYTHONPATH": path}
+
+
+def test_an_interrupt_is_answered_and_leaves_no_process(tmp_path: Path, kill_test: ModuleType) -> None:
+    crawl, env = slow_crawl(tmp_path, 400)
+    out = tmp_path / "out"
+    command = [*MAINMATTER, "corpus", str(crawl), "-o", str(out), "-m", "wicked", "-j", "2", "--shard-size", "0.02"]
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True, env=os.environ | env
+    ) as process:
+        for _ in range(1000):  # until work is under way
+            if list(out.glob("_run/now/*")):
+                break
+            time.sleep(0.05)
+        family = list(kill_test.family(process.pid))
+        assert len(family) == 5  # the command, two workers, two that clean
+        os.killpg(process.pid, signal.SIGINT)
+        printed, errors = process.communicate(timeout=30)
+    assert (process.returncode, printed) == (130, "")
+    assert without_progress(errors) == "interrupted; run the same command again to go on\n"
+    kill_test.wait_until_gone(family)
+
+
+def test_a_terminal_shows_one_live_line_within_a_shard(tmp_path: Path) -> None:
+    crawl, env = slow_crawl(tmp_path, 40)
+    parent, child = pty.openpty()
+    shown = bytearray()
+
+    def listen() -> None:
+        with contextlib.suppress(OSError):  # Linux's way to say that the other side has closed
+            while data := os.read(parent, 4096):
+                shown.extend(data)
+
+    command = [*MAINMATTER, "corpus", str(crawl), "-o", str(tmp_path / "out"), "-m", "wicked", "-j", "1"]
+    env |= {"TERM": "xterm", "COLUMNS": "100"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=child, env=os.environ | env) as process:
+        os.close(child)
+        listener = threading.Thread(target=listen)
+        listener.start()
+        printed, _ = process.communicate(timeout=100)
+        listener.join()
+    os.close(parent)
+    lines = [line.replace("\x1b[K", "") for line in shown.decode().split("\r")]
+    assert any(line.startswith("cleaning: ") and ", 0 of 1 shards, " in line and " left" in line for line in lines)
+    assert "\n" not in shown.decode()
+    assert lines[-1] == ""
+    assert printed.startswith(b"pages")
+
+
+def test_killed_again_and_again_it_gives_the_same_bytes(
+    tmp_path: Path, kill_test: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawl, env = slow_crawl(tmp_path, 60)
+    monkeypatch.setenv("PYTHONPATH", env["PYTHONPATH"])
+    options = ["-m", "wicked", "-j", "2", "--shard-size", "0.004", "--drop-duplicates", "exact", "-f", "jsonl"]
+    command = [*MAINMATTER, "corpus", str(crawl), *options, "-o"]
+    began = time.monotonic()
+    subprocess.run([*command, str(tmp_path / "calm")], check=True, capture_output=True, timeout=100)
+    seconds = time.monotonic() - began
+    killed = kill_test.kill_again_and_again([*command, str(tmp_path / "out")], 3, seconds, random.Random(1))
+    assert killed.total() == 3
+    assert kill_test.compare(tmp_path / "calm", tmp_path / "out") == []
+    assert len(files_of(tmp_path / "out")) > 3

@@ -1,0 +1,230 @@
+"""A cluster of two machines, both of them this one, that is put through trouble; run by test_clusters.py, by itself.
+
+    python cluster.py ENGINE SHARD_SIZE OUT INPUT...
+
+The corpus goes to OUT/corpus. What happened is printed as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections import Counter
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mainmatter.corpus.build import build_corpus
+from mainmatter.corpus.engines import ENGINES, get_engine
+from mainmatter.corpus.job import Job
+from mainmatter.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def ray_cluster() -> Iterator[int]:
+    """Two nodes with a processor each; a dead one is noticed sooner than by default. Gives the first one's raylet."""
+    import ray  # noqa: PLC0415 - only the engine that is tested need be installed
+    from ray.cluster_utils import Cluster  # noqa: PLC0415
+
+    settings = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 4}
+    cluster: Any = Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False, "_system_config": settings}
+    )
+    try:
+        cluster.add_node(num_cpus=1)
+        cluster.wait_for_nodes()
+        ray.init(cluster.address, log_to_driver=False, logging_level=logging.ERROR)
+        yield cluster.head_node.all_processes["raylet"][0].process.pid
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+@contextmanager
+def spark_cluster() -> Iterator[int]:
+    """Two workers with a core each, in processes of their own; none of them is needed."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    options: dict[str, Any] = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    session = SparkSession.builder.master("local-cluster[2,1,1024]").config(map=options).getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    try:
+        yield 0
+    finally:
+        session.stop()
+
+
+CLUSTERS = {"ray": ray_cluster, "spark": spark_cluster}
+GENERATIONS = {"ray": 1, "spark": 2}  # from the process that works up to the one that stands for the machine
+
+
+class Notes:
+    """What the calls of a function, on whatever machine, tell about themselves: a file for each."""
+
+    def __init__(self, folder: Path, generations: int) -> None:
+        self.folder, self.generations = folder, generations
+        folder.mkdir()
+
+    def put(self, event: str, number: int) -> None:
+        machine = os.getppid()
+        for _ in range(self.generations - 1):
+            machine = int(Path(f"/proc/{machine}/stat").read_text().rpartition(")")[2].split()[1])
+        draft = self.folder / f".{uuid.uuid4().hex}"
+        draft.write_text(json.dumps([event, number, machine]))
+        draft.rename(self.folder / f"{time.monotonic_ns()}-{draft.name[1:]}")
+
+    def all(self) -> list[tuple[str, int, int]]:
+        return [tuple(json.loads(file.read_text())) for file in sorted(self.folder.glob("[0-9]*"))]
+
+    def count(self, event: str) -> Counter[int]:
+        return Counter(number for what, number, _ in self.all() if what == event)
+
+
+def a_process_dies(run_all: Any, notes: Notes) -> dict[str, Any]:
+    """One of eight calls ends its process the first time."""
+
+    def work(number: int) -> int:
+        first_time = not notes.count("begun")[number]
+        notes.put("begun", number)
+        if number == 3 and first_time:
+            os._exit(7)
+        return number * number
+
+    return {"results": sorted(run_all(work, range(8), 2)), "begun": sorted(notes.count("begun").elements())}
+
+
+def one_raises(run_all: Any, notes: Notes) -> dict[str, Any]:
+    """One of the calls raises an error of our own; the others would take a minute."""
+
+    def work(number: int) -> int:
+        notes.put("begun", number)
+        if number:
+            time.sleep(60)
+        raise InputError("this one is bad")
+
+    began = time.monotonic()
+    try:
+        list(run_all(work, range(4), 2))
+    except InputError as error:
+        return {"error": str(error), "begun": notes.count("begun")[0], "seconds": time.monotonic() - began}
+    return {}
+
+
+def nobody_wants_the_rest(run_all: Any, notes: Notes) -> dict[str, Any]:
+    """The iterator is closed after the first result."""
+
+    def work(number: int) -> int:
+        notes.put("begun", number)
+        time.sleep(0.2 if number == 0 else 3)
+        notes.put("done", number)
+        return number
+
+    results = run_all(work, range(8), 2)
+    first = next(results)
+    results.close()
+    time.sleep(4)
+    return {"first": first, "done": sorted(notes.count("done").elements())}
+
+
+def a_machine_is_killed(name: str, inputs: list[str], out: Path, job: Job, notes: Notes, needed: int) -> dict[str, Any]:
+    """A corpus is built by two machines, one of which is killed at its work."""
+    module: Any = import_module(ENGINES[name])
+    run_all = module.run_all
+    killed: list[int] = []
+
+    def run_and_kill(work: Any, numbers: Any, workers: int | None = None) -> Iterator[Any]:
+        def noted(number: int) -> Any:
+            notes.put("begun", number)
+            wait_for_two_machines(notes)
+            result = work(number)
+            notes.put("done", number)
+            return result
+
+        killer.start()  # beside the run, which must not wait for it
+        yield from run_all(noted, numbers, workers)
+
+    killer = threading.Thread(target=lambda: killed.append(kill_one_at_work(notes, needed)))
+    module.run_all = run_and_kill
+    summary = build_corpus(inputs, str(out), job, engine=name, workers=2)
+    killer.join()
+    return {"killed": killed, "begun": sorted(notes.count("begun").elements()), "pages": summary.pages}
+
+
+def wait_for_two_machines(notes: Notes) -> None:
+    """Both are to have some of the work; shards are so small that one may do all before the other has begun."""
+    for _ in range(600):
+        if len({machine for _, _, machine in notes.all()}) > 1:
+            return
+        time.sleep(0.05)
+
+
+def kill_one_at_work(notes: Notes, needed: int) -> int:
+    """Kill -9 a machine, with all its processes, that is in the middle of its work on a number; which number."""
+    for _ in range(600):
+        for number, machine in under_way(notes).items():
+            if machine == needed:
+                continue
+            time.sleep(0.3)  # its first takes longer: models are loaded
+            if under_way(notes).get(number) != machine:
+                continue
+            for victim in (machine, *descendants(machine)):
+                with suppress(ProcessLookupError):
+                    os.kill(victim, signal.SIGKILL)
+            return number
+        time.sleep(0.05)
+    raise TimeoutError("no machine but the first is at work")
+
+
+def under_way(notes: Notes) -> dict[int, int]:
+    """Which numbers are begun and not done, on which machine."""
+    machines: dict[int, int] = {}
+    for event, number, machine in notes.all():
+        if event == "begun":
+            machines[number] = machine
+        else:
+            machines.pop(number, None)
+    return machines
+
+
+def descendants(process: int) -> list[int]:
+    table = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    children: dict[int, list[int]] = {}
+    for line in table.splitlines():
+        child, parent = map(int, line.split())
+        children.setdefault(parent, []).append(child)
+    found = [process]
+    for one in found:
+        found += children.get(one, [])
+    return found[1:]
+
+
+def main(engine: str, shard_size: int, out: Path, inputs: list[str]) -> None:
+    def notes(name: str) -> Notes:
+        return Notes(out / name, GENERATIONS[engine])
+
+    run_all = get_engine(engine)
+    job = Job(shard_size=shard_size)
+    with CLUSTERS[engine]() as needed:
+        happened = {
+            "dies": a_process_dies(run_all, notes("dies")),
+            "raises": one_raises(run_all, notes("raises")),
+            "closed": nobody_wants_the_rest(run_all, notes("closed")),
+            "killed": a_machine_is_killed(engine, inputs, out / "corpus", job, notes("killed"), needed),
+        }
+        print(json.dumps(happened))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]), sys.argv[4:])

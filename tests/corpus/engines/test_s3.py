@@ -1,0 +1,121 @@
+"""Archives and the corpus on S3: a server of that kind on this machine (moto)."""
+
+from __future__ import annotations
+
+import importlib.util
+import socket
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mainmatter.corpus import storage
+from mainmatter.corpus.build import build_corpus
+from mainmatter.corpus.folder import Folder
+from mainmatter.corpus.job import Job
+from mainmatter.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+for package in ("flask", "moto", "s3fs"):
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[str]:
+    """An empty bucket on a server of our own; processes that we start find it, too."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+        patch.setenv("AWS_ACCESS_KEY_ID", "somebody")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        try:
+            _wait_for(port)
+            _files().mkdir("crawl")
+            yield "s3://crawl"
+        finally:
+            server.kill()
+            server.wait()
+
+
+def _wait_for(port: int) -> None:
+    for _ in range(600):
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise TimeoutError("moto does not start")
+
+
+def _files() -> Any:
+    import s3fs  # noqa: PLC0415 - may be missing
+
+    return s3fs.S3FileSystem(use_listings_cache=False, skip_instance_cache=True)
+
+
+def test_what_another_process_writes_is_seen(bucket: str) -> None:
+    folder = f"{bucket}/shared"
+    storage.write_whole(f"{folder}/first", b"1")
+    assert storage.list_names(folder) == ["first"]
+    assert not storage.exists(f"{folder}/second")
+    code = f"from mainmatter.corpus.storage import write_whole; write_whole({folder + '/second'!r}, b'22')"
+    subprocess.run([sys.executable, "-c", code + f"; write_whole({folder + '/first'!r}, b'new')"], check=True)
+    assert storage.exists(f"{folder}/second")
+    assert storage.read_whole(f"{folder}/first") == b"new"
+    assert storage.list_names(folder) == ["first", "second"]
+    storage.remove(f"{folder}/first")
+    assert storage.list_names(folder) == ["second"]
+
+
+def test_a_bucket_that_is_not_there_is_not_made(bucket: str) -> None:
+    with pytest.raises((OSError, InputError)):
+        storage.write_whole("s3://a-typing-error/out/part", b"x")
+    assert not _files().exists("a-typing-error")
+
+
+def test_a_corpus_on_s3_is_the_same_as_here(
+    bucket: str,
+    archives: Path,
+    shard_size: int,
+    corpus_files: Callable[[Path], dict[str, bytes]],
+    tmp_path: Path,
+) -> None:
+    for archive in sorted(archives.glob("*.warc.gz"))[:2]:
+        storage.write_whole(f"{bucket}/in/{archive.name}", archive.read_bytes())
+    inputs, job = [f"{bucket}/in"], Job(shard_size=shard_size, duplicates="exact")
+    here = build_corpus(inputs, str(tmp_path / "here"), job, workers=1)
+    there = build_corpus(inputs, f"{bucket}/out", job, workers=2)
+    assert (there.pages, there.kept) == (here.pages, here.kept)
+    assert here.kept > 50
+    found = {name: storage.read_whole(f"{bucket}/out/{name}") for name in corpus_files(tmp_path / "here")}
+    assert found == corpus_files(tmp_path / "here")
+
+
+def test_a_corpus_on_s3_goes_on_where_it_was_unless_an_input_has_changed(
+    bucket: str, archives: Path, shard_size: int
+) -> None:
+    source, out, job = f"{bucket}/more/a.warc.gz", f"{bucket}/more-out", Job(shard_size=shard_size)
+    storage.write_whole(source, (archives / "3.warc.gz").read_bytes())
+    build_corpus([source], out, job, workers=1)
+    part = storage.read_whole(f"{out}/part-00001.parquet")
+    for name in ("part-00001.parquet", "summary.json", "_run/clean-00001.json"):
+        storage.remove(f"{out}/{name}")
+    again = build_corpus([source], out, job, workers=1)
+    assert again.earlier_pages > 0
+    assert storage.read_whole(f"{out}/part-00001.parquet") == part
+    assert Folder(out).done("clean") == {0, 1}
+    storage.write_whole(source, (archives / "2.warc.gz").read_bytes())
+    with pytest.raises(InputError, match="has changed"):
+        build_corpus([source], out, job, workers=1)

@@ -1,0 +1,228 @@
+"""A crawl in, a corpus out: what is in it, that it goes on where it was, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawls import SENTENCE, files_of, page, pages, write_warc
+from mainmatter import InputError, UnknownName
+from mainmatter.corpus import Filters, Job, Progress, build_corpus
+from mainmatter.corpus.folder import Folder
+from mainmatter.corpus.rows import COLUMNS, mainmatter_version
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DENSITY = Job(method="density", format="jsonl")
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    """An archive of six pages; the fifth repeats the first, the last has no text."""
+    contents = pages(6) | {"https://example.org/4": page(0), "https://example.org/5": b"<html><body></body></html>"}
+    return write_warc(tmp_path / "crawl.warc.gz", contents)
+
+
+def rows(out: Path) -> list[dict[str, Any]]:
+    return [
+        json.loads(line) for file in sorted(out.glob("part-*.jsonl")) for line in file.read_text("utf-8").splitlines()
+    ]
+
+
+def rejects(out: Path) -> list[dict[str, Any]]:
+    files = sorted((out / "rejects").glob("part-*.jsonl"))
+    return [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
+
+
+def test_jsonl_has_all_columns_rejects_have_reasons_and_the_summary_counts(crawl: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    seen: list[Progress] = []
+    summary = build_corpus([str(crawl)], str(out), DENSITY, workers=1, report=seen.append)
+    found = rows(out)
+    assert [row["url"] for row in found] == [f"https://example.org/{number}" for number in range(5)]
+    assert tuple(found[1]) == COLUMNS
+    row = found[1]
+    assert row["text"].startswith("On day 1 of the year, at hour 0: " + SENTENCE)
+    assert (row["id"], row["time"]) == ("<urn:uuid:00000000-0000-0000-0000-000000000003>", "2024-05-06T07:08:09Z")
+    assert (row["title"], row["language"], row["method"]) == ("Day 1", "en", "density")
+    assert (row["version"], row["source"]) == (mainmatter_version(), str(crawl))
+    assert row["words"] == len(row["text"].split())
+    assert [(one["reason"], one["url"]) for one in rejects(out)] == [("empty", "https://example.org/5")]
+    assert (summary.pages, summary.kept, summary.rejects) == (6, 5, {"empty": 1})
+    assert (summary.skipped, summary.shards, summary.was_done) == ({"request": 6}, 1, False)
+    assert summary.words == sum(row["words"] for row in found)
+    assert summary.bytes == sum(len(html) for html in [*pages(4).values(), page(0), b"<html><body></body></html>"])
+    assert json.loads((out / "summary.json").read_text("utf-8")) == summary.to_json()
+    assert (seen[-1].shards_done, seen[-1].pages, seen[-1].share) == (1, 6, 1.0)
+
+
+def test_parquet_holds_the_same_as_jsonl_and_blocks_on_request(crawl: Path, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    for format_ in ("parquet", "jsonl"):
+        job = Job(method="density", format=format_, blocks=True)
+        build_corpus([str(crawl)], str(tmp_path / format_), job, workers=1)
+    table = parquet.read_table(tmp_path / "parquet" / "part-00000.parquet")
+    assert table.to_pylist() == rows(tmp_path / "jsonl")
+    assert tuple(table.column_names) == (*COLUMNS, "blocks")
+    blocks = table.column("blocks")[0].as_py()
+    assert [block["label"] for block in blocks if block["text"].startswith("On day")] == ["main"]
+    assert set(blocks[0]) == {"text", "kind", "label", "score"}
+    facts = parquet.ParquetFile(tmp_path / "parquet" / "part-00000.parquet").metadata.row_group(0).column(3)
+    assert facts.compression == "ZSTD"
+
+
+def test_filters_drop_pages_with_a_reason(crawl: Path, tmp_path: Path) -> None:
+    job = Job(method="density", format="jsonl", filters=Filters(languages=("de",)))
+    summary = build_corpus([str(crawl)], str(tmp_path / "out"), job, workers=1)
+    assert (summary.kept, summary.rejects) == (0, {"empty": 1, "language": 5})
+    assert (tmp_path / "out" / "part-00000.jsonl").read_bytes() == b""
+
+
+def test_duplicates_are_rejects_that_name_the_page_that_they_repeat(crawl: Path, tmp_path: Path) -> None:
+    for shard_size in (64_000_000, 1000):  # the same in one shard and in several
+        out = tmp_path / f"out{shard_size}"
+        job = Job(method="density", format="jsonl", duplicates="exact", shard_size=shard_size)
+        summary = build_corpus([str(crawl)], str(out), job, workers=2)
+        assert (summary.pages, summary.kept, summary.rejects) == (6, 4, {"duplicate": 1, "empty": 1})
+        assert [row["url"][-1] for row in rows(out)] == ["0", "1", "2", "3"]
+        reject = next(one for one in rejects(out) if one["reason"] == "duplicate")
+        assert reject["detail"] == "repeats <urn:uuid:00000000-0000-0000-0000-000000000001>"
+        assert reject["url"] == "https://example.org/4"
+        assert summary.words == sum(row["words"] for row in rows(out))
+        assert sorted(file.name for file in (out / "_run").iterdir() if file.is_dir()) == []
+
+
+def test_site_templates_are_found_before_pages_are_cleaned(tmp_path: Path) -> None:
+    notice = "All timetables are given without warranty; the harbour office decides what is done in stormy weather."
+    contents = {
+        f"https://example.org/{number}": page(number, f"</p><div><p>{notice}</p></div><p>") for number in range(8)
+    }
+    crawl = write_warc(tmp_path / "crawl.warc.gz", contents)
+    build_corpus([str(crawl)], str(tmp_path / "without"), Job(method="ice-baseline", format="jsonl"), workers=1)
+    assert all(notice in row["text"] for row in rows(tmp_path / "without"))
+    parts = []
+    for size in (64_000_000, 1500):
+        job = Job(method="template", format="jsonl", site_templates=True, shard_size=size)
+        summary = build_corpus([str(crawl)], str(tmp_path / str(size)), job, workers=2)
+        assert summary.kept == 8
+        parts.append([(row["url"], row["text"]) for row in rows(tmp_path / str(size))])
+    assert parts[0] == parts[1]
+    assert not any(notice in text for _, text in parts[0])
+    with pytest.raises(InputError, match="density' makes no use of site templates"):
+        build_corpus([str(crawl)], str(tmp_path / "no"), Job(method="density", site_templates=True))
+
+
+# Going on, and what is refused
+
+
+def test_a_finished_run_does_nothing_and_says_so(crawl: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = build_corpus([str(crawl)], str(out), DENSITY, workers=1)
+    times = {file: file.stat().st_mtime_ns for file in out.rglob("*") if file.is_file()}
+    second = build_corpus([str(crawl)], str(out), DENSITY, workers=1)
+    assert second.was_done
+    assert second.to_json() == first.to_json() | {"seconds": second.to_json()["seconds"]}
+    assert {file: file.stat().st_mtime_ns for file in out.rglob("*") if file.is_file()} == times
+
+
+def test_done_shards_are_not_done_again(crawl: Path, tmp_path: Path) -> None:
+    out, job = tmp_path / "out", Job(method="density", format="jsonl", shard_size=900)
+    whole = build_corpus([str(crawl)], str(out), job, workers=1)
+    assert whole.shards > 2
+    expected = files_of(out)
+    (out / "summary.json").unlink()
+    (out / "_run" / "clean-00001.json").unlink()
+    (out / "part-00001.jsonl").write_bytes(b"half of it")
+    (out / ".part-00001.jsonl.123").write_bytes(b"a draft of a process that was killed")
+    untouched = (out / "part-00000.jsonl").stat().st_mtime_ns
+    again = build_corpus([str(crawl)], str(out), job, workers=1)
+    assert files_of(out) == expected
+    assert (out / "part-00000.jsonl").stat().st_mtime_ns == untouched
+    assert (again.pages, again.kept, again.words) == (whole.pages, whole.kept, whole.words)
+    assert 0 < again.earlier_pages < 6
+
+
+def test_another_job_or_changed_input_is_refused_until_restart(crawl: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    build_corpus([str(crawl)], str(out), DENSITY, workers=1)
+    before = files_of(out)
+    other = Job(method="density:c1=0.5", format="jsonl", filters=Filters(min_words=3))
+    with pytest.raises(InputError) as error:
+        build_corpus([str(crawl)], str(out), other)
+    assert "method was 'density', and is 'density:c1=0.5' now" in str(error.value)
+    assert "--restart" in str(error.value)
+    os.utime(crawl, (1, 1))
+    with pytest.raises(InputError, match=f"{crawl} has changed"):
+        build_corpus([str(crawl)], str(out), DENSITY)
+    with pytest.raises(InputError, match="the inputs were"):
+        build_corpus([str(write_warc(tmp_path / "b.warc.gz", pages(1)))], str(out), DENSITY)
+    assert files_of(out) == before
+    (out / "mine.txt").write_text("not of the run", "utf-8")
+    summary = build_corpus([str(crawl)], str(out), Job(method="density"), workers=1, restart=True)
+    assert (summary.was_done, summary.kept) == (False, 5)
+    assert sorted(files_of(out)) == ["mine.txt", "part-00000.parquet", "rejects/part-00000.jsonl"]
+
+
+def test_a_folder_with_something_else_is_refused(crawl: Path, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").write_text("dear", "utf-8")
+    with pytest.raises(InputError, match="full: holds something else"):
+        build_corpus([str(crawl)], str(tmp_path / "full"), DENSITY, restart=True)
+    with pytest.raises(InputError, match="is a file, and a folder is needed"):
+        build_corpus([str(crawl)], str(crawl), DENSITY)
+    with pytest.raises(InputError, match="lies in the input"):
+        build_corpus([str(tmp_path)], str(tmp_path / "out"), DENSITY)
+    assert [file.name for file in (tmp_path / "full").iterdir()] == ["letter.txt"]
+
+
+def test_two_runs_at_once_are_refused(crawl: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with Folder(str(out)).locked(), pytest.raises(InputError, match="another run is under way"):
+        build_corpus([str(crawl)], str(out), DENSITY)
+    assert build_corpus([str(crawl)], str(out), DENSITY, workers=1).kept == 5
+
+
+def test_an_output_that_cannot_be_written_is_told(crawl: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "part-00000.jsonl").mkdir()
+    (tmp_path / "out" / "_run").mkdir()
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(OSError, match="Not a directory"):
+        build_corpus([str(crawl)], str(tmp_path / "file" / "out"), DENSITY)
+
+
+@pytest.mark.parametrize(
+    ("job", "error", "words"),
+    [
+        (Job(method="densty"), UnknownName, "did you mean 'density'"),
+        (Job(format="csv"), InputError, "parquet or jsonl, not 'csv'"),  # type: ignore[arg-type]
+        (Job(max_seconds=0), InputError, "max_seconds is a number above 0, not 0"),
+        (Job(duplicates="all"), UnknownName, "unknown kind of duplicates 'all'"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_job_that_makes_no_sense_is_told_before_any_work(
+    job: Job, error: type[Exception], words: str, crawl: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(error, match=words):
+        build_corpus([str(crawl)], str(tmp_path / "out"), job)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_method_that_is_missing_or_an_engine_is_told(crawl: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="engine"):
+        build_corpus([str(crawl)], str(tmp_path / "out"), DENSITY, engine="locl")
+
+
+def test_other_storage(crawl: Path, tmp_path: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    here = tmp_path / "here"
+    build_corpus([str(crawl)], str(here), DENSITY, workers=1)
+    files = fsspec.filesystem("dir", path=str(tmp_path / "there"), target_protocol="file")
+    assert files is not None
+    out = f"local://{tmp_path / 'there'}"
+    build_corpus([f"file://{crawl}"], out, DENSITY, workers=1)
+    assert [row["text"] for row in rows(tmp_path / "there")] == [row["text"] for row in rows(here)]

@@ -1,0 +1,85 @@
+"""Languages are told by their letters, in a sample of bounded size, always alike."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from mainmatter.corpus import language
+from mainmatter.corpus.language import LANGUAGES, UNKNOWN, identify, load_identifier
+
+TEXTS = {
+    "de": "Der Leuchtturm wurde vor hundert Jahren gebaut, und seither brennt das Licht in jeder Nacht.",
+    "el": "Ο φάρος χτίστηκε πριν από εκατό χρόνια και από τότε το φως ανάβει κάθε νύχτα.",
+    "en": "The lighthouse was built a hundred years ago, and the lamp has burned every night since then.",
+    "es": "El faro fue construido hace cien años y desde entonces la luz se enciende todas las noches.",
+    "fr": "Le phare a été construit il y a cent ans, et depuis la lumière brûle chaque nuit.",
+    "ja": "この灯台は百年前に建てられ、それ以来毎晩あかりがともっています。",
+    "no": "Fyret ble bygget for hundre år siden, og siden da har lyset brent hver eneste natt hele året.",
+    "pl": "Latarnia została zbudowana sto lat temu i od tego czasu światło pali się każdej nocy.",
+    "ru": "Маяк был построен сто лет назад, и с тех пор свет горит каждую ночь.",
+    "th": "ประภาคารถูกสร้างขึ้นเมื่อหนึ่งร้อยปีก่อน และตั้งแต่นั้นมาไฟก็ส่องสว่างทุกคืน",
+    "zh": "这座灯塔建于一百年前，从那以后每天晚上都亮着灯，附近的渔民都认识它。",
+}
+
+
+@pytest.mark.parametrize("code", TEXTS)
+def test_languages_are_told(code: str) -> None:
+    found = identify(TEXTS[code])
+    assert found.language == code
+    assert 0.2 < found.score <= 1
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "12 345 678, 90 % of 12.5", "!!! ... ??? --- ***", "😀" * 100, "A title", "\ud800" * 5, "東京"]
+)
+def test_what_is_too_short_or_has_no_letters_has_no_language(text: str) -> None:
+    assert identify(text) == UNKNOWN
+
+
+def test_halves_of_characters_and_controls_do_no_harm() -> None:
+    assert identify(TEXTS["en"] + "\ud800\x00\x07").language == "en"
+
+
+def test_encoded_data_has_no_language() -> None:
+    assert identify("PGRpdiBjbGFzcz0ic3AtZHNndm8gc3AtZHNndm8tZW1iZWRk" * 4) == UNKNOWN
+
+
+def test_beginning_middle_and_end_are_looked_at() -> None:
+    notice = " Subscribe now. "
+    text = notice + " ".join([TEXTS["de"]] * 40) + notice
+    assert identify(text).language == "de"
+
+
+def test_a_huge_text_takes_no_longer() -> None:
+    load_identifier()
+    text = "x" * 50_000_000
+    start = time.process_time()
+    identify(text)
+    assert time.process_time() - start < 0.5
+
+
+def test_a_page_takes_well_under_half_a_millisecond() -> None:
+    load_identifier()
+    text = " ".join(TEXTS.values()) * 20
+    start = time.process_time()
+    for _ in range(200):
+        identify(text)
+    assert time.process_time() - start < 200 * 0.005  # ten times what it takes
+
+
+def test_threads_load_one_model_and_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {code: identify(text) for code, text in TEXTS.items()}
+    monkeypatch.setattr(language, "_identifier", None)
+    with ThreadPoolExecutor(8) as threads:
+        loaded = list(threads.map(lambda _: load_identifier(), range(16)))
+        found = list(threads.map(identify, [*TEXTS.values()] * 20))
+    assert len({id(one) for one in loaded}) == 1
+    assert found == [*before.values()] * 20
+
+
+def test_known_languages_are_those_of_the_model() -> None:
+    labels = set(load_identifier().labels)
+    assert {language._SAME_AS.get(label, label) for label in labels} - {"zxx"} == LANGUAGES

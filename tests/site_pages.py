@@ -1,0 +1,30 @@
+"""Pages of small sites, for tests: a menu and a footer that all share, and a text of their own."""
+
+from __future__ import annotations
+
+from mainmatter.records import Page
+
+MENU = "<nav><ul><li><a href=/>Home</a><li><a href=/n>News</a><li><a href=/w>Weather</a></ul></nav>"
+FOOTER = "<footer><p>The harbour paper, printed on the quay since 1871. All rights are reserved.</p></footer>"
+# What looks like text, and only the site tells that it is not.
+NOTICE = (
+    "<div><p>The harbour office reminds all readers that the ferry to the island leaves from the northern quay while "
+    "the southern one is being repaired, and that goats travel free of charge, as they always have.</p></div>"
+)
+
+
+def text_of(number: int) -> str:
+    """A text that only one page has."""
+    return f"Boat number {number} left the harbour at dawn, with {number + 3} sacks of flour and a goat on board."
+
+
+def site_page(number: int, host: str = "harbour.example", extra: str = "") -> Page:
+    """A page of a site."""
+    url = f"https://{host}/{number}.html"
+    html = f"<title>Boat {number}</title>{MENU}<article><h1>Boat {number}</h1><p>{text_of(number)}</p></article>{extra}"
+    return Page(html + FOOTER, url, url)
+
+
+def site(count: int = 10, host: str = "harbour.example") -> list[Page]:
+    """The pages of a site."""
+    return [site_page(number, host) for number in range(count)]
