@@ -6,6 +6,7 @@ gives no more than the process had after its imports, and so much more.
 
 from __future__ import annotations
 
+import gc
 import mmap
 import os
 import resource
@@ -13,6 +14,7 @@ import signal
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +41,7 @@ def serve(connection: Connection[Any, Any], notes: int) -> None:
     notebook = _Notebook(notes)
     sender = _Sender(connection)
     base = 0  # bytes of memory after the imports
+    made: tuple[Task, Work] | None = None
     while True:
         try:
             task: Task = connection.recv()
@@ -46,11 +49,13 @@ def serve(connection: Connection[Any, Any], notes: int) -> None:
             return
         notebook.note(READING, task.begin[0], task.begin[1] or task.slices[task.begin[0]].start)
         try:
-            work = _no_work if task.probe else make_work(task)
+            if made is None or not _is_same_work(made[0], task):
+                made = task, _no_work if task.probe else make_work(task)
+                gc.freeze()  # what is loaded stays: no collection of garbage need look at it again
             _load_readers(task)
             base = base or _memory()
             _limit_memory(base + task.job.max_memory)
-            _do(task, work, notebook, sender)
+            _do(task, made[1], notebook, sender)
             connection.send(("done", None))
         except BrokenPipeError:
             return
@@ -63,6 +68,16 @@ def serve(connection: Connection[Any, Any], notes: int) -> None:
             signal.setitimer(signal.ITIMER_PROF, 0)
             if task.probe:  # there is more to load yet
                 base = 0
+
+
+def _is_same_work(one: Task, other: Task) -> bool:
+    """Whether what was made for one shard serves for the next: models, and what is remembered of pages.
+
+    Counting begins anew with each shard.
+    """
+    if one.stage != "clean" or one.probe:
+        return False
+    return one == replace(other, slices=one.slices, begin=one.begin, doomed=one.doomed, careful=one.careful)
 
 
 def _load_readers(task: Task) -> None:
