@@ -190,7 +190,7 @@ def test_killed_again_and_again_it_gives_the_same_bytes(
     command = [*MAINMATTER, "corpus", str(crawl), *options, "-o"]
     began = time.monotonic()
     subprocess.run([*command, str(tmp_path / "calm")], check=True, capture_output=True, timeout=100)
-    seconds = time.monotonic() - began
+    seconds = (time.monotonic() - began) / 2  # so that a machine that is less busy now is not done before the last kill
     killed = kill_test.kill_again_and_again([*command, str(tmp_path / "out")], 3, seconds, random.Random(1))
     assert killed.total() == 3
     assert kill_test.compare(tmp_path / "calm", tmp_path / "out") == []

@@ -154,6 +154,7 @@ def test_another_job_or_changed_input_is_refused_until_restart(crawl: Path, tmp_
     with pytest.raises(InputError) as error:
         build_corpus([str(crawl)], str(out), other)
     assert "method was 'density', and is 'density:c1=0.5' now" in str(error.value)
+    assert "min_words was 0, and is 3 now" in str(error.value)
     assert "--restart" in str(error.value)
     os.utime(crawl, (1, 1))
     with pytest.raises(InputError, match=f"{crawl} has changed"):
@@ -165,6 +166,18 @@ def test_another_job_or_changed_input_is_refused_until_restart(crawl: Path, tmp_
     summary = build_corpus([str(crawl)], str(out), Job(method="density"), workers=1, restart=True)
     assert (summary.was_done, summary.kept) == (False, 5)
     assert sorted(files_of(out)) == ["mine.txt", "part-00000.parquet", "rejects/part-00000.jsonl"]
+
+
+def test_a_misspelt_input_costs_nothing_and_leaves_nothing(crawl: Path, tmp_path: Path) -> None:
+    out, missing = tmp_path / "out", str(tmp_path / "crwal.warc.gz")
+    build_corpus([str(crawl)], str(out), DENSITY, workers=1)
+    before = files_of(out)
+    with pytest.raises(InputError, match=r"crwal\.warc\.gz: no such file"):
+        build_corpus([missing], str(out), DENSITY, restart=True)
+    assert files_of(out) == before
+    with pytest.raises(InputError, match="no such file"):
+        build_corpus([missing], str(tmp_path / "new"), DENSITY)
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_folder_with_something_else_is_refused(crawl: Path, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from mainmatter.corpus.engines import Engine
     from mainmatter.corpus.plan import Plan
+    from mainmatter.corpus.records import Slice
 
 TICK = 0.5  # seconds between two reports of progress
 _WORKING_FOLDERS = (*WORKING_FOLDERS, TEMPLATES, PROGRESS)
@@ -69,10 +70,11 @@ def build_corpus(
     names = [str(name) for name in inputs]
     folder = Folder(storage.without_scheme(str(out)))
     _check_place(folder, names)
+    new, shards = _plan(names, job)  # a misspelt input must not cost the result of an earlier run
     with folder.locked():
         if restart:
             _delete_result(folder)
-        plan = _begin(folder, names, job)
+        plan = _begin(folder, new, shards)
         finished = _finished(folder)
         if finished is not None:
             return finished
@@ -108,11 +110,15 @@ def _delete_result(folder: Folder) -> None:
             storage.remove(folder.path(f"{RUN}/{name}"))
 
 
-def _begin(folder: Folder, inputs: Sequence[str], job: Job) -> Plan:
-    """The plan: a new one, or that of the run that goes on, if it is the same."""
+def _plan(inputs: Sequence[str], job: Job) -> tuple[Plan, list[list[Slice]]]:
+    """The plan of a run that would begin now, and its shards."""
     shards = find_shards(inputs, job.shard_size)
     stamps = {facts.path: f"{facts.size} bytes, {facts.stamp}" for facts in input_facts(inputs)}
-    new = make_plan(job, inputs, len(shards), stamps)
+    return make_plan(job, inputs, len(shards), stamps), shards
+
+
+def _begin(folder: Folder, new: Plan, shards: Sequence[Sequence[Slice]]) -> Plan:
+    """The plan: the new one, or that of the run that goes on, if it is the same."""
     if folder.exists(PLAN):
         old = read_plan(folder)
         check_same(folder, old, new)

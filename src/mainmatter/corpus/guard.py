@@ -234,7 +234,7 @@ class Guard:
     def _why(self, code: int | None, job: Job) -> tuple[str, str]:
         said = self._said()
         if code is None:
-            return "timeout", f"gave no result in {WALL_FACTOR * job.max_seconds:g} s by the clock"
+            return "timeout", f"gave no result in {WALL_FACTOR * job.max_seconds:g} s by the clock, or more"
         if code == -signal.SIGPROF:
             return "timeout", f"took more than {job.max_seconds:g} s of processor time"
         if code == OUT_OF_MEMORY or _tells_of_memory(said):

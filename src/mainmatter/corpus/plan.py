@@ -86,7 +86,7 @@ def check_same(folder: Folder, old: Plan, new: Plan) -> None:
     Raises:
         InputError: something has changed; tells what.
     """
-    before, now = old.job.to_json(), json.loads(json.dumps(new.job.to_json()))
+    before, now = _options(old.job), _options(new.job)
     changes = [
         f"{name} was {before[name]!r}, and is {now[name]!r} now" for name in now if before.get(name) != now[name]
     ]
@@ -104,6 +104,13 @@ def check_same(folder: Folder, old: Plan, new: Plan) -> None:
             f"{folder.out}: holds a run that was begun otherwise: {'; '.join(changes)}. "
             "Name another output folder, or begin anew with --restart, which deletes this one's result"
         )
+
+
+def _options(job: Job) -> dict[str, Any]:
+    """What a job says, by name, as a plan holds it; what its filters say stands among the rest."""
+    content: dict[str, Any] = json.loads(json.dumps(job.to_json()))
+    filters: dict[str, Any] = content.pop("filters")
+    return content | filters
 
 
 def _load(folder: Folder) -> dict[str, Any]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mainmatter.corpus.records import Slice
 
 PROGRESS_EVERY = 0.5  # seconds
-_ID, _TEXT_WORDS, _URL, _SOURCE, _POSITION = map(COLUMNS.index, ("id", "words", "url", "source", "position"))
+_ID, _WORDS, _URL, _SOURCE, _POSITION = map(COLUMNS.index, ("id", "words", "url", "source", "position"))
 
 
 def run_shard(out: str, stage: str, number: int) -> Report:
@@ -88,7 +88,7 @@ class _Counts:
             self.rejects[outcome.result.reason] += 1
         else:
             self.kept += 1
-            self.words += outcome.result[_TEXT_WORDS] if self.stage == "clean" else 0
+            self.words += outcome.result[_WORDS] if self.stage == "clean" else 0
         now = time.monotonic()
         if now - self.told > PROGRESS_EVERY:
             self.told = now
@@ -158,7 +158,7 @@ def _drop_duplicates(folder: Folder, plan: Plan, number: int) -> Report:
             reasons[reason] += 1
         else:
             writer.add(row)
-            words += row[_TEXT_WORDS]
+            words += row[_WORDS]
     _write_rejects(folder, number, rejects)
     folder.write(name, writer.finish())
     before = folder.marker("clean", number)

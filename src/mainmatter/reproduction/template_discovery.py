@@ -109,9 +109,9 @@ def reproduce(run: Run) -> Report:
         "By tables, the paper's unit, nothing can be found where pages are not laid out by them: a page without "
         "tables is one chunk. What `container` misses are the pieces of a template that only three pages have, fewer "
         "than the threshold, and a header with a clock in it, which is another text on every page. By single blocks "
-        "only the clock is missed, but headings are dropped that several texts share. One page of each site is there "
-        "five times, under other URLs: where duplicates are kept, its text is on more pages than the threshold, and "
-        "is lost."
+        "only the clock of that header is left, which a ratio of whole pieces does not show, but headings are dropped "
+        "that several texts share. One page of each site is there five times, under other URLs: where duplicates are "
+        "kept, its text is on more pages than the threshold, and is lost."
     )
     return report
 

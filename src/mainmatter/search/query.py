@@ -131,7 +131,7 @@ class Searcher:
             raise InputError(f"the query {query!r} holds no word")
         parsed, problems = self._index.parse_query_lenient(query, list(FIELDS))
         if problems:
-            why = str(problems[0]).removeprefix("Syntax Error: ")
+            why = str(problems[0]).removeprefix("Syntax Error: ").replace('\\"', '"')
             raise InputError(
                 f"the query {query!r} cannot be understood: {why[:1].lower()}{why[1:]}; "
                 'put "quotation marks" around what is to be found as it stands'
