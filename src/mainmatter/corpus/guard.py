@@ -213,7 +213,7 @@ class Guard:
             count, phase, _, _ = NOTE.unpack_from(self._notes)
             waited = waited + min(TICK, seconds) if count == noted else 0.0
             noted = count
-            if waited > WALL_FACTOR * seconds + (READING_PATIENCE if phase == READING else 0):
+            if waited > _patience(phase, seconds):
                 return False
         return True
 
@@ -228,13 +228,13 @@ class Guard:
             raise MainmatterError(
                 f"the process that cleans pages cannot be started: {self._said() or f'exit code {code}'}"
             )
-        reason, detail = self._why(code, job)
+        reason, detail = self._why(code, phase, job)
         return _Death(reason, detail, phase, number, position)
 
-    def _why(self, code: int | None, job: Job) -> tuple[str, str]:
+    def _why(self, code: int | None, phase: int, job: Job) -> tuple[str, str]:
         said = self._said()
         if code is None:
-            return "timeout", f"gave no result in {WALL_FACTOR * job.max_seconds:g} s by the clock, or more"
+            return "timeout", f"gave no result in {_patience(phase, job.max_seconds):g} s by the clock"
         if code == -signal.SIGPROF:
             return "timeout", f"took more than {job.max_seconds:g} s of processor time"
         if code == OUT_OF_MEMORY or _tells_of_memory(said):
@@ -249,6 +249,11 @@ class Guard:
         self._last_words.seek(max(0, self._last_words.tell() - _LAST_WORDS))
         lines = self._last_words.read().decode("utf-8", "replace").strip().splitlines()
         return lines[-1].strip() if lines else ""
+
+
+def _patience(phase: int, seconds: float) -> float:
+    """How long a record may be under way, by the clock, that may take so many seconds of processor time."""
+    return WALL_FACTOR * seconds + (READING_PATIENCE if phase == READING else 0)
 
 
 def _send(child: Started, task: Task) -> None:
