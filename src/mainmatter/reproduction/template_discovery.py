@@ -111,8 +111,8 @@ def reproduce(run: Run) -> Report:
         "than the threshold, and a header with a clock in it, which is another text on every page. By single blocks "
         "only the clock of that header is left, which a ratio of whole pieces does not show, but headings are dropped "
         "that several texts share. One page of each site is there five times, under other URLs: where duplicates are "
-        "kept, its text is on more pages than the threshold, and is lost. In a first version of these sites each copy had "
-        "another list of stories; I-Match missed them, and precision was .796."
+        "kept, its text is on more pages than the threshold, and is lost. In a first version of these sites each copy "
+        "had another list of stories; I-Match missed them, and precision was .796."
     )
     return report
 
