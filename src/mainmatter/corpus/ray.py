@@ -98,7 +98,8 @@ def _as_completed(
     numbers: Sequence[int],
     most: int,
 ) -> Iterator[Result]:
-    task = ray.remote(num_cpus=1, max_retries=MOST_DEATHS, retry_exceptions=False)(_call)
+    # Spread: Ray would fill one machine first, and each machine has a disk and a network of its own.
+    task = ray.remote(num_cpus=1, scheduling_strategy="SPREAD", max_retries=MOST_DEATHS, retry_exceptions=False)(_call)
     waiting = iter(numbers)
     pending: dict[Any, int] = {}
     try:

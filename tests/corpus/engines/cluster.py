@@ -164,15 +164,15 @@ def a_machine_is_killed(name: str, inputs: list[str], out: Path, job: Job, notes
 
 def wait_for_two_machines(notes: Notes) -> None:
     """Both are to have some of the work; shards are so small that one may do all before the other has begun."""
-    for _ in range(600):
-        if len({machine for _, _, machine in notes.all()}) > 1:
+    for _ in range(1200):
+        if len({machine for _, _, machine in notes.all()}) > 1 or notes.count("done"):
             return
         time.sleep(0.05)
 
 
 def kill_one_at_work(notes: Notes, needed: int) -> int:
     """Kill -9 a machine, with all its processes, that is in the middle of its work on a number; which number."""
-    for _ in range(600):
+    for _ in range(1800):
         for number, machine in under_way(notes).items():
             if machine == needed:
                 continue
