@@ -84,8 +84,6 @@ def test_what_nobody_wants_is_not_begun(cluster: dict[str, Any]) -> None:
 def test_a_machine_that_is_killed_changes_no_byte(
     cluster: dict[str, Any], local_corpus: dict[str, bytes], corpus_files: Callable[[Path], dict[str, bytes]]
 ) -> None:
-    if not cluster["killed"]["killed"]:
-        pytest.skip("the second machine was given no work in a minute and a half: there was nothing to kill")
     (lost,) = cluster["killed"]["killed"]
     assert cluster["killed"]["begun"].count(lost) == 2
     assert cluster["killed"]["pages"] == 240

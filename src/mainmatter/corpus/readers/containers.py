@@ -8,6 +8,7 @@ of a packed record could be taken for part of the archive itself, and only where
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 import io
 import re
 import zlib
@@ -129,7 +130,7 @@ def record_length(data: bytes) -> int | None:
     return None
 
 
-class _Searching:
+class _Searching(ABC):
     """Finds members by the magic number that they begin with."""
 
     magic: bytes
@@ -143,9 +144,9 @@ class _Searching:
         self.file.seek(place)
         return bool(self.file.read(1))
 
+    @abstractmethod
     def begins_at(self, place: int) -> bool:
         """See `Container`."""
-        raise NotImplementedError
 
     def find(self, start: int, end: int) -> int | None:
         """See `Container`."""
