@@ -8,10 +8,10 @@ of a packed record could be taken for part of the archive itself, and only where
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 import io
 import re
 import zlib
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol
 
