@@ -183,7 +183,7 @@ def _finish(folder: Folder, plan: Plan, earlier: Report, seconds: float) -> Summ
         total.skipped,
         total.words,
         total.bytes,
-        seconds,
+        round(seconds, 3),  # as the file holds it, so that rates computed from it again are the same
         earlier.pages,
         earlier.bytes,
     )

@@ -90,7 +90,6 @@ class Summary:
         content = asdict(self) | {
             "rejects": _sorted(self.rejects),
             "skipped": _sorted(self.skipped),
-            "seconds": round(self.seconds, 3),
             "pages_per_second": round(self.pages_per_second, 2),
             "megabytes_per_second": round(self.megabytes_per_second, 3),
         }
