@@ -20,14 +20,14 @@ LAYERS: list[set[str]] = [
     {"models", "learners"},
     {"records"},
     {"limits", "html", "metrics"},
-    {"text", "fetch"},
+    {"text", "fetch", "browser"},
     {"features", "inputs"},
     {"methods", "render"},
     {"registry"},
     {"clean", "datasets"},
     {"evaluation", "corpus", "search"},
-    {"training"},
-    {"reproduction"},
+    {"training", "reports"},
+    {"reproduction", "annotation"},
     {"__init__"},
     {"cli", "serve", "integrations"},
     {"__main__"},
@@ -38,8 +38,9 @@ LAYER = {name: number for number, names in enumerate(LAYERS) for name in names}
 EXCEPTIONS = {("records", "registry")}
 
 HEAVY = (
-    "HanTa click datasketch fastwarc fsspec lxml matplotlib pandas protego py3langid pyarrow pyspark rapidfuzz ray "
-    "regex resiliparse scipy selectolax sklearn tantivy trafilatura urllib3 wordfreq"
+    "HanTa click cv2 datasketch fastapi fastwarc fsspec lxml matplotlib pandas playwright protego py3langid pyarrow "
+    "pydantic pyspark rapidfuzz ray regex resiliparse scipy selectolax sklearn starlette tantivy trafilatura urllib3 "
+    "uvicorn wordfreq"
 ).split()
 
 
