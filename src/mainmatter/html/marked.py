@@ -1,0 +1,160 @@
+"""The page as people see it, made harmless, with every block marked: what the workbench shows and browsers measure.
+
+Each text node of a block stands in an element `<mm-block data-block="N">`, so that a browser can be asked where block N
+is. Whatever could run, load another page, or act is taken out. Who shows it to people must not rely on that alone: a
+sandboxed frame without scripts and a content security policy belong around it (serve/frames.py).
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from mainmatter.html.parse import Element, as_text, is_html
+from mainmatter.html.read import HtmlSource
+from mainmatter.records import Kind
+
+if TYPE_CHECKING:
+    from mainmatter.html.parse import Node, Text, Tree
+    from mainmatter.html.segments import Segments
+    from mainmatter.records import Document
+
+MARK = "mm-block"
+NUMBER = "data-block"
+
+# They run, load other pages, or act; or they repeat what is shown in their place.
+_DROPPED = frozenset(
+    """
+    animate animatemotion animatetransform applet base embed fencedframe frame frameset iframe noembed noframes
+    object param portal script set
+    """.split()
+)
+# Elements whose text browsers take literally, or where they allow no element of ours: these are marked as a whole.
+_MARKED_WHOLE = frozenset(("math", "select", "textarea"))
+_LITERAL = frozenset(("listing", "plaintext", "xmp"))  # the same, but `<pre>` shows them alike
+_ACTING = frozenset("action autofocus autoplay formaction http-equiv manifest nonce ping popover srcdoc target".split())
+_ADDRESSES = frozenset(("background", "cite", "data", "href", "poster", "src", "srcset", "xlink:href"))
+_HARMLESS_SCHEMES = frozenset(("http", "https", "mailto", "tel", "ftp"))
+_PICTURE_DATA = ("data:image/png", "data:image/jpeg", "data:image/gif", "data:image/webp", "data:image/avif")
+_KIND_TAGS = {Kind.HEADING: "h2", Kind.LIST_ITEM: "li"}
+_CHARSET = '<meta charset="utf-8">'
+
+
+def marked_html(document: Document, *, base: bool = True) -> str:
+    """The page as one harmless HTML document in which every block is marked.
+
+    Args:
+        document: the page.
+        base: name the page's address in a `<base>`, so that its pictures and style sheets could be found. Whether they
+            are loaded is up to who shows the page.
+    """
+    source = document.source
+    if not isinstance(source, HtmlSource):
+        return _marked_dump(document)
+    tree, segments = source.parse_again()
+    address = tree.base_url(document.page.url or "") if base else ""  # before the page's own `<base>` is taken out
+    _mark(tree, segments)
+    _make_harmless(tree)
+    _write_head(tree, address)
+    return tree.serialize()
+
+
+def _marked_dump(document: Document) -> str:
+    """A plain-text dump: each block as an element of its kind."""
+    parts = [f"<!doctype html><html><head>{_CHARSET}<title></title></head><body>"]
+    for number, (text, kind) in enumerate(zip(document.columns.texts, document.columns.kinds, strict=True)):
+        tag = _KIND_TAGS.get(kind, "p")
+        lines = escape(text).replace("\n", "<br>")
+        parts.append(f'<{tag}><{MARK} {NUMBER}="{number}">{lines}</{MARK}></{tag}>')
+    return "".join([*parts, "</body></html>"])
+
+
+def _mark(tree: Tree, segments: Segments) -> None:
+    for forged in list(tree.iter_elements(MARK)):
+        forged.tag = "span"
+    marked_whole: set[Node] = set()
+    for number in range(len(segments.first_nodes)):
+        for text in segments.text_nodes(number):
+            node = _to_wrap(text)
+            if node in marked_whole:  # a select with several options is marked with the first
+                continue
+            if node is not text:
+                marked_whole.add(node)
+            node.wrap(Element(MARK, {NUMBER: str(number)}))
+
+
+def _to_wrap(text: Text) -> Node:
+    """The text itself, or the element around it that can only be marked as a whole."""
+    for parent in text.ancestors:
+        if getattr(parent, "tag", "") in _MARKED_WHOLE:
+            return parent
+    return text
+
+
+def _make_harmless(tree: Tree) -> None:
+    for element in list(tree.iter_elements()):
+        tag = element.tag.lower()
+        if tag in _DROPPED or (tag == "meta" and _is_more_than_words(element)) or not _is_wanted_link(element, tag):
+            element.extract()
+        elif tag == "template":
+            _open(element)
+        elif tag == "noscript" and not any(isinstance(child, Element) for child in element):
+            element.extract()  # markup that was never parsed, since the page is read as a browser with scripts does
+        else:
+            _rename(element, tag)
+            _clean_attributes(element)
+
+
+def _is_more_than_words(meta: Element) -> bool:
+    """A `<meta>` that refreshes, sets a policy, or names an encoding, which is ours now."""
+    return meta.attr("http-equiv") is not None or meta.attr("charset") is not None
+
+
+def _is_wanted_link(element: Element, tag: str) -> bool:
+    """Of all `<link>`s only style sheets are part of how a page looks; others fetch, hint or prepare."""
+    return tag != "link" or "stylesheet" in as_text(element.attr("rel")).lower().split()
+
+
+def _open(template: Element) -> None:
+    """Show a declarative shadow root in its place; other templates show nothing."""
+    if template.attr("shadowrootmode") is None:
+        template.extract()
+        return
+    content = Element("div")
+    content.extend([child for fragment in template for child in fragment])
+    template.replace_with(content)
+
+
+def _rename(element: Element, tag: str) -> None:
+    if tag in _LITERAL and is_html(element):
+        element.tag = "pre"
+    elif tag == "noscript":  # here its content is part of the page
+        element.tag = "div"
+    elif tag == "link":
+        element.attrs["rel"] = "stylesheet"
+
+
+def _clean_attributes(element: Element) -> None:
+    for name, value in list(element.attrs.items()):
+        lower = name.lower()
+        acts = lower.startswith("on") or lower in _ACTING
+        if acts or (lower in _ADDRESSES and not _is_harmless(as_text(value))):
+            del element.attrs[name]
+
+
+def _is_harmless(address: str) -> bool:
+    """Whether an address is a page, a picture or a place in the page, not a program."""
+    compact = "".join(letter for letter in address if letter > " ").lower()
+    scheme, colon, _ = compact.partition(":")
+    if not colon or not scheme.replace("+", "").replace("-", "").replace(".", "").isalnum():
+        return True
+    return scheme in _HARMLESS_SCHEMES or compact.startswith(_PICTURE_DATA)
+
+
+def _write_head(tree: Tree, address: str) -> None:
+    head = tree.find("head")
+    if head is None:  # a frameset or nothing at all: browsers make a head
+        return
+    if address.lower().startswith(("http://", "https://")):
+        head.insert(0, Element("base", {"href": address}))
+    head.insert(0, Element("meta", {"charset": "utf-8"}))

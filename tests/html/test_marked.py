@@ -1,0 +1,124 @@
+"""The marked page: every block can be found in it, and nothing of it runs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mainmatter.clean import read
+from mainmatter.html.marked import marked_html
+from mainmatter.html.parse import parse
+from mainmatter.records import Document, Page
+
+URL = "https://example.org/news/page.html"
+
+
+def marked(html: str, url: str | None = URL) -> tuple[Document, str]:
+    document = read(Page(html, url))
+    return document, marked_html(document)
+
+
+def text_of_block(html: str, number: int) -> str:
+    """The text that a browser finds in the marks of a block."""
+    marks = [mark for mark in parse(html).iter_elements("mm-block") if mark.attr("data-block") == str(number)]
+    return " ".join(" ".join(mark.text for mark in marks).split())
+
+
+def test_every_block_can_be_found_by_its_number() -> None:
+    document, html = marked(
+        "<h1>Harvest</h1><p>The <b>first</b> apples are <a href=x>ripe</a>.</p>one<br><br>two<ul><li>red<li>green</ul>"
+        "<table><tr><td>a<td>b</table>"
+    )
+    for number, text in enumerate(document.texts):
+        assert text_of_block(html, number).replace(" ", "") == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("element", "text"),
+    [
+        ("<textarea>typed text</textarea>", "typed text"),
+        ("<select><option>first choice<option>second choice</select>", "first choicesecond choice"),
+        ("<math><mi>x</mi><mo>=</mo><mn>1</mn></math>", "x=1"),
+        ("<xmp><b>literal</b></xmp>", "<b>literal</b>"),
+        ("<template shadowrootmode=open><p>in the shadow</p></template>", "in the shadow"),
+    ],
+)
+def test_elements_that_allow_no_marks_inside_are_marked_all_the_same(element: str, text: str) -> None:
+    _, html = marked(f"<div>{element}</div>")
+    assert text_of_block(html, 0) == text
+
+
+def test_the_posts_of_a_page_that_holds_them_in_noscript_are_marked() -> None:
+    post = "A post of the forum, long enough to be more than what is shown outside of it. " * 3
+    document, html = marked(f"<body><p>Menu</p><noscript><div><p>{post}</p></div></noscript>")
+    number = next(i for i, text in enumerate(document.texts) if text.startswith("A post"))
+    assert text_of_block(html, number) == post.strip()
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<script>alert(1)</script>",
+        "<svg><script>alert(1)</script></svg>",
+        "<svg><a xlink:href='javascript:alert(1)'>x</a><set attributeName=href to='javascript:alert(1)' /></svg>",
+        "<a href=' java\nscript:alert(1)'>x</a>",
+        "<a href='&#1;javascript:alert(1)'>x</a>",
+        "<img src=x onerror=alert(1)>",
+        "<body onload=alert(1)>",
+        "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
+        "<object data=alert(1)></object><embed src=alert(1)>",
+        "<form action=//alert(1)><button formaction=//alert(1)>x</button></form>",
+        "<meta http-equiv=refresh content='0;url=//alert(1)'>",
+        "<link rel=prefetch href=//alert(1)><link rel='modulepreload' href=//alert(1)>",
+        "<a ping=//alert(1) href=x>x</a>",
+        "<img src='data:image/svg+xml,<svg onload=alert(1)>'>",
+        "<a href='data:text/html,alert(1)'>x</a>",
+        "<noscript><p title='</noscript><script>alert(1)</script>'>",
+        "<template><script>alert(1)</script></template>",
+    ],
+)
+def test_what_could_run_or_act_is_taken_out(markup: str) -> None:
+    assert "alert" not in re.sub(r">[^<]*<", "><", marked(f"<p>Words.</p>{markup}")[1])
+
+
+def test_how_the_page_looks_is_kept() -> None:
+    html = marked(
+        "<style>p { color: red }</style><link rel='stylesheet preload' href=look.css>"
+        "<p style='font-size: 2em' class=intro>Words.</p><img src=picture.png>"
+    )[1]
+    assert "<style>p { color: red }</style>" in html
+    assert '<link rel="stylesheet" href="look.css">' in html
+    assert '<p style="font-size: 2em" class="intro">' in html
+    assert '<img src="picture.png">' in html
+
+
+def test_marks_of_the_pages_own_are_none() -> None:
+    _, html = marked("<p><mm-block data-block=7>Forged.</mm-block></p><p>True.</p>")
+    assert [mark.attr("data-block") for mark in parse(html).iter_elements("mm-block")] == ["0", "1"]
+
+
+def test_the_base_is_that_of_the_page_and_can_be_left_out() -> None:
+    document, html = marked("<base href='https://other.example/'><p>Words.</p>")
+    assert '<base href="https://other.example/">' in html
+    assert "<base" not in marked_html(document, base=False)
+    assert f'<base href="{URL}">' in marked("<p>Words.</p>")[1]
+    assert "<base" not in marked("<p>Words.</p>", None)[1]
+    assert "<base" not in marked("<p>Words.</p>", "javascript:alert(1)")[1]
+
+
+def test_a_plain_text_dump_becomes_paragraphs() -> None:
+    document = read(Page("A <b>title</b>\n\nSome words of a text & more.\n", format="text"))
+    html = marked_html(document)
+    for number, text in enumerate(document.texts):
+        assert text_of_block(html, number) == " ".join(text.split())
+    assert "<b>" not in html
+
+
+@given(st.text(alphabet="<>/abp ='\"\n!-&;", max_size=60))
+def test_any_markup_can_be_marked(html: str) -> None:
+    document, result = marked(html)
+    assert result.startswith("<!") or "<html" in result
+    assert all(text_of_block(result, number) for number in range(len(document)))
