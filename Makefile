@@ -7,13 +7,20 @@ BIN := $(VENV)/bin
 DATA ?= ../shared/data
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test test-integrations check bench quality models results docs clean
+.PHONY: demo test chromium test-integrations check bench quality models results docs clean
 
 demo: $(VENV)/installed
 	@$(BIN)/python examples/demo.py
 
-test: $(VENV)/installed-dev check
+test: $(VENV)/installed-dev chromium check
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+# What renders pages and runs the tests of the workbench: Debian's Chromium, where it is missing and may be installed.
+chromium: | $(BIN)/python
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing chromium" && \
+		(apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium) >$(VENV)/chromium.log 2>&1; \
+	} || echo "Chromium is not here and could not be installed: tests that need a browser will be skipped"
 
 # dolma and NeMo Curator (6 GB) pin other versions than ours: their tests run in environments of their own; needs uv.
 test-integrations: $(VENV)-dolma/installed $(VENV)-nemo/installed
