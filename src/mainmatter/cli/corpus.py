@@ -18,6 +18,8 @@ from mainmatter.corpus.folder import REJECTS
 from mainmatter.corpus.job import DEFAULT_MEMORY, DEFAULT_SECONDS, Job
 from mainmatter.corpus.readers import SHARD_SIZE
 from mainmatter.limits import MEGABYTE
+from mainmatter.reports.corpus import corpus_report
+from mainmatter.reports.file import check_place, write_report
 
 if TYPE_CHECKING:
     from mainmatter.corpus.job import Duplicates, OutputFormat
@@ -83,6 +85,9 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True)
     help="How much input makes a part of the output.",
 )
 @click.option("--restart", is_flag=True, help="Delete what OUT holds of an earlier run, and begin anew.")
+@click.option(
+    "--report", metavar="FILE", help="Write an HTML report of the corpus, also of one that is complete already."
+)
 def command(
     inputs: tuple[str, ...],
     output: str,
@@ -106,6 +111,7 @@ def command(
     max_memory: float,
     shard_size: float,
     restart: bool,
+    report: str | None,
 ) -> None:
     """Turn a crawl into a corpus: the main matter of all pages, as Parquet or JSONL.
 
@@ -132,14 +138,19 @@ def command(
         site_templates=site_templates,
         shard_size=_to_bytes(shard_size, "--shard-size"),
     )
+    if report is not None:
+        check_place(report)
     context = click.get_current_context()
     try:
-        with show_progress() as report:
-            summary = build_corpus(inputs, output, job, engine=engine, workers=workers, restart=restart, report=report)
+        with show_progress() as tell:
+            summary = build_corpus(inputs, output, job, engine=engine, workers=workers, restart=restart, report=tell)
     except KeyboardInterrupt:
         click.echo("interrupted; run the same command again to go on", err=True)
         context.exit(INTERRUPTED)
     _say(summary)
+    if report is not None:
+        write_report(report, corpus_report(output))
+        click.echo(f"report: {report}")
     if not summary.pages:
         click.echo("Error: the input holds no page", err=True)
         context.exit(1)

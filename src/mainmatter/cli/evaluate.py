@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -12,6 +13,9 @@ from mainmatter.datasets import load_dataset
 from mainmatter.evaluation import Evaluation, evaluate, to_json, to_table
 from mainmatter.evaluation.evaluate import check_names
 from mainmatter.metrics import METRICS, find_metric
+from mainmatter.reports.evaluation import report_of
+from mainmatter.reports.file import check_place, write_report
+from mainmatter.reports.study import Study, characters_each, study
 
 
 @click.command(name="evaluate")
@@ -29,6 +33,9 @@ from mainmatter.metrics import METRICS, find_metric
 )
 @click.option("--groups", is_flag=True, help="Show page types and languages separately.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write all figures as JSON.")
+@click.option(
+    "--report", metavar="FILE", help="Write an HTML report: figures, plots, worst and best pages with their diffs."
+)
 @options.workers
 def command(
     methods: tuple[str, ...],
@@ -37,6 +44,7 @@ def command(
     metrics: tuple[str, ...],
     groups: bool,
     output: Path | None,
+    report: str | None,
     workers: int,
 ) -> None:
     """Measure methods on gold standards.
@@ -47,8 +55,11 @@ def command(
     """
     if output is not None and not output.parent.is_dir():  # complain before any work
         raise click.BadParameter(f"there is no folder {output.parent}", param_hint="--output")
+    if report is not None:
+        check_place(report)
     check_names(methods, metrics)
     evaluations: list[Evaluation] = []
+    studies: list[Study] = []
     for dataset in datasets:
         pages = load_dataset(dataset, data)
         for method in methods:
@@ -61,7 +72,17 @@ def command(
                     click.echo(f"{metric}: nothing to measure, since {dataset} has no {needs} for any page", err=True)
             for page, error in evaluations[-1].failures:
                 click.echo(f"{label}: {page}: {error}", err=True)
+        if report is not None:  # while the pages are at hand
+            characters = characters_each(len(methods) * len(datasets))
+            studies.append(study(dataset, pages, evaluations[-len(methods) :], characters=characters))
     click.echo(to_table(evaluations, metrics, groups=groups))
     if output is not None:
         output.write_text(to_json(evaluations), encoding="utf-8")
         click.echo(f"all figures: {output}", err=True)
+    if report is not None:
+        command_line = ["mainmatter", "evaluate", *methods]
+        command_line += [word for name in datasets for word in ("--on", name)]
+        command_line += [word for name in metrics for word in ("--metric", name)]
+        command_line += ["--data", str(data)] if data is not None else []
+        write_report(report, report_of(studies, command=shlex.join(command_line)))
+        click.echo(f"report: {report}", err=True)

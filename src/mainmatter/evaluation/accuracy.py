@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 CELLS = "cells"
 _PACKAGE = Path(__file__).parents[1]
 # What cannot change the text of a page.
-_NOT_CLEANING = frozenset(("cli", "datasets", "evaluation", "metrics", "reproduction", "training"))
+_NOT_CLEANING = frozenset(
+    ("annotation", "cli", "datasets", "evaluation", "metrics", "reports", "reproduction", "serve", "training")
+)
 
 
 @dataclass(frozen=True)
