@@ -17,6 +17,7 @@ from mainmatter.cli.printing import why_unwritable
 from mainmatter.errors import MainmatterError
 
 _COMMANDS = (
+    "annotations",
     "bench",
     "clean",
     "corpus",
@@ -25,8 +26,11 @@ _COMMANDS = (
     "index",
     "methods",
     "plot",
+    "render",
     "reproduce",
     "search",
+    "serve",
+    "teach",
     "train",
 )
 

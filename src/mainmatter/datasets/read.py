@@ -1,10 +1,14 @@
 """One reader for all layouts of gold standards.
 
-a Parquet file     columns id, url, html, gold, gold_marked, lang, page_type, must_have, must_not_have, ...
+a Parquet file     columns id, url, html, gold, gold_marked, lang, page_type, must_have, must_not_have, labels, ...
 html/ and gold/    NAME.html beside NAME.txt; a file index.json beside the two folders may give, by NAME, an object with
-                   page_type, lang, must_have and must_not_have
+                   page_type, lang, must_have, must_not_have, url, charset, format and labels; a plain-text dump, whose
+                   format is "text", may be NAME.txt
 CleanEval's own    en_original/ and en_cleaned/, or input/ and GoldStandard/; the gold text is marked up, and may
                    begin with a line that gives the URL
+
+Labels are what annotators said of each block, one object a block: ref, text, kept and kind (datasets/labels.py).
+`mainmatter annotations export` writes the first two layouts with them.
 """
 
 from __future__ import annotations
@@ -13,8 +17,9 @@ import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from mainmatter.datasets.labels import LABEL_KINDS, BlockLabel
 from mainmatter.datasets.table import DATASETS
 from mainmatter.errors import DatasetError, MissingExtra, UnknownName
 from mainmatter.html.decode import decode
@@ -47,11 +52,13 @@ class GoldPage:
         page: the page as fetched.
         gold: its main content, snippets and metadata.
         groups: what to report separately by, such as {"page_type": "forum", "lang": "en"}.
+        labels: what annotators said of its blocks, in the order of the page; None where there is gold text only.
     """
 
     page: Page
     gold: Gold
     groups: dict[str, str]
+    labels: tuple[BlockLabel, ...] | None = None
 
 
 def load_dataset(name: str, data: str | Path | None = None) -> list[GoldPage]:
@@ -81,7 +88,8 @@ def load_dataset(name: str, data: str | Path | None = None) -> list[GoldPage]:
         raise UnknownName("dataset", name, DATASETS)
     if not pages:
         raise DatasetError(f"{path}: holds no page")
-    if not any(page.gold.text for page in pages):  # snippets only: they say nothing about the whole text
+    # Of pages with snippets only, nothing is known about the whole text.
+    if not any(page.gold.text or page.labels is not None for page in pages):
         return [replace(page, gold=replace(page.gold, text=None)) for page in pages]
     return pages
 
@@ -105,8 +113,9 @@ def _read_parquet(path: Path) -> Iterator[GoldPage]:
 def _from_row(row: dict[str, Any], path: Path) -> GoldPage:
     if not isinstance(row["html"], str | bytes):
         raise DatasetError(f"{path}: page {row.get('id')!r}: html is {row['html']!r}, not text or bytes")
+    page_format: Literal["html", "text"] = "text" if row.get("format") == "text" else "html"
     return GoldPage(
-        Page(row["html"], row.get("url"), row.get("id")),
+        Page(row["html"], row.get("url"), row.get("id"), row.get("charset"), page_format),
         Gold(
             text=row.get("gold"),
             marked=row.get("gold_marked"),
@@ -117,6 +126,26 @@ def _from_row(row: dict[str, Any], path: Path) -> GoldPage:
             date=row.get("date"),
         ),
         {group: row[group] for group in _GROUPS if row.get(group)},
+        _to_labels(row.get("labels"), f"{path}: page {row.get('id')!r}"),
+    )
+
+
+def _to_labels(content: Any, where: str) -> tuple[BlockLabel, ...] | None:  # noqa: ANN401 - whatever a file holds
+    """The labels of a page's blocks; None where there are none."""
+    if content is None:
+        return None
+    if not isinstance(content, list):
+        raise DatasetError(f"{where}: labels are no list")
+    return tuple(_to_label(label, where) for label in content)
+
+
+def _to_label(content: Any, where: str) -> BlockLabel:  # noqa: ANN401
+    match content:
+        case {"ref": str(ref), "text": str(text), "kept": bool(kept), "kind": kind} if kind in LABEL_KINDS:
+            return BlockLabel(ref, text, kept, kind)
+    kinds = ", ".join(LABEL_KINDS)
+    raise DatasetError(
+        f"{where}: not a label: {content!r:.200}; it would have ref, text, kept and kind, one of {kinds}"
     )
 
 
@@ -124,7 +153,7 @@ def _read_folder(path: Path) -> Iterator[GoldPage]:
     for pages, golds in _FOLDERS:
         if (path / pages).is_dir() and (path / golds).is_dir():
             index = _read_index(path / _INDEX)
-            yield from (_with_facts(page, index, path) for page in _read_pairs(path / pages, path / golds))
+            yield from (_with_facts(page, index, path) for page in _read_pairs(path / pages, path / golds, index))
             return
     wanted = ", or ".join(f"{pages}/ and {golds}/" for pages, golds in _FOLDERS)
     raise DatasetError(f"{path}: not a gold standard; it would have {wanted}")
@@ -151,13 +180,28 @@ def _with_facts(page: GoldPage, index: dict[str, dict[str, Any]], folder: Path) 
         if not isinstance(value, list) or not all(isinstance(snippet, str) for snippet in value):
             raise DatasetError(f"{folder / _INDEX}: {page.page.id}: {name} is not a list of strings")
     gold = replace(page.gold, must_have=tuple(snippets["must_have"]), must_not_have=tuple(snippets["must_not_have"]))
-    return replace(page, gold=gold, groups={group: str(facts[group]) for group in _GROUPS if facts.get(group)})
+    labels = _to_labels(facts.get("labels"), f"{folder / _INDEX}: {page.page.id}")
+    if labels is not None and gold.marked is None and not gold.text:
+        gold = replace(gold, marked="")  # it is known that nothing is main matter
+    groups = {group: str(facts[group]) for group in _GROUPS if facts.get(group)}
+    return replace(page, page=_with_origin(page.page, facts), gold=gold, groups=groups, labels=labels)
 
 
-def _read_pairs(pages: Path, golds: Path) -> Iterator[GoldPage]:
+def _with_origin(page: Page, facts: dict[str, Any]) -> Page:
+    """A page with what the index says of where it came from, and how it is to be read."""
+    url, charset = (value if isinstance(value := facts.get(name), str) else None for name in ("url", "charset"))
+    return replace(page, url=url or page.url, charset=charset, format="text" if _is_dump(facts) else "html")
+
+
+def _is_dump(facts: dict[str, Any]) -> bool:
+    return facts.get("format") == "text"
+
+
+def _read_pairs(pages: Path, golds: Path, index: dict[str, dict[str, Any]]) -> Iterator[GoldPage]:
     gold_files = {re.sub(r"-cleaned$", "", file.stem): file for file in sorted(golds.glob("*.txt"))}
     for file in sorted(pages.iterdir()):
-        if file.suffix.lower() not in _PAGE_ENDINGS:
+        is_dump = file.suffix == ".txt" and _is_dump(index.get(file.stem, {}))
+        if file.suffix.lower() not in _PAGE_ENDINGS and not is_dump:
             continue
         gold_file = gold_files.get(file.stem)
         if gold_file is None:

@@ -222,7 +222,7 @@ class Main(Trainable[NetExample]):
             rows=rows,
             shares=shares,
             words=np.array([len(words(text)) for text in document.columns.texts], np.float32),
-            comment=_comment_labels(arrays, rows, example.page_type),
+            comment=_known_comments(example, _comment_labels(arrays, rows, example.page_type)),
             page_type=PAGE_TYPES.index(example.page_type) if example.page_type in PAGE_TYPES else -1,
         )
 
@@ -327,6 +327,13 @@ def _comments(judged: Judgement, described: Described, controls: Sequence[bool])
     found &= (chances > _ENOUGH) | (dense[:, _CALLED_COMMENT] > 0)
     found &= ~np.array(controls) & (dense[:, _LINK_SHARE] < _LINKED)
     return found if not found.all() else np.zeros_like(found)
+
+
+def _known_comments(example: Example, guessed: NDArray[np.float32]) -> NDArray[np.float32]:
+    """What annotators call comments; where they said nothing, what the page's names tell."""
+    if example.comments is None:
+        return guessed
+    return np.where(np.isnan(example.comments), guessed, example.comments).astype(np.float32)
 
 
 def _comment_labels(arrays: PageArrays, rows: Rows, page_type: str | None) -> NDArray[np.float32]:

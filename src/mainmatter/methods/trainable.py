@@ -45,6 +45,8 @@ class Example:
         kinds: heading, list item or paragraph: what each block is by the gold standard's markup or, where that says
             nothing, by the page's own.
         page_type: what kind of page it is, such as "article", if the gold standard says so.
+        comments: 1 for each block that annotators call a comment, 0 for those that they do not, NaN where they did not
+            say; None where nobody labelled blocks.
     """
 
     document: Document
@@ -52,6 +54,7 @@ class Example:
     shares: NDArray[np.float64]
     kinds: Sequence[Kind]
     page_type: str | None = None
+    comments: NDArray[np.float64] | None = None
 
     @property
     def kept(self) -> NDArray[np.bool_]:

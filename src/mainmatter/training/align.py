@@ -6,7 +6,8 @@ words   align the words of the page with those of the gold text, in order, by a 
         main matter as far as its words are part of the alignment.
 dice    FIASCO 5.1: match each gold paragraph with the subtree whose words overlap most with it (training/dice.py).
 
-docs/results/alignment.md says which labels better; `words` is the default.
+docs/results/alignment.md says which labels better; `words` is the default. Pages that people annotated block by block
+need neither: their labels are taken as they are, as long as their blocks are found again (datasets/references.py).
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from mainmatter.clean import read
+from mainmatter.datasets.labels import kind_of_label
+from mainmatter.datasets.references import Referred, carry_over, make_references, trace
 from mainmatter.methods.trainable import Example
 from mainmatter.metrics.sequences import matching_blocks
 from mainmatter.metrics.words import MARKERS, marked_tokens, words
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mainmatter.datasets import GoldPage
+    from mainmatter.datasets.labels import BlockLabel
     from mainmatter.metrics import Gold
     from mainmatter.records import Document
 
@@ -38,14 +42,28 @@ Aligner = Literal["words", "dice"]
 # place of those of the main matter in a second one.
 _CHANCE = 0.3
 
+# Of annotators' labels; when more are lost, the gold text that they made is aligned instead.
+_MOST_LOST = 0.5
+
 _KIND_OF_MARKER = {"<h>": Kind.HEADING, "<l>": Kind.LIST_ITEM, "<p>": Kind.PARAGRAPH}
 _THREE_KINDS = (Kind.HEADING, Kind.LIST_ITEM)
 
 
-def make_example(gold_page: GoldPage, by: Aligner = "words") -> Example:
-    """Read a page and label its blocks with the gold standard's text or, where it has none, with its snippets."""
+def make_example(gold_page: GoldPage, by: Aligner = "words", *, unknown: float = 0.0) -> Example:
+    """Read a page and label its blocks: with the annotators' own labels, the gold standard's text, or its snippets.
+
+    Args:
+        gold_page: the page; what it has comes first in that order.
+        by: how to align the gold text.
+        unknown: the share of blocks that annotators left without a label: 0 as if they had dropped them, or NaN, for
+            methods that learn from pages of which not all is known.
+    """
     document = read(gold_page.page)
-    if gold_page.gold.text is None:
+    labelled = None if gold_page.labels is None else use_labels(document, gold_page.labels, unknown)
+    if labelled is not None:
+        shares, kinds, comments = labelled
+        example = Example(document, gold_page.gold, shares, kinds, comments=comments)
+    elif gold_page.gold.text is None:
         shares, kinds = align_snippets(document, gold_page.gold), document.columns.kinds
         example = Example(document, gold_page.gold, shares, kinds)
     else:
@@ -61,6 +79,24 @@ def label(document: Document, gold: Gold, by: Aligner = "words") -> Example:
 
         shares = align_dice(document, gold)
     return Example(document, gold, shares, kinds)
+
+
+def use_labels(
+    document: Document, labels: Sequence[BlockLabel], unknown: float = 0.0
+) -> tuple[NDArray[np.float64], list[Kind], NDArray[np.float64]] | None:
+    """The annotators' labels as shares, kinds and comments; None if most belong to blocks that are not found again."""
+    texts = document.columns.texts
+    then = Referred([label.ref for label in labels], [label.text for label in labels])
+    carried = carry_over(dict(enumerate(labels)), trace(then, Referred(make_references(texts), texts)))
+    if len(carried.lost) > _MOST_LOST * len(labels):
+        return None
+    shares, comments = np.full(len(document), unknown), np.full(len(document), np.nan)
+    kinds = [kind if kind in _THREE_KINDS else Kind.PARAGRAPH for kind in document.columns.kinds]
+    for i, found in carried.labels.items():
+        shares[i] = float(found.kept)
+        kinds[i] = kind_of_label(found.kind)
+        comments[i] = float(found.kind == "comment")
+    return shares, kinds, comments
 
 
 def align_words(document: Document, gold: Gold) -> tuple[NDArray[np.float64], list[Kind]]:

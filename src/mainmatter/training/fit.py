@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import compress
@@ -87,7 +88,8 @@ def _is_of_use(page: GoldPage, method: Trainable[Any]) -> bool:
 
 
 def _observe(method: Trainable[Any], by: Aligner, page: GoldPage) -> tuple[Any, float | None]:
-    example = make_example(page, by)
+    # What annotators left open is unknown, but only some methods know of that.
+    example = make_example(page, by, unknown=math.nan if method.learns_from_snippets else 0.0)
     if page.gold.text is None:
         return method.observe(example), None
     labelled = "\n".join(compress(example.document.columns.texts, example.kept))

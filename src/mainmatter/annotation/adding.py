@@ -1,0 +1,185 @@
+"""Pages into the store: files, folders, URLs, archives, gold standards, and what a corpus run rejected."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mainmatter.annotation.records import GOLD, Label
+from mainmatter.datasets.labels import kind_by_markup
+from mainmatter.errors import InputError, MainmatterError
+from mainmatter.inputs import find_inputs
+from mainmatter.limits import DEFAULT_LIMITS, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from mainmatter.annotation.records import PageId
+    from mainmatter.annotation.store import Store
+    from mainmatter.datasets import GoldPage
+    from mainmatter.records import Page
+
+_ARCHIVES = (".warc", ".wet", ".jsonl", ".ndjson", ".parquet", ".urls")
+_PACKINGS = (".gz", ".zst")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page that was read, or what stood in its way.
+
+    Attributes:
+        name: what it is called.
+        source: the input that it is of.
+        page: the page; None if it could not be read.
+        problem: why not; else "".
+        note: why it is of interest; else "".
+    """
+
+    name: str
+    source: str
+    page: Page | None
+    problem: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """What came of adding a page.
+
+    Attributes:
+        name: what it is called.
+        page_id: its number in the store; None if it could not be added.
+        is_new: it was not there before.
+        problem: why it could not be added; else "".
+    """
+
+    name: str
+    page_id: PageId | None
+    is_new: bool = False
+    problem: str = ""
+
+
+def add_found(store: Store, found: Iterable[Found], most: int | None = None) -> Iterator[Addition]:
+    """Add pages as they are read, and tell what came of each; none stops the others.
+
+    Args:
+        store: where they go.
+        found: the pages.
+        most: stop after so many new ones.
+    """
+    count = 0
+    for each in found:
+        if most is not None and count >= most:
+            return
+        addition = _add(store, each)
+        count += addition.is_new
+        yield addition
+
+
+def _add(store: Store, found: Found) -> Addition:
+    if found.page is None:
+        return Addition(found.name, None, problem=found.problem)
+    try:
+        known = store.find_page(found.page)
+        if known is not None:
+            return Addition(found.name, known)
+        page_id = store.add_page(found.page, found.source, name=found.name, note=found.note)
+    except MainmatterError as error:
+        return Addition(found.name, None, problem=str(error))
+    return Addition(found.name, page_id, is_new=True)
+
+
+def read_inputs(names: Sequence[str], limits: Limits = DEFAULT_LIMITS) -> Iterator[Found]:
+    """Read pages of files, folders and URLs, and of archives: WARC, WET, JSONL, Parquet, lists of URLs.
+
+    A folder stands for the pages below it or, if it holds none, for its archives.
+
+    Raises:
+        InputError: an input does not exist, or holds nothing that can be read.
+        MissingExtra: archives need the extra "corpus".
+    """
+    for name in names:
+        if is_archive(name):
+            yield from _read_archives(name, limits)
+            continue
+        try:
+            inputs = find_inputs([name])
+        except InputError:
+            if not name or not Path(name).is_dir():
+                raise
+            yield from _read_archives(name, limits)
+            continue
+        for one in inputs:
+            shown = one.name.encode("utf-8", "replace").decode()
+            try:
+                page = one.read(limits)
+            except MainmatterError as error:
+                yield Found(shown, shown, None, str(error))
+            else:
+                yield Found(page.id or shown, shown, page)
+
+
+def is_archive(name: str) -> bool:
+    """Whether an input is one of those that hold many pages, by its name."""
+    plain = name.partition("?")[0].lower()
+    for packing in _PACKINGS:
+        plain = plain.removesuffix(packing)
+    return plain.endswith(_ARCHIVES)
+
+
+def _read_archives(name: str, limits: Limits) -> Iterator[Found]:
+    from mainmatter.corpus.readers import find_shards, read_slice  # noqa: PLC0415 - needs an extra
+    from mainmatter.corpus.records import Record, Reject  # noqa: PLC0415
+
+    for shard in find_shards([name]):
+        for one in shard:
+            for read in read_slice(one, limits):
+                where = f"{read.source}#{read.position}"
+                if isinstance(read, Record):
+                    yield Found(read.page.id or where, where, read.page)
+                elif isinstance(read, Reject):
+                    yield Found(read.id or where, where, None, f"{read.reason}: {read.detail}")
+
+
+def add_gold(store: Store, pages: Iterable[GoldPage], source: str, *, with_labels: bool = True) -> Iterator[Addition]:
+    """Add the pages of a gold standard and, if wanted, what it says of their blocks, as the annotator "gold".
+
+    Its own labels are taken as they are; else its text is aligned with the blocks (training/align.py). Pages whose
+    labels of "gold" are there already keep them.
+
+    Raises:
+        MissingExtra: aligning needs rapidfuzz.
+    """
+    for gold_page in pages:
+        page = gold_page.page
+        name = page.id or page.url or "page"
+        try:
+            known = store.find_page(page)
+            groups = gold_page.groups
+            page_id = store.add_page(
+                page, source, name=name, page_type=groups.get("page_type"), lang=groups.get("lang")
+            )
+            if with_labels and not store.labels(page_id, GOLD).revision:
+                store.set_labels(page_id, GOLD, gold_labels(store, page_id, gold_page), by=GOLD)
+                if gold_page.gold.text is not None:  # snippets say nothing of the rest of the page
+                    store.set_done(page_id, GOLD, True, by=GOLD)
+        except InputError as error:
+            yield Addition(name, None, problem=str(error))
+        else:
+            yield Addition(name, page_id, is_new=known is None)
+
+
+def gold_labels(store: Store, page_id: PageId, gold_page: GoldPage) -> dict[str, Label | None]:
+    """What a gold standard says of the blocks of a page, by their references; nothing where it does not know."""
+    from mainmatter.training.align import make_example  # noqa: PLC0415 - needs an extra
+
+    example = make_example(gold_page, unknown=math.nan)
+    comments = {label.ref for label in gold_page.labels or () if label.kind == "comment"}
+    rows = zip(store.blocks(page_id), example.shares.tolist(), example.kept.tolist(), example.kinds, strict=True)
+    return {
+        block.ref: Label(kept, "comment" if block.ref in comments else kind_by_markup(kind))
+        for block, share, kept, kind in rows
+        if not math.isnan(share)
+    }

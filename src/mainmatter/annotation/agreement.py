@@ -1,0 +1,195 @@
+"""How well annotators agree.
+
+text    FIASCO, section 5: the "minimal edit distance between the two annotations for each page", as a similarity in
+        percent, 100 * (1 - distance / length of the longer text), where the distance is the fewest insertions,
+        deletions and substitutions of words (what white space separates) that turn one cleaned text into the other.
+        The paper gives no formula, and 91.75 % as the mean of 158 pages; this one is that of our CleanEval score.
+kappa   Cohen's kappa (1960) over the blocks that both labelled: (observed - expected) / (1 - expected), where the
+        expected share is that of two who label at random, each with the frequencies of their own labels. Where both
+        used one and the same label only, it is not defined, and None; the raw share still tells.
+
+Once both are done with a page, a block that one left without a label counts as dropped in that one's text. Before, the
+texts are made of the blocks that both labelled.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from mainmatter.annotation.records import MERGED
+from mainmatter.metrics.cleaneval import similarity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from mainmatter.annotation.records import Label, Labels, PageId
+    from mainmatter.annotation.store import Store
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PairAgreement:
+    """How well two annotators agree, on one page or on several.
+
+    Attributes:
+        annotators: their names.
+        pages: how many pages both labelled.
+        blocks: how many blocks both labelled.
+        text: FIASCO's average agreement in percent; None where they have no page in common.
+        kept: the share of these blocks on which they say the same of keep or drop; None without blocks.
+        kept_kappa: Cohen's kappa of that; None where it is not defined, as when all labels are the same.
+        kind: as `kept`, of the kinds.
+        kind_kappa: as `kept_kappa`, of the kinds.
+    """
+
+    annotators: Pair
+    pages: int
+    blocks: int
+    text: float | None
+    kept: float | None
+    kept_kappa: float | None
+    kind: float | None
+    kind_kappa: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PageAgreement:
+    """The agreement of all pairs of annotators on one page.
+
+    Attributes:
+        page_id: the page's number.
+        name: its name.
+        pairs: one for each pair who both labelled the page.
+        lost: how many labels could not be carried over to the blocks of now, and do not count.
+    """
+
+    page_id: int
+    name: str
+    pairs: tuple[PairAgreement, ...]
+    lost: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementReport:
+    """How well annotators agree.
+
+    Attributes:
+        pages: page by page, those that at least two annotators labelled.
+        pairs: each pair over all its pages.
+        text: the mean of all pairs' text agreement over all pages, in percent, as FIASCO gives it; None without any.
+        kept: the mean share of all pairs, weighted by blocks.
+        kept_kappa: the mean of the pairs' kappas, weighted by blocks; None where none is defined.
+        kind: as `kept`, of the kinds.
+        kind_kappa: as `kept_kappa`, of the kinds.
+        lost: how many labels could not be carried over, and do not count.
+    """
+
+    pages: tuple[PageAgreement, ...]
+    pairs: tuple[PairAgreement, ...]
+    text: float | None
+    kept: float | None
+    kept_kappa: float | None
+    kind: float | None
+    kind_kappa: float | None
+    lost: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What two annotators said of one page: the labels of the blocks that both labelled, and their texts' agreement."""
+
+    labels: tuple[tuple[Label, Label], ...]
+    text: float
+
+
+def measure(store: Store, page_id: PageId | None = None) -> AgreementReport:
+    """Measure the agreement of all pairs of annotators, on one page or on all.
+
+    Raises:
+        AnnotationError: there is no such page.
+        MissingExtra: rapidfuzz is not installed.
+    """
+    summaries = store.pages() if page_id is None else [store.summary(page_id)]
+    pages = []
+    lost = 0
+    of_pair: dict[Pair, list[_Compared]] = {}
+    for summary in summaries:
+        if len(set(summary.labelled) - {MERGED}) < 2:
+            continue
+        said = {name: labels for name, labels in store.all_labels(summary.id).items() if name != MERGED}
+        compared = {pair: _compare(store, summary.id, said, pair) for pair in combinations(sorted(said), 2)}
+        for pair, one in compared.items():
+            of_pair.setdefault(pair, []).append(one)
+        lost_here = sum(len(labels.lost) for labels in said.values())
+        pairs = tuple(_agreement(pair, [one]) for pair, one in compared.items())
+        pages.append(PageAgreement(summary.id, summary.name, pairs, lost_here))
+        lost += lost_here
+    return _report(pages, [_agreement(pair, found) for pair, found in sorted(of_pair.items())], lost)
+
+
+def cohens_kappa(pairs: Sequence[tuple[object, object]]) -> float | None:
+    """Cohen's kappa of two lists of labels, given as pairs; None where it is not defined."""
+    if not pairs:
+        return None
+    count = len(pairs)
+    observed = sum(first == second for first, second in pairs) / count
+    firsts, seconds = Counter(first for first, _ in pairs), Counter(second for _, second in pairs)
+    expected = sum(firsts[label] * seconds[label] for label in firsts) / count**2
+    return None if expected >= 1 else (observed - expected) / (1 - expected)
+
+
+def _compare(store: Store, page_id: PageId, said: Mapping[str, Labels], pair: Pair) -> _Compared:
+    first, second = said[pair[0]], said[pair[1]]
+    both = [ref for ref in first.by_ref if ref in second.by_ref]
+    counted = set(store.references(page_id)) if first.done and second.done else set(both)
+    blocks = list(zip(store.references(page_id), store.document(page_id).texts, strict=True))
+    texts = []
+    for labels in (first, second):
+        kept = {ref for ref, label in labels.by_ref.items() if label.kept} & counted
+        texts.append([word for ref, text in blocks if ref in kept for word in text.split()])
+    labels_of_both = tuple((first.by_ref[ref], second.by_ref[ref]) for ref in both)
+    return _Compared(labels_of_both, similarity(*texts))
+
+
+def _agreement(pair: Pair, found: Sequence[_Compared]) -> PairAgreement:
+    kept = [(first.kept, second.kept) for one in found for first, second in one.labels]
+    kinds = [(first.kind, second.kind) for one in found for first, second in one.labels]
+    # Two who have no block in common, and are not both done, have nothing that could be compared.
+    texts = [one.text for one in found if one.labels]
+    return PairAgreement(
+        annotators=pair,
+        pages=len(texts),
+        blocks=len(kept),
+        text=sum(texts) / len(texts) if texts else None,
+        kept=_share(kept),
+        kept_kappa=cohens_kappa(kept),
+        kind=_share(kinds),
+        kind_kappa=cohens_kappa(kinds),
+    )
+
+
+def _share(pairs: Sequence[tuple[object, object]]) -> float | None:
+    return sum(first == second for first, second in pairs) / len(pairs) if pairs else None
+
+
+def _report(pages: list[PageAgreement], pairs: list[PairAgreement], lost: int) -> AgreementReport:
+    return AgreementReport(
+        pages=tuple(pages),
+        pairs=tuple(pairs),
+        text=_mean((pair.text, pair.pages) for pair in pairs),
+        kept=_mean((pair.kept, pair.blocks) for pair in pairs),
+        kept_kappa=_mean((pair.kept_kappa, pair.blocks) for pair in pairs),
+        kind=_mean((pair.kind, pair.blocks) for pair in pairs),
+        kind_kappa=_mean((pair.kind_kappa, pair.blocks) for pair in pairs),
+        lost=lost,
+    )
+
+
+def _mean(figures: Iterable[tuple[float | None, int]]) -> float | None:
+    """The mean of the figures that are defined, by weight."""
+    known = [(figure, weight) for figure, weight in figures if figure is not None and weight]
+    return sum(figure * weight for figure, weight in known) / sum(weight for _, weight in known) if known else None

@@ -1,0 +1,301 @@
+"""`mainmatter annotations`: what people say of pages, in and out of its database."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mainmatter.annotation.adding import Addition, Found, add_found, add_gold, read_inputs
+from mainmatter.annotation.database import database_path, is_database
+from mainmatter.annotation.disagreement import DEFAULT_COUNT, DEFAULT_METHODS, disagreements
+from mainmatter.annotation.export import export as write_export
+from mainmatter.annotation.export import may_be_written
+from mainmatter.annotation.gold import collect
+from mainmatter.annotation.records import BEST
+from mainmatter.annotation.store import Store
+from mainmatter.cli import options
+from mainmatter.cli.printing import harmless
+from mainmatter.datasets import load_dataset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from mainmatter.annotation.agreement import PairAgreement
+    from mainmatter.annotation.disagreement import Disagreement
+    from mainmatter.annotation.gold import Collection
+    from mainmatter.annotation.records import PageSummary
+
+_database = click.argument("database", metavar="DB")
+_NAMES = 3  # of pages that are left out for the same reason, to show
+_WIDE = 60  # characters of a block's text to show
+
+
+@click.group(name="annotations")
+def command() -> None:
+    """Gold standards made by people: add pages, see how well annotators agree, export.
+
+    DB is the folder of a workbench (see: mainmatter serve --help), or a database file in it.
+    """
+
+
+@command.command(name="add")
+@_database
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option("--rejects", is_flag=True, help="INPUT is the folder of a corpus: add the pages that it rejected.")
+@click.option("--reason", "reasons", multiple=True, metavar="WORD", help="Only rejects for this reason; repeatable.")
+@click.option(
+    "--gold", is_flag=True, help="INPUT is a gold standard: add its pages, and its labels as those of 'gold'."
+)
+@click.option("--labels/--no-labels", default=True, help="With --gold: take its labels, too, or the pages alone.")
+@options.data
+@click.option("--count", type=click.IntRange(min=1), metavar="N", help="Stop after N new pages.")
+def add(
+    database: str,
+    inputs: tuple[str, ...],
+    rejects: bool,
+    reasons: tuple[str, ...],
+    gold: bool,
+    labels: bool,
+    data: Path | None,
+    count: int | None,
+) -> None:
+    """Add pages to annotate; DB is made if it does not exist.
+
+    INPUT is a file, a folder, a URL, or an archive: WARC, WET, JSONL, Parquet, a list of URLs. A page that is there
+    already is not added twice.
+    """
+    if rejects and gold:
+        raise click.UsageError("--rejects and --gold cannot be given together")
+    with Store(database) as store:
+        if gold:
+            additions: Iterable[Addition] = (
+                each
+                for name in inputs
+                for each in add_gold(store, load_dataset(name, data)[:count], name, with_labels=labels)
+            )
+        elif rejects:
+            from mainmatter.annotation.rejects import read_rejected  # noqa: PLC0415 - needs an extra
+
+            found = (each for name in inputs for each in read_rejected(name, reasons))
+            additions = add_found(store, found, count)
+        else:
+            additions = add_found(store, read_inputs(inputs), count)
+        _say_added(additions, store.path)
+
+
+def _say_added(additions: Iterable[Addition], path: Path) -> None:
+    new = known = failed = 0
+    for each in additions:
+        if each.problem:
+            failed += 1
+            click.echo(f"not added: {harmless(each.name)}: {harmless(each.problem)}", err=True)
+        new += each.is_new
+        known += not each.is_new and not each.problem
+    there = f", {known:,} had been there" if known else ""
+    not_added = f", {failed:,} could not be added" if failed else ""
+    click.echo(f"{_pages(new)} added to {path}{there}{not_added}")
+    if not new and not known:
+        click.get_current_context().exit(1)
+
+
+@command.command(name="list")
+@_database
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a page.")
+def list_(database: str, as_json: bool) -> None:
+    """List the pages with who labelled how many of their blocks."""
+    with Store(database, create=False) as store:
+        summaries = store.pages(check=True)
+    if as_json:
+        for summary in summaries:
+            click.echo(json.dumps(asdict(summary)))
+        return
+    if not summaries:
+        click.echo("no page yet; add some: mainmatter annotations add DB INPUT...")
+        return
+    for summary in summaries:
+        click.echo(harmless(_line(summary)))
+    labelled = sum(bool(summary.labelled) for summary in summaries)
+    merged = sum(summary.status == "merged" for summary in summaries)
+    click.echo(f"{_pages(len(summaries))}, {labelled:,} labelled, {merged:,} merged")
+    lost = sum(summary.lost or 0 for summary in summaries)
+    if lost:
+        click.echo(_lost(lost))
+
+
+def _line(summary: PageSummary) -> str:
+    who = [f"{name} {count}{' (done)' * (name in summary.done)}" for name, count in summary.labelled.items()]
+    who += [f"{name} 0 (done)" for name in summary.done if name not in summary.labelled]
+    differ = f", {summary.conflicts} in conflict" if summary.conflicts else ""
+    lost = f", {summary.lost} lost" if summary.lost else ""
+    said = f": {', '.join(who)}" if who else ""
+    return f"{summary.id:>5}  {summary.status:8}  {summary.name}  {summary.blocks} blocks{said}{differ}{lost}"
+
+
+@command.command(name="export")
+@_database
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="TARGET",
+    help="A folder, or a file that ends in .parquet; an earlier export there is replaced.",
+)
+@click.option("--annotator", default=BEST, show_default=True, metavar="NAME", help="Whose labels; merged, or best.")
+@click.option("--all", "everything", is_flag=True, help="Export pages, too, that nobody is done with.")
+def export(database: str, output: Path, annotator: str, everything: bool) -> None:
+    """Export a gold standard that `mainmatter train` and `mainmatter evaluate` read, with the labels of all blocks.
+
+    The best labels of a page are the merged ones, else those that all agree on who are done with it. Pages that nobody
+    is done with, and those with conflicts that nobody merged, are left out.
+    """
+    if not may_be_written(output):
+        message = f"{output} holds something other than an export; choose another place"
+        raise click.BadParameter(message, param_hint="--output")
+    with Store(database, create=False) as store:
+        collection = collect(store, annotator, unfinished=everything)
+        _say_left_out(collection)
+        write_export(collection.pages, output)
+    unlabelled = sum(page.unlabelled for page in collection.pages)
+    labels = sum(len(page.gold_page.labels or ()) for page in collection.pages)
+    click.echo(f"{_pages(len(collection.pages))} with {labels:,} labels written to {output}")
+    if unlabelled:
+        blocks = "1 block has" if unlabelled == 1 else f"{unlabelled:,} blocks have"
+        click.echo(f"{blocks} no label; dropped in the gold text")
+    if collection.lost:
+        click.echo(_lost(collection.lost))
+    click.echo(f"use it: mainmatter evaluate main --on {output}")
+
+
+def _say_left_out(collection: Collection) -> None:
+    by_reason: dict[str, list[str]] = {}
+    for page in collection.left_out:
+        by_reason.setdefault(page.reason, []).append(page.name)
+    for reason, names in by_reason.items():
+        others = f" and {len(names) - _NAMES:,} others" if len(names) > _NAMES else ""
+        shown = harmless(f"{', '.join(names[:_NAMES])}{others}")
+        click.echo(f"left out, {_pages(len(names))}: {harmless(reason)}: {shown}", err=True)
+
+
+@command.command(name="agreement")
+@_database
+@click.option("--page", "page_id", type=int, metavar="N", help="Of this page only.")
+@click.option("--pages", "each_page", is_flag=True, help="Page by page, too.")
+def agreement(database: str, page_id: int | None, each_page: bool) -> None:
+    """How well annotators agree: in the text that they keep (FIASCO, section 5), and by Cohen's kappa."""
+    with Store(database, create=False) as store:
+        report = store.agreement(page_id)
+    if not report.pairs:
+        click.echo("no page has labels of two annotators yet")
+        return
+    if each_page:
+        for page in report.pages:
+            click.echo(harmless(f"{page.page_id:>5}  {page.name}"))
+            for pair in page.pairs:
+                click.echo(harmless(f"       {_figures(pair)}"))
+    for pair in report.pairs:
+        click.echo(harmless(_figures(pair)))
+    click.echo(
+        f"mean: text {_percent(report.text)}, keep or drop {_share(report.kept)} (kappa {_kappa(report.kept_kappa)}), "
+        f"kinds {_share(report.kind)} (kappa {_kappa(report.kind_kappa)})"
+    )
+    if report.lost:
+        click.echo(_lost(report.lost))
+
+
+def _figures(pair: PairAgreement) -> str:
+    return (
+        f"{' and '.join(pair.annotators)}, {_pages(pair.pages)}, {pair.blocks:,} blocks: text {_percent(pair.text)}, "
+        f"keep or drop {_share(pair.kept)} (kappa {_kappa(pair.kept_kappa)}), "
+        f"kinds {_share(pair.kind)} (kappa {_kappa(pair.kind_kappa)})"
+    )
+
+
+def _percent(figure: float | None) -> str:
+    return "-" if figure is None else f"{figure:.2f}%"
+
+
+def _share(figure: float | None) -> str:
+    return "-" if figure is None else f"{figure:.1%}"
+
+
+def _kappa(figure: float | None) -> str:
+    return "not defined" if figure is None else f"{figure:.3f}"
+
+
+@command.command(name="disagreements")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option("--add", "database", metavar="DB", help="Add the pages that were found to this database.")
+@click.option("--count", type=click.IntRange(min=1), default=DEFAULT_COUNT, show_default=True, metavar="N")
+@click.option(
+    "-m",
+    "--method",
+    "methods",
+    multiple=True,
+    metavar="NAME[:PARAMETER=VALUE,...]",
+    help=f"Compare these; at least two.  [default: {', '.join(DEFAULT_METHODS)}]",
+)
+@click.option("--blocks", type=click.IntRange(min=0), default=1, show_default=True, help="How many blocks to show.")
+@options.max_size
+def disagree(
+    inputs: tuple[str, ...], database: str | None, count: int, methods: tuple[str, ...], blocks: int, max_size: float
+) -> None:
+    """Find the pages that methods disagree on most: those teach most when they are labelled.
+
+    INPUT is as for `add`; or the database itself, of which the pages without labels are looked at.
+    """
+    limits = options.to_limits(max_size)
+    seen, failed = 0, 0
+
+    def tell(found: Found) -> None:
+        nonlocal seen, failed
+        seen += 1
+        if found.problem:
+            failed += 1
+            click.echo(f"not read: {harmless(found.name)}: {harmless(found.problem)}", err=True)
+
+    chosen = methods or DEFAULT_METHODS
+    if len(inputs) == 1 and is_database(inputs[0]):
+        with Store(inputs[0], create=False) as store:
+            found = disagreements(store, chosen, count, limits=limits, on_page=tell)
+    else:
+        found = disagreements(read_inputs(inputs, limits), chosen, count, limits=limits, on_page=tell)
+    for one in found:
+        for line in _contested(one, blocks):
+            click.echo(harmless(line))
+    not_read = f", {failed:,} could not be read" if failed else ""
+    click.echo(f"{_pages(seen)} looked at{not_read}; {', '.join(chosen)} disagree on {'these' if found else 'none'}")
+    if database is not None:
+        with Store(database_path(database)) as store:
+            _say_added(add_found(store, _with_notes(found)), store.path)
+
+
+def _with_notes(found: Iterable[Disagreement]) -> Iterator[Found]:
+    for one in found:
+        yield Found(one.found.name, one.found.source, one.found.page, note=one.note)
+
+
+def _contested(one: Disagreement, most: int) -> Iterator[str]:
+    sure = "" if one.confidence is None else f", confidence {one.confidence:.2f}"
+    yield f"{one.share:6.1%}  {one.found.name}  {len(one.blocks)} blocks{sure}"
+    for block in one.blocks[:most]:
+        text = " ".join(block.text.split())
+        short = text if len(text) <= _WIDE else f"{text[: _WIDE - 1]}…"
+        yield f"        {', '.join(block.kept_by)} keep {short!r}, {', '.join(block.dropped_by)} not"
+    for name, why in one.failed:
+        yield f"        {name} failed: {why}"
+
+
+def _pages(count: int) -> str:
+    return f"{count:,} page{'s' * (count != 1)}"
+
+
+def _lost(count: int) -> str:
+    return (
+        f"{count:,} label{'s' * (count != 1)} could not be carried over: the pages were segmented otherwise when "
+        "they were made; they do not count, and are not deleted"
+    )
