@@ -16,8 +16,8 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # A module imports from its own package and from what stands above it here. A new one needs a place.
 LAYERS: list[set[str]] = [
-    {"addresses", "errors", "files", "parallel"},
-    {"models", "learners"},
+    {"errors", "files", "parallel"},
+    {"addresses", "models", "learners"},
     {"records"},
     {"limits", "html", "metrics"},
     {"text", "fetch", "browser"},

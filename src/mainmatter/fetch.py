@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
+from mainmatter.addresses import AddressRefused, check_url, public_pools
 from mainmatter.errors import FetchError
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.records import Page
@@ -30,15 +31,18 @@ def is_url(text: str) -> bool:
     return text.lower().startswith(("http://", "https://"))
 
 
-def fetch(url: str, *, limits: Limits = DEFAULT_LIMITS, timeout: float = TIMEOUT) -> Page:
+def fetch(url: str, *, limits: Limits = DEFAULT_LIMITS, timeout: float = TIMEOUT, public_only: bool = False) -> Page:
     """Fetch a page from the web.
 
     Args:
         url: an address that begins with http:// or https://.
         limits: how large the page may be; reading stops there.
         timeout: how many seconds to wait for the server, at each step.
+        public_only: whoever named the URL is not trusted: go to public addresses only, also after redirects, and to
+            no other service than web servers (addresses.py).
 
     Raises:
+        AddressRefused: with `public_only`, the URL leads elsewhere.
         FetchError: it could not be fetched, or is not a page.
         PageTooLarge: it is over the limits.
     """
@@ -50,12 +54,18 @@ def fetch(url: str, *, limits: Limits = DEFAULT_LIMITS, timeout: float = TIMEOUT
     address = url
     try:
         with urllib3.PoolManager(headers=headers, retries=retries, timeout=timeout) as http:
+            if public_only:
+                http.pool_classes_by_scheme = public_pools()
             for _ in range(1 + REDIRECTS):
+                if public_only:
+                    check_url(address)
                 with http.request("GET", address, preload_content=False, redirect=False) as response:
                     location = response.get_redirect_location()
                     if not location:
                         return _to_page(response, address, url, limits)
                     address = urljoin(address, location)
+    except AddressRefused as error:
+        raise AddressRefused(f"{url}: is not fetched: {str(error).removeprefix(f'{url}: ')}") from error
     except (urllib3.exceptions.HTTPError, ValueError) as error:  # ValueError: a redirect to no address at all
         raise FetchError(f"{url}: could not be fetched: {_reason(error)}") from error
     raise FetchError(f"{url}: could not be fetched: more than {REDIRECTS} redirects")

@@ -1,0 +1,34 @@
+"""Errors of Annotate, and their answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mainmatter.annotation import AnnotationError, Stale
+from mainmatter.serve.answers import STATUSES, ErrorAnswer
+from mainmatter.serve.answers import error_answers as common_error_answers
+
+
+class NoSuchPage(AnnotationError):
+    """There is no page of that number."""
+
+
+class NoSuchImport(AnnotationError):
+    """There is no import of that name, or none any more."""
+
+
+class StillLabelling(AnnotationError):
+    """Who asks is still labelling the page: what others said would bias them."""
+
+
+STATUSES.update({NoSuchPage: 404, NoSuchImport: 404, StillLabelling: 409, Stale: 409})
+_MEANINGS = {404: "There is no such page or import.", 409: "The labels were changed meanwhile: load them again."}
+
+
+def error_answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What a route's documentation says about the errors that it may give."""
+    answers = common_error_answers(*(status for status in statuses if status not in _MEANINGS))
+    for status in statuses:
+        if status in _MEANINGS:
+            answers[status] = {"model": ErrorAnswer, "description": _MEANINGS[status]}
+    return answers

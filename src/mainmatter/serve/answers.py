@@ -1,0 +1,127 @@
+"""Errors to answers: every one is JSON, {"error": what is wrong, "hint": what to do about it}."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from mainmatter.addresses import AddressRefused
+from mainmatter.errors import FetchError, MainmatterError, PageTooLarge
+from mainmatter.serve.workers import Busy, Crashed, TookTooLong, TookTooMuchMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fastapi import FastAPI, Request
+
+_log = logging.getLogger("mainmatter.serve")
+_MOST_PROBLEMS = 5  # of a request that are named
+
+STATUSES: dict[type[Exception], int] = {
+    MainmatterError: 422,
+    PageTooLarge: 413,
+    TookTooMuchMemory: 413,
+    AddressRefused: 422,
+    FetchError: 502,
+    Busy: 429,
+    TookTooLong: 504,
+    Crashed: 500,
+}
+_HINTS: dict[type[Exception], str] = {
+    Busy: "try again in a moment; Retry-After says when",
+    TookTooLong: "send a smaller page, choose another method, or start the server with more --seconds",
+    TookTooMuchMemory: "send a smaller page, or start the server with more --memory",
+    Crashed: "this is a bug, of which the server's log tells more; the server goes on",
+    FetchError: "check the address in a browser, or send the page's HTML instead",
+}
+_MEANINGS = {
+    401: "The token is missing or wrong.",
+    403: "The request comes from another site.",
+    413: "The request or the page is too large, or needs too much memory.",
+    415: "The request's Content-Type is none of those above.",
+    422: "Something in the request is wrong: the error says what.",
+    429: "All workers are busy, and enough requests wait. The header Retry-After says when to try again.",
+    500: "A bug. The server goes on.",
+    502: "The page could not be fetched: its server did not answer as it should.",
+    504: "The work took longer than the server allows.",
+}
+
+
+class ErrorAnswer(BaseModel):
+    """What went wrong."""
+
+    error: str = Field(description="What is wrong, in one sentence.", examples=["unknown method 'densty'"])
+    hint: str = Field(description="What to do about it; may be empty.", examples=["did you mean 'density'?"])
+
+
+def error_answer(status: int, error: str, hint: str = "", headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """An answer that says what went wrong."""
+    return JSONResponse({"error": error, "hint": hint}, status, headers)
+
+
+def busy_answer(retry_after: int) -> JSONResponse:
+    """The answer when there is too much to do."""
+    return error_answer(429, str(Busy()), _HINTS[Busy], {"Retry-After": str(retry_after)})
+
+
+def error_answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What a route's documentation says about the errors that it may give."""
+    return {status: {"model": ErrorAnswer, "description": _MEANINGS[status]} for status in statuses}
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Have an application answer errors in our form."""
+    app.add_exception_handler(MainmatterError, _answer_error)
+    app.add_exception_handler(RequestValidationError, _answer_invalid)
+    app.add_exception_handler(HTTPException, _answer_http)
+
+
+async def _answer_error(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - FastAPI gives both
+    if isinstance(error, Busy):
+        return busy_answer(error.retry_after)
+    kind = next(each for each in type(error).__mro__ if each in STATUSES)
+    text, _, hint = " ".join(str(error).split()).partition("; ")
+    return error_answer(STATUSES[kind], text, hint or _HINTS.get(kind, ""))
+
+
+async def _answer_invalid(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001
+    assert isinstance(error, RequestValidationError)
+    return invalid_answer(error.errors())
+
+
+def invalid_answer(problems: Sequence[Mapping[str, Any]]) -> JSONResponse:
+    """The answer to a request that is not as it should be; the problems are Pydantic's."""
+    told = [_tell(problem) for problem in problems[:_MOST_PROBLEMS]]
+    more = f"; and {len(problems) - len(told)} more" if len(problems) > len(told) else ""
+    return error_answer(422, "; ".join(told) + more, "/api describes what each call takes")
+
+
+def _tell(problem: Mapping[str, Any]) -> str:
+    if problem.get("type") == "json_invalid":
+        return f"the request is no JSON: {problem.get('ctx', {}).get('error', '')}".rstrip(": ")
+    steps = [str(step) for step in problem["loc"]]
+    place = ".".join(steps[1:] if steps[:1] in (["body"], ["query"], ["path"]) else steps)
+    if problem.get("type") == "extra_forbidden":
+        return f"there is no field {place}"
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
+
+
+async def _answer_http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        return error_answer(404, "there is nothing here", "the pages are / /compare /annotate /teach /api")
+    if error.status_code == 405:
+        return error_answer(405, f"{request.method} is not for this address", "see /api", error.headers)
+    return error_answer(error.status_code, str(error.detail), "", error.headers)
+
+
+def bug_answer(path: str, error: Exception) -> JSONResponse:
+    """The answer to what should never happen; the log tells the whole story."""
+    _log.error("%s failed", path, exc_info=error)
+    return error_answer(500, "this failed in a way that nobody foresaw", _HINTS[Crashed])

@@ -1,0 +1,257 @@
+"""Pages into the workbench: uploads, an address, and what the operator put into the import folder.
+
+Nothing that a client sends is a path: a file that is uploaded gets a name of our own, and what lies in the import
+folder is chosen by its name in the list. Imports run one after the other: they leave workers for everybody else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import shutil
+import tempfile
+from collections import OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from weakref import WeakKeyDictionary
+
+from fastapi import APIRouter, Depends, Form, UploadFile
+from fastapi import File as FormFile
+from fastapi import Path as PathParameter
+from starlette.concurrency import run_in_threadpool
+
+from mainmatter.annotation import AnnotationError
+from mainmatter.errors import InputError, MainmatterError
+from mainmatter.fetch import is_url
+from mainmatter.serve.annotating_errors import NoSuchImport
+from mainmatter.serve.annotating_models import (
+    EntriesAnswer,
+    EntryModel,
+    FolderImport,
+    ImportAnswer,
+    RejectModel,
+    UrlImport,
+)
+from mainmatter.serve.import_task import IMPORT_FOLDER, Wanted, ending_of, entries
+from mainmatter.serve.workbench import Workbench, workbench_of
+from mainmatter.serve.workers import Busy
+
+SECONDS = 3600.0  # that an import may take
+TRIES = 30  # for a worker, while the server is busy
+MOST_FILES = 1000  # in one upload
+MOST_REMEMBERED = 100  # imports
+_PROGRESS = "progress.json"
+_LONGEST_NAME = 300
+
+router = APIRouter(prefix="/imports")
+Bench = Annotated[Workbench, Depends(workbench_of)]
+
+
+@dataclass
+class Import:
+    """An import, as far as it has come.
+
+    Attributes:
+        id: its name, which nobody can guess.
+        what: what is imported, for people.
+        folder: where its progress and the uploaded files are.
+        state: whether it runs or, if it does not, how it ended.
+        told: what the worker said last.
+        message: what else there is to say.
+    """
+
+    id: str
+    what: str
+    folder: Path
+    state: Literal["running", "done", "failed"] = "running"
+    told: dict[str, Any] = field(default_factory=dict)
+    message: str = ""
+
+    def look(self) -> None:
+        """Read how far it is."""
+        if self.state == "running":
+            with suppress(OSError, ValueError):
+                self.told = json.loads((self.folder / _PROGRESS).read_text("utf-8"))
+
+    def answer(self) -> ImportAnswer:
+        """What clients are told."""
+        told = self.told
+        return ImportAnswer(
+            id=self.id,
+            what=self.what,
+            state=self.state,
+            share=1.0 if self.state == "done" else told.get("share", 0.0),
+            read=told.get("read", 0),
+            added=told.get("added", 0),
+            known=told.get("known", 0),
+            rejected=told.get("rejected", 0),
+            rejects=[RejectModel(**each) for each in told.get("rejects", [])],
+            message=self.message,
+        )
+
+
+class Imports:
+    """The imports of a workbench; it forgets the oldest.
+
+    Args:
+        workbench: the server's.
+    """
+
+    def __init__(self, workbench: Workbench) -> None:
+        self._workbench = workbench
+        self._all: OrderedDict[str, Import] = OrderedDict()
+        self._turn = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def get(self, name: str) -> Import:
+        """An import.
+
+        Raises:
+            NoSuchImport: there is none of that name.
+        """
+        if name not in self._all:
+            raise NoSuchImport("there is no such import; perhaps the server was started again")
+        return self._all[name]
+
+    def start(self, what: str, folder: Path, wanted: Wanted) -> Import:
+        """Start an import; its folder is deleted when it has ended."""
+        one = Import(secrets.token_urlsafe(12), what, folder)
+        self._all[one.id] = one
+        while len(self._all) > MOST_REMEMBERED:
+            self._all.popitem(last=False)
+        task = asyncio.create_task(self._run(one, wanted))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return one
+
+    async def _run(self, one: Import, wanted: Wanted) -> None:
+        try:
+            async with self._turn:
+                one.told = await self._work(one, wanted)
+            one.state = "done"
+        except MainmatterError as error:
+            one.look()
+            one.state, one.message = "failed", " ".join(str(error).split())
+        finally:
+            await run_in_threadpool(shutil.rmtree, one.folder, ignore_errors=True)
+
+    async def _work(self, one: Import, wanted: Wanted) -> dict[str, Any]:
+        """Have a worker do it. Nobody waits for the answer, so it can be tried again while the server is busy."""
+        for tries_left in reversed(range(TRIES)):
+            try:
+                told: dict[str, Any] = await self._workbench.workers.run_for(
+                    SECONDS,
+                    "mainmatter.serve.import_task:add_pages",
+                    database=str(self._workbench.database),
+                    wanted=wanted,
+                    limits=self._workbench.settings.limits,
+                    progress=str(one.folder / _PROGRESS),
+                )
+            except Busy as busy:
+                if not tries_left:
+                    raise
+                await asyncio.sleep(busy.retry_after)
+            else:
+                return told
+        raise AssertionError("the last try returns or raises")
+
+
+_all: WeakKeyDictionary[Workbench, Imports] = WeakKeyDictionary()
+
+
+def _imports(bench: Bench) -> Imports:
+    if bench not in _all:
+        _all[bench] = Imports(bench)
+    return _all[bench]
+
+
+Running = Annotated[Imports, Depends(_imports)]
+
+
+@router.post("/files", status_code=202, summary="Add pages of files")
+async def add_files(
+    bench: Bench,
+    running: Running,
+    files: Annotated[list[UploadFile], FormFile(description="HTML, text, WARC, WET, JSONL or Parquet; packed or not.")],
+    most: Annotated[
+        int | None, Form(ge=1, le=1000, description="Only so many, those that methods disagree on most.")
+    ] = None,
+) -> ImportAnswer:
+    """Start an import of files that are uploaded. GET tells how far it is."""
+    if len(files) > MOST_FILES:
+        raise InputError(f"there are {len(files):,} files; send at most {MOST_FILES:,} at once, or a WARC archive")
+    names = [_shown(file.filename) for file in files]
+    folder = await run_in_threadpool(_new_folder, bench)
+    try:
+        paths = [await _keep(file, folder, number) for number, file in enumerate(files)]
+    except BaseException:
+        await run_in_threadpool(shutil.rmtree, folder, ignore_errors=True)
+        raise
+    what = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    return running.start(what, folder, Wanted(tuple(zip(paths, names, strict=True)), most=most)).answer()
+
+
+@router.post("/url", status_code=202, summary="Add a page of the web")
+async def add_url(bench: Bench, running: Running, asked: UrlImport) -> ImportAnswer:
+    """Start fetching a page. Private, loopback and link-local addresses are refused."""
+    settings = bench.settings
+    if not settings.fetch:
+        raise InputError("this server fetches nothing; upload the page instead")
+    if not is_url(asked.url):
+        raise InputError("that is no address of a page; it begins with http:// or https://")
+    folder = await run_in_threadpool(_new_folder, bench)
+    return running.start(asked.url, folder, Wanted(url=asked.url, public_only=not settings.allow_private)).answer()
+
+
+@router.get("/folder", summary="What can be imported from the server")
+async def list_folder(bench: Bench) -> EntriesAnswer:
+    """What the operator put into the folder `import` of the workbench."""
+    found = await run_in_threadpool(entries, bench.database.parent / IMPORT_FOLDER)
+    return EntriesAnswer(entries=[EntryModel(name=name, about=about) for name, about in found.items()])
+
+
+@router.post("/folder", status_code=202, summary="Add pages that are on the server")
+async def add_entry(bench: Bench, running: Running, asked: FolderImport) -> ImportAnswer:
+    """Start an import of something in the import folder: a file, a folder, or the rejects of a corpus."""
+    root = bench.database.parent / IMPORT_FOLDER
+    if asked.name not in await run_in_threadpool(entries, root):
+        raise InputError(f"there is no {asked.name!r} in the import folder; choose one that is listed")
+    folder = await run_in_threadpool(_new_folder, bench)
+    return running.start(asked.name, folder, Wanted(root=str(root), entry=asked.name, most=asked.most)).answer()
+
+
+@router.get("/{name}", summary="How far an import is")
+async def show_import(running: Running, name: Annotated[str, PathParameter(max_length=100)]) -> ImportAnswer:
+    """An import, as far as it has come."""
+    one = running.get(name)
+    await run_in_threadpool(one.look)
+    return one.answer()
+
+
+def _new_folder(bench: Workbench) -> Path:
+    bench.database.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        return Path(tempfile.mkdtemp(prefix=".import-", dir=bench.database.parent))
+    except OSError as error:
+        raise AnnotationError(f"the workbench's folder cannot be written: {error.strerror}") from error
+
+
+async def _keep(file: UploadFile, folder: Path, number: int) -> str:
+    """Write an uploaded file under a name of our own; only its ending, one of those that we know, is kept."""
+    path = folder / f"{number:06}{ending_of(file.filename or '')}"
+
+    def write() -> None:
+        with path.open("wb") as target:
+            shutil.copyfileobj(file.file, target)
+
+    await run_in_threadpool(write)
+    return str(path)
+
+
+def _shown(name: str | None) -> str:
+    """An uploaded file's name as text: its last part, without what cannot be shown."""
+    last = (name or "").replace("\\", "/").rpartition("/")[2]
+    return "".join(letter for letter in last if letter.isprintable())[:_LONGEST_NAME] or "page.html"

@@ -1,0 +1,282 @@
+"""Teaching as a job: one at a time, in a process of its own that outlives the server.
+
+A job is some files in the workbench's folder `teaching`: job.json (what was asked), log.jsonl (what it prints),
+errors.txt and lock. The process holds the lock as long as it lives, whatever becomes of the server, so that nobody has
+to guess by its number whether it still runs.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from mainmatter.errors import InputError
+from mainmatter.files import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+State = Literal["running", "finished", "failed", "cancelled", "died"]
+
+_FOLDER, _JOB, _LOG, _ERRORS, _LOCK = "teaching", "job.json", "log.jsonl", "errors.txt", "lock"
+_MOST_LINES = 200  # of the log that are shown
+_PATIENCE = 3.0  # seconds that a process has for ending by itself
+_MOMENT = 0.3  # longer than anybody holds the lock for asking whether another one does
+_PAUSE = 0.05
+_NICENESS = 10  # pages that people look at go first
+# Processes of this server, to be asked for their end now and then, or they would stay as zombies.
+_STARTED: list[subprocess.Popen[bytes]] = []
+_DIED = "the process ended without a word: it was killed, or the machine went down; start it again"
+
+
+class AlreadyTeaching(InputError):
+    """There is a job already, and there can be only one."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job, as far as it has come.
+
+    Attributes:
+        id: its number; a later job's is larger.
+        name: the name of the model.
+        method: the method that learns.
+        command: the command line that does the same.
+        started: when, as ISO 8601 in UTC.
+        state: whether it runs or, if it does not, how it ended.
+        done: units of work that are done.
+        of: units of work in all.
+        doing: what is being done.
+        points: the points of the learning curve so far.
+        log: what it said.
+        lesson: what came of it, once it is finished.
+        error: why it failed or died; else "".
+    """
+
+    id: int
+    name: str
+    method: str
+    command: str
+    started: str
+    state: State
+    done: int = 0
+    of: int = 1
+    doing: str = ""
+    points: list[dict[str, Any]] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+    lesson: dict[str, Any] | None = None
+    error: str = ""
+
+
+class Jobs:
+    """The jobs of a workbench.
+
+    Args:
+        workbench: its folder.
+    """
+
+    def __init__(self, workbench: Path) -> None:
+        self.workbench = workbench
+        self.folder = workbench / _FOLDER
+
+    def start(self, name: str, method: str, arguments: Sequence[str] = ()) -> Job:
+        """Start teaching.
+
+        Args:
+            name: of the model, which is one of a file, too.
+            method: the method that learns.
+            arguments: other arguments of `mainmatter teach`.
+
+        Raises:
+            AlreadyTeaching: another job still runs.
+            OSError: the folder cannot be written.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lock = self._take_lock(_PATIENCE if self._has_ended() else _MOMENT)
+        try:
+            before = self._read_job()
+            output = self.workbench / "models" / name
+            given = ["teach", str(self.workbench), "-o", str(output), "-m", method, *arguments]
+            job = {
+                "id": (before or {"id": 0})["id"] + 1,
+                "name": name,
+                "method": method,
+                "command": shlex.join(["mainmatter", *given]),
+                "started": datetime.now(UTC).isoformat(timespec="seconds"),
+            }
+            (self.folder / _LOG).write_bytes(b"")
+            self._write_job(job)
+            self._write_job(job | {"pid": self._launch([*given, "--json"], lock)})
+        finally:
+            os.close(lock)  # the process has it now
+        return self._need_job()
+
+    def current(self) -> Job | None:
+        """The last job, running or not; None if there was none."""
+        _STARTED[:] = [process for process in _STARTED if process.poll() is None]
+        facts = self._read_job()
+        return None if facts is None else self._to_job(facts)
+
+    def cancel(self) -> Job | None:
+        """End the job that runs, and wait until it has; its model is not written. Gives the last job."""
+        facts = self._read_job()
+        if facts is None or not self._is_held():
+            return self.current()
+        self._write_job(facts | {"cancelled": True})
+        process = facts.get("pid") or self._read_events().get("pid")
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if isinstance(process, int) and self._is_held():
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process, number)
+            if self._wait():
+                break
+        shutil.rmtree(self.workbench / "models" / f".{facts['name']}.{process}", ignore_errors=True)
+        return self.current()
+
+    def _launch(self, arguments: Sequence[str], lock: int) -> int:
+        """Start the process, which keeps the lock, in a session of its own, so that the server's end is not its end."""
+        one_core = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+        with (self.folder / _LOG).open("ab") as log, (self.folder / _ERRORS).open("wb") as errors:
+            process = subprocess.Popen(  # noqa: S603 - ourselves
+                [sys.executable, "-m", "mainmatter", *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=errors,
+                pass_fds=[lock],
+                start_new_session=True,
+                env={**os.environ, **one_core, "PYTHONUNBUFFERED": "1"},
+            )
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, process.pid, _NICENESS)
+        _STARTED.append(process)
+        return process.pid
+
+    def _take_lock(self, patience: float) -> int:
+        lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        end = time.monotonic() + patience
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    os.close(lock)
+                    raise AlreadyTeaching("a model is being taught already; wait for it, or cancel it") from None
+                time.sleep(_PAUSE)
+            else:
+                return lock
+
+    def _is_held(self) -> bool:
+        """Whether the process of the last job lives."""
+        try:
+            lock = os.open(self.folder / _LOCK, os.O_RDWR)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(lock)
+        return False
+
+    def _wait(self) -> bool:
+        end = time.monotonic() + _PATIENCE
+        while self._is_held():
+            if time.monotonic() > end:
+                return False
+            time.sleep(_PAUSE)
+        return True
+
+    def _has_ended(self) -> bool:
+        """The job has said its last word, though its process may need a moment to go."""
+        job = self.current()
+        return job is not None and job.state != "running"
+
+    def _need_job(self) -> Job:
+        job = self.current()
+        assert job is not None
+        return job
+
+    def _write_job(self, facts: dict[str, Any]) -> None:
+        write_whole(self.folder / _JOB, json.dumps(facts).encode("utf-8"))
+
+    def _read_job(self) -> dict[str, Any] | None:
+        try:
+            facts = json.loads((self.folder / _JOB).read_bytes())
+        except (OSError, ValueError):
+            return None
+        known = isinstance(facts, dict) and {"id", "name", "method", "command", "started"} <= facts.keys()
+        return facts if known else None
+
+    def _to_job(self, facts: dict[str, Any]) -> Job:
+        # In this order: a process that ends between the two has said its last word before.
+        is_alive = self._is_held()
+        found = self._read_events()
+        error = found.get("error", "")
+        state: State = "running"
+        if "lesson" in found:
+            state = "finished"
+        elif error:
+            state = "failed"
+        elif not is_alive:
+            cancelled = facts.get("cancelled") or found.get("interrupted")
+            state, error = ("cancelled", "") if cancelled else ("died", self._last_words())
+        told = ("done", "of", "doing", "points", "log", "lesson")
+        asked = {name: facts[name] for name in ("id", "name", "method", "command", "started")}
+        return Job(**asked, state=state, error=error, **{name: found[name] for name in told if name in found})
+
+    def _read_events(self) -> dict[str, Any]:
+        """What the process said so far, put together."""
+        found: dict[str, Any] = {"points": [], "log": []}
+        try:
+            lines = (self.folder / _LOG).read_bytes().splitlines()
+        except OSError:
+            return found
+        for line in lines:
+            try:
+                event = json.loads(line)
+            except ValueError:  # it is being written, or was cut off
+                continue
+            if isinstance(event, dict):
+                _add(found, event.pop("event", ""), event)
+        found["log"] = found["log"][-_MOST_LINES:]
+        return found
+
+    def _last_words(self) -> str:
+        try:
+            lines = (self.folder / _ERRORS).read_text("utf-8", errors="replace").split("\n")
+        except OSError:
+            lines = []
+        said = [line.strip() for line in lines if line.strip()]
+        return f"{_DIED}; its last words: {said[-1][:300]}" if said else _DIED
+
+
+def _add(found: dict[str, Any], kind: str, event: dict[str, Any]) -> None:
+    """Add an event to what is known of a job."""
+    match kind:
+        case "start":
+            found["pid"] = event.get("pid")
+        case "step":
+            found |= {name: event[name] for name in ("done", "of", "doing") if name in event}
+        case "point":
+            found["points"].append(event)
+        case "say":
+            found["log"].append(str(event.get("line", "")))
+        case "lesson":
+            found["lesson"] = event
+        case "error":
+            found["error"] = str(event.get("error", "it failed"))
+        case "interrupted":
+            found["interrupted"] = True

@@ -1,0 +1,79 @@
+// @ts-check
+/** Taking the gold standard away: as a folder in a zip archive, or as a Parquet file; both for `train` and `evaluate`. */
+import { api, busy, element, showProblem } from "./shell.js";
+import { button } from "./annotate-bar.js";
+import { count } from "./annotate-words.js";
+
+export class ExportPages {
+  constructor() {
+    this.button = button("Export", () => this.toggle(), { "aria-expanded": "false", "aria-controls": "export" });
+    this.whose = element("select", { id: "whose" });
+    this.unfinished = element("input", { type: "checkbox" });
+    this.summary = element("div", { role: "status" });
+    this.zip = element("a", { class: "button", download: true }, "Folder (.zip)");
+    this.parquet = element("a", { class: "button", download: true }, "Parquet");
+    this.element = element(
+      "section",
+      { id: "export", class: "sheet stack", "aria-label": "Export", hidden: true },
+      element("h2", {}, "Export the gold standard"),
+      element(
+        "div",
+        { class: "row end" },
+        element("div", { class: "field" }, element("label", { for: "whose" }, "Whose labels"), this.whose),
+        element("label", { class: "check" }, this.unfinished, "Also pages that nobody is done with"),
+        this.zip,
+        this.parquet,
+      ),
+      this.summary,
+    );
+    this.whose.addEventListener("change", () => void this.#look());
+    this.unfinished.addEventListener("change", () => void this.#look());
+  }
+
+  /** @param {string[]} annotators */
+  load(annotators) {
+    const chosen = this.whose.value;
+    this.whose.replaceChildren(
+      element("option", { value: "best" }, "The best of each page: merged, else agreed, else the only ones"),
+      element("option", { value: "merged" }, "Merged only"),
+      ...annotators.map((name) => element("option", { value: name }, `Those of ${name}`)),
+    );
+    if (chosen) this.whose.value = chosen;
+    if (!this.element.hidden) void this.#look();
+  }
+
+  toggle() {
+    this.element.hidden = !this.element.hidden;
+    this.button.setAttribute("aria-expanded", String(!this.element.hidden));
+    if (!this.element.hidden) void this.#look();
+  }
+
+  get #query() {
+    return new URLSearchParams({ whose: this.whose.value || "best", unfinished: String(this.unfinished.checked) }).toString();
+  }
+
+  async #look() {
+    this.zip.href = `/api/annotate/export/folder.zip?${this.#query}`;
+    this.parquet.href = `/api/annotate/export/pages.parquet?${this.#query}`;
+    try {
+      const { pages, labels, left_out: leftOut } = await busy(this.summary, api(`/api/annotate/export?${this.#query}`));
+      for (const link of [this.zip, this.parquet]) link.classList.toggle("off", !pages);
+      this.summary.replaceChildren(
+        element("p", {}, `${count(pages, "page")} with ${count(labels, "label")} will be in it.`),
+        leftOut.length ? leftOutList(leftOut) : "",
+      );
+    } catch (error) {
+      showProblem(this.summary, error);
+    }
+  }
+}
+
+/** @param {{name: string, why: string}[]} leftOut */
+function leftOutList(leftOut) {
+  return element(
+    "details",
+    { open: leftOut.length <= 5 },
+    element("summary", {}, `${count(leftOut.length, "thing")} left out, and why`),
+    element("ul", {}, ...leftOut.map(({ name, why }) => element("li", {}, element("strong", {}, name), `: ${why}`))),
+  );
+}

@@ -1,0 +1,45 @@
+// @ts-check
+/** The list of keys, and the switch for letters. */
+import { element } from "./shell.js";
+import { button } from "./annotate-bar.js";
+import { lettersAreOn, switchLetters } from "./annotate-keys.js";
+import { BRUSHES } from "./annotate-words.js";
+
+const LABELLING = [
+  ...BRUSHES.map(({ key, about }) => [key.toUpperCase(), about]),
+  ["↓ ↑, J N, B", "next block, block before"],
+  ["Shift ↓ ↑", "select several"],
+  ["U", "next block without a label"],
+  ["Shift D", "drop all blocks without a label"],
+  ["Z, Ctrl Z", "undo"],
+  ["Shift Z", "redo"],
+  ["Backspace", "take the label away"],
+  ["Ctrl Enter", "mark the page as done"],
+];
+const MERGING = [
+  ["1, 2, …", "what the first, the second … annotator says"],
+  ["K D H P L C", "decide otherwise, as in labelling"],
+  ["↓ ↑, J N, B", "next conflict, conflict before"],
+  ["U", "next conflict that is not decided"],
+  ["Z, Shift Z", "undo, redo"],
+];
+
+/** @param {"labelling" | "merging"} [where] */
+export function openKeys(where = "labelling") {
+  const letters = element("input", { type: "checkbox", checked: lettersAreOn() });
+  letters.addEventListener("change", () => switchLetters(letters.checked));
+  const rows = (where === "merging" ? MERGING : LABELLING).flatMap(([keys, about]) => [
+    element("dt", {}, element("kbd", {}, keys)),
+    element("dd", {}, about),
+  ]);
+  const dialog = element(
+    "dialog",
+    { "aria-label": "Keys" },
+    element("div", { class: "row dialog-head" }, element("h2", { class: "grow" }, "Keys"), button("Close", () => dialog.close())),
+    element("dl", { class: "facts keys" }, ...rows),
+    element("p", {}, element("label", { class: "check" }, letters, "Single letters label (switch this off if you press them by accident)")),
+  );
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}

@@ -1,0 +1,136 @@
+// @ts-check
+/** Annotate: who is at work, and which of its views is shown: all pages, one to label, or one to merge. */
+import { api, byId, element, showProblem } from "./shell.js";
+import { button } from "./annotate-bar.js";
+import { LabelView } from "./annotate-label.js";
+import { MergeView } from "./merge.js";
+import { PagesView } from "./pages-list.js";
+
+const NAME = "mainmatter-annotator";
+const RESERVED = new Set(["merged", "best", "gold"]);
+
+/** @typedef {{element: HTMLElement, open: () => Promise<void>, mayLeave: () => boolean, close: () => void}} View */
+
+/** @type {View | null} */
+let view = null;
+let shownHash = location.hash;
+
+/** The name under which labels are stored; "" before anybody signed in. */
+function annotator() {
+  return localStorage.getItem(NAME) ?? "";
+}
+
+/** @param {string} name */
+function signIn(name) {
+  localStorage.setItem(NAME, name);
+  void show();
+}
+
+function signOut() {
+  if (view && !view.mayLeave()) return;
+  localStorage.removeItem(NAME);
+  history.replaceState(null, "", "#/");
+  void show();
+}
+
+function listenToSignIn() {
+  byId("sign-in-form").addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const name = byId("name").value.trim().replace(/\s+/g, " ");
+    if (!name) return;
+    if (RESERVED.has(name.toLowerCase())) showProblem(byId("sign-in-problem"), new Error(`"${name}" has a meaning of its own here; take another name.`));
+    else signIn(name);
+  });
+}
+
+async function askForName() {
+  byId("name").value = "";
+  showProblem(byId("sign-in-problem"), null);
+  byId("name").focus();
+  const place = byId("names");
+  place.replaceChildren();
+  const { annotators } = await api("/api/annotate/annotators").catch(() => ({ annotators: [] }));
+  if (annotators.length) place.append(element("span", { class: "soft small" }, "Or go on as"), ...annotators.map((/** @type {string} */ name) => button(name, () => signIn(name))));
+}
+
+function showWho() {
+  const name = annotator();
+  byId("signed-in").hidden = !name;
+  byId("signed-in").replaceChildren("You are ", element("strong", { id: "annotator" }, name), " ", button("Change", signOut, { class: "quiet small" }));
+  byId("sign-in").hidden = Boolean(name);
+}
+
+/**
+ * @param {string} hash such as "#/page/3"
+ * @returns {View}
+ */
+function viewOf(hash) {
+  const [, place, number] = /^#\/(page|merge)\/(\d+)$/.exec(hash) ?? [];
+  if (place === "page") return new LabelView(Number(number), annotator(), { next: nextPage });
+  if (place === "merge") return new MergeView(Number(number), annotator());
+  return new PagesView(annotator());
+}
+
+/**
+ * The first page after one that this annotator is not done with.
+ * @param {number} after
+ * @returns {Promise<number | null>}
+ */
+async function nextPage(after) {
+  const { pages } = await api(`/api/annotate/pages?annotator=${encodeURIComponent(annotator())}`);
+  const open = pages.filter((/** @type {any} */ page) => !page.done && page.id !== after && page.status !== "merged");
+  return (open.find((/** @type {any} */ page) => page.id > after) ?? open[0])?.id ?? null;
+}
+
+async function show() {
+  view?.close();
+  view = null;
+  shownHash = location.hash;
+  showWho();
+  const place = byId("view");
+  place.replaceChildren();
+  if (!annotator()) return askForName();
+  const next = viewOf(location.hash);
+  view = next;
+  document.body.classList.toggle("at-work", !(next instanceof PagesView));
+  place.replaceChildren(next.element);
+  try {
+    await next.open();
+  } catch (error) {
+    if (view === next) explain(place, next, error);
+  }
+  return undefined;
+}
+
+/**
+ * @param {HTMLElement} place
+ * @param {View} next
+ * @param {unknown} error
+ */
+function explain(place, next, error) {
+  const box = element("div", {});
+  showProblem(box, error);
+  const status = /** @type {{status?: number}} */ (error).status;
+  const anyway = status === 409 && next instanceof MergeView;
+  place.replaceChildren(box, element("div", { class: "row" }, element("a", { href: "#/", class: "button" }, "All pages"), anyway ? button("Merge all the same", () => openAnyway(place, next)) : null));
+}
+
+/**
+ * @param {HTMLElement} place
+ * @param {MergeView} next
+ */
+function openAnyway(place, next) {
+  place.replaceChildren(next.element);
+  next.open(true).catch((error) => explain(place, next, error));
+}
+
+window.addEventListener("hashchange", () => {
+  if (location.hash === shownHash) return;
+  if (view && !view.mayLeave()) history.replaceState(null, "", shownHash || "#/");
+  else void show();
+});
+window.addEventListener("storage", (event) => {
+  if (event.key === NAME) void show(); // another window signed in or out
+});
+listenToSignIn();
+void show();

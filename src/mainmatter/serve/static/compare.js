@@ -1,0 +1,186 @@
+// Compare: what several methods, and other people's tools, make of one page.
+// @ts-check
+
+import { announce, api, busy, byId, element, showProblem } from "./shell.js";
+import { fromText, listenForPages, recall, remember, toRequest } from "./inspect-input.js";
+
+const GOLD = "mainmatter-gold";
+const CONTEXT = 40; // characters of equal text that are shown around differences
+const PERCENT = 100;
+
+const state = {
+  source: /** @type {import("./inspect-input.js").Source | null} */ (null),
+  answer: /** @type {any} */ (null),
+  asked: 0,
+};
+
+// ---- who takes part
+
+async function listContestants() {
+  const { methods, models, peers, default: usual } = await api("/api/compare");
+  const named = new URLSearchParams(location.search).get("with");
+  const peerNames = peers.map((/** @type {any} */ peer) => peer.name);
+  const chosen = new Set(named ? named.split(" ") : [usual, "density", ...peerNames.filter((/** @type {string} */ name) => name === "trafilatura")]);
+  const box = (/** @type {string} */ name, /** @type {string} */ title) => element("label", { class: "check", title },
+    element("input", { type: "checkbox", name: "method", value: name, checked: chosen.has(name) || null }), name);
+  const others = methods.filter((/** @type {string} */ name) => name !== usual);
+  byId("methods").replaceChildren(...[usual, ...others, ...models].map((name) => box(name, "")));
+  byId("peers").replaceChildren(...peers.map((/** @type {any} */ peer) => box(peer.name, `version ${peer.version}`)));
+  byId("peers-field").hidden = !peers.length;
+}
+
+function chosenMethods() {
+  return [...document.querySelectorAll('input[name="method"]:checked')].map((box) => /** @type {HTMLInputElement} */ (box).value);
+}
+
+/** @param {import("./inspect-input.js").Source} source */
+function usePage(source) {
+  state.source = source;
+  remember(source);
+  byId("input-panel").open = false;
+  byId("input-summary").textContent = "Choose another page";
+  byId("chosen-page").textContent = `Page: ${source.name}`;
+}
+
+// ---- asking
+
+async function compare() {
+  const typed = fromText(byId("input-text").value, byId("input-url").value);
+  if (!state.source && typed) usePage(typed);
+  const methods = chosenMethods();
+  if (!state.source) return showProblem(byId("problem"), new Error("Choose a page first."));
+  if (methods.length < 1) return showProblem(byId("problem"), new Error("Choose at least one method; two make a comparison."));
+  const asked = ++state.asked;
+  history.replaceState(null, "", `?with=${methods.map(encodeURIComponent).join("+")}`);
+  const gold = byId("gold").value;
+  try {
+    sessionStorage.setItem(GOLD, gold.length < 1_000_000 ? gold : "");
+  } catch { /* a reload will ask for it again */ }
+  try {
+    const fields = /** @type {Record<string, any>} */ ({ methods });
+    if (gold.trim()) fields.gold = gold;
+    const answer = await busy(byId("main"), api("/api/compare", toRequest(state.source, fields)));
+    if (asked !== state.asked) return;
+    showProblem(byId("problem"), null);
+    state.answer = answer;
+    show();
+  } catch (error) {
+    if (asked === state.asked) showProblem(byId("problem"), error);
+  }
+}
+
+// ---- showing
+
+function show() {
+  const { answer } = state;
+  byId("result").hidden = false;
+  const names = answer.columns.map((/** @type {any} */ column) => column.name);
+  byId("legend").replaceChildren(...legend(answer.reference));
+  showColumns();
+  byId("chooser").replaceChildren(...names.map((/** @type {string} */ name, /** @type {number} */ i) => element("option", { value: i }, name)));
+  chooseColumn(Math.min(1, names.length - 1));
+  showMetrics(answer, names);
+  announce(`Compared ${names.join(", ")}`);
+}
+
+/** @param {string | null} reference */
+function legend(reference) {
+  if (reference === null) return [];
+  const what = reference === "gold" ? "the gold text" : reference;
+  return [element("ins", {}, "more than"), " and ", element("del", {}, "missing from"), ` ${what}`];
+}
+
+function showColumns() {
+  const onlyDifferences = byId("only-differences").checked;
+  byId("columns").classList.toggle("only-differences", onlyDifferences);
+  byId("columns").replaceChildren(...state.answer.columns.map((/** @type {any} */ column) => columnOf(column, onlyDifferences)));
+  chooseColumn(Number(byId("chooser").value || 0));
+}
+
+/** @param {any} column @param {boolean} onlyDifferences */
+function columnOf(column, onlyDifferences) {
+  const isReference = column.name === state.answer.reference;
+  const counts = column.error ? "no text" : `${column.words.toLocaleString("en")} words · ${milliseconds(column.seconds)}`;
+  const changes = isReference ? "the others are compared with it" : `${column.added.toLocaleString("en")} words more, ${column.missing.toLocaleString("en")} missing`;
+  const body = column.error
+    ? [element("p", { class: "problem" }, element("strong", {}, `${column.name} failed: `), column.error)]
+    : column.parts.map((/** @type {[string, string]} */ [sign, words]) => partOf(sign, words, onlyDifferences && !isReference));
+  return element("article", { class: `column${isReference ? " reference" : ""}`, "aria-label": column.name, dataset: { name: column.name } },
+    element("header", {}, element("h3", {}, column.name, column.is_peer ? element("span", { class: "soft" }, " (another tool)") : null),
+      element("p", { class: "soft" }, counts), element("p", { class: "soft" }, column.error ? "" : changes)),
+    element("div", { class: "prose", tabindex: 0, role: "region", "aria-label": `Text of ${column.name}` }, ...body));
+}
+
+/** @param {string} sign @param {string} words @param {boolean} isShort */
+function partOf(sign, words, isShort) {
+  if (sign === "+") return element("ins", {}, words);
+  if (sign === "-") return element("del", {}, words);
+  const isLong = isShort && words.length > 3 * CONTEXT;
+  return element("span", { class: "same" }, isLong ? `${words.slice(0, CONTEXT)} … ${words.slice(-CONTEXT)}` : words);
+}
+
+/** @param {number} chosen */
+function chooseColumn(chosen) {
+  byId("chooser").value = String(chosen);
+  [...byId("columns").children].forEach((column, i) => column.classList.toggle("chosen", i === chosen));
+}
+
+/** @param {any} answer @param {string[]} names */
+function showMetrics(answer, names) {
+  byId("metrics").hidden = !answer.metrics.length;
+  if (!answer.metrics.length) return;
+  byId("metrics-note").textContent = answer.gold_is_marked
+    ? "The best of each row has a star."
+    : "The best of each row has a star. The gold text has no markup, so figures that depend on headings, paragraphs and lists are left out.";
+  const head = element("tr", {}, element("th", { scope: "col" }, "Metric"), element("th", { scope: "col" }, "Figure"),
+    ...names.map((name) => element("th", { scope: "col", class: "number" }, name)));
+  const rows = answer.metrics.map((/** @type {any} */ row) => element("tr", { class: row.is_headline ? "headline" : "" },
+    element("th", { scope: "row", title: row.description }, row.metric), element("td", {}, row.figure.replaceAll("_", " ")),
+    ...row.values.map((/** @type {number | null} */ value, /** @type {number} */ i) =>
+      element("td", { class: `number${row.best.includes(i) ? " best" : ""}` }, figure(value, row.is_percent)))));
+  byId("metrics-table").replaceChildren(element("caption", { class: "visually-hidden" }, "Metrics of each method"), element("thead", {}, head), element("tbody", {}, ...rows));
+}
+
+/** A figure of any metric, in percent. @param {number | null} value @param {boolean} isPercent */
+function figure(value, isPercent) {
+  return value === null ? "–" : (isPercent ? value : value * PERCENT).toFixed(1);
+}
+
+/** @param {number} seconds */
+function milliseconds(seconds) {
+  return seconds < 1 ? `${Math.max(1, Math.round(seconds * 1000))} ms` : `${seconds.toFixed(1)} s`;
+}
+
+// ---- what the user does
+
+async function start() {
+  listenForPages((source) => {
+    usePage(source);
+    compare();
+  }, (error) => showProblem(byId("problem"), error));
+  byId("compare-form").addEventListener("submit", (/** @type {Event} */ event) => {
+    event.preventDefault();
+    compare();
+  });
+  byId("gold-file").addEventListener("change", async (/** @type {any} */ event) => {
+    if (event.target.files.length) byId("gold").value = await event.target.files[0].text();
+  });
+  byId("gold-clear").addEventListener("click", () => { byId("gold").value = ""; });
+  byId("only-differences").addEventListener("change", showColumns);
+  byId("chooser").addEventListener("change", () => chooseColumn(Number(byId("chooser").value)));
+  byId("gold").value = sessionStorage.getItem(GOLD) ?? "";
+  byId("gold-panel").open = Boolean(byId("gold").value);
+  try {
+    await listContestants();
+    const source = recall();
+    if (source) {
+      usePage(source);
+      await compare();
+    }
+  } catch (error) {
+    showProblem(byId("problem"), error);
+  }
+  document.documentElement.dataset.ready = "true";
+}
+
+start();

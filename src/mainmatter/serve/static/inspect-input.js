@@ -1,0 +1,113 @@
+// Where the page to look at comes from: pasted HTML or an address, a file, the example; and the memory of the last one,
+// so that a reload shows it again. Compare uses it too.
+// @ts-check
+
+import { api, byId } from "./shell.js";
+
+const STORED = "mainmatter-page";
+const MOST_STORED = 2_000_000; // characters; browsers give a site some five million
+
+/**
+ * A page on its way to the server.
+ *
+ * @typedef {object} Source
+ * @property {string} name what the user calls it
+ * @property {string} [html] its HTML
+ * @property {string} [url] where to fetch it; with `html`, where that came from
+ * @property {string} [text] a plain-text dump
+ * @property {string} [file] the bytes of a file, as base64
+ */
+
+/**
+ * Make the input panel work.
+ *
+ * @param {(source: Source) => void} onSource the user gave a page
+ * @param {(error: Error) => void} onProblem what was given is no page
+ */
+export function listenForPages(onSource, onProblem) {
+  const text = byId("input-text");
+  byId("input-form").addEventListener("submit", (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const source = fromText(text.value, byId("input-url").value);
+    if (source) onSource(source);
+    else onProblem(new Error("There is nothing to look at yet: paste a page's HTML or its address, or choose a file."));
+  });
+  byId("input-file").addEventListener("change", async (/** @type {any} */ event) => {
+    if (event.target.files.length) onSource(await fromFile(event.target.files[0]));
+    event.target.value = "";
+  });
+  byId("input-example").addEventListener("click", async () => {
+    onSource({ name: "the example", html: await api("/static/example.html"), url: "https://harbourlamp.example/stories/tide-clock" });
+  });
+  listenForDrops(byId("input-panel"), onSource);
+}
+
+/** @param {HTMLElement} panel @param {(source: Source) => void} onSource */
+function listenForDrops(panel, onSource) {
+  for (const [event, isOver] of /** @type {[string, boolean][]} */ ([["dragover", true], ["dragleave", false], ["drop", false]])) {
+    panel.addEventListener(event, (/** @type {any} */ dragged) => {
+      if (!dragged.dataTransfer?.types.includes("Files")) return;
+      dragged.preventDefault();
+      panel.classList.toggle("dropping", isOver);
+    });
+  }
+  panel.addEventListener("drop", async (/** @type {any} */ event) => {
+    const file = event.dataTransfer?.files[0];
+    if (file) onSource(await fromFile(file));
+  });
+}
+
+/** What was typed or pasted: an address, HTML, or plain text. @param {string} typed @param {string} url @returns {Source | null} */
+export function fromText(typed, url) {
+  const text = typed.trim();
+  if (!text) return null;
+  if (/^https?:\/\/\S+$/i.test(text)) return { name: text, url: text };
+  const from = url.trim() ? { url: url.trim() } : {};
+  if (/<[a-z!/][^>]*>/i.test(text)) return { name: "the pasted page", html: typed, ...from };
+  return { name: "the pasted text", text: typed };
+}
+
+/** @param {File} file @returns {Promise<Source>} */
+async function fromFile(file) {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let binary = "";
+  for (let i = 0; i < bytes.length; i += 32_768) binary += String.fromCharCode(...bytes.subarray(i, i + 32_768));
+  return { name: file.name, file: btoa(binary) };
+}
+
+/**
+ * A question about a page, as the server takes it: JSON, or a form where the page is a file, whose bytes tell its
+ * encoding.
+ *
+ * @param {Source} source
+ * @param {Record<string, any>} fields
+ * @returns {{json: object} | {body: FormData}}
+ */
+export function toRequest(source, fields) {
+  if (source.file === undefined) {
+    const { name: _, ...page } = source;
+    return { json: { ...page, ...fields } };
+  }
+  const form = new FormData();
+  form.set("file", new Blob([Uint8Array.from(atob(source.file), (letter) => letter.charCodeAt(0))]), source.name);
+  for (const [name, value] of Object.entries(fields)) form.set(name, typeof value === "string" ? value : JSON.stringify(value));
+  return { body: form };
+}
+
+/** Remember a page for the next load of this tab; one that is too large is forgotten. @param {Source} source */
+export function remember(source) {
+  const stored = JSON.stringify(source);
+  try {
+    if (stored.length > MOST_STORED) sessionStorage.removeItem(STORED);
+    else sessionStorage.setItem(STORED, stored);
+  } catch { /* no room: a reload will ask for the page again */ }
+}
+
+/** The page that this tab showed last. @returns {Source | null} */
+export function recall() {
+  try {
+    return JSON.parse(sessionStorage.getItem(STORED) ?? "null");
+  } catch {
+    return null;
+  }
+}

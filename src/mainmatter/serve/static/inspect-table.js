@@ -1,0 +1,194 @@
+// The table of blocks. Only the rows in view are there, so that a page of 100,000 blocks is as quick as any.
+// @ts-check
+
+import { element } from "./shell.js";
+
+const ROW = 56; // pixels, as inspect.css has it
+const SPARE = 12; // rows above and below those in view
+const EXCERPT = 240;
+
+const COLUMNS = [
+  { name: "index", title: "Block", class: "c-index", isNumber: true },
+  { name: "verdict", title: "Verdict", class: "c-verdict", isNumber: false },
+  { name: "score", title: "Score", class: "c-score", isNumber: true },
+  { name: "kind", title: "Kind", class: "c-kind", isNumber: false },
+  { name: "text", title: "Text and reason", class: "", isNumber: false },
+];
+
+export class BlockTable {
+  /**
+   * @param {HTMLElement} host
+   * @param {{onHover: (block: number | null) => void, onPick: (block: number) => void,
+   *   onNeedReasons: (blocks: number[]) => void}} options
+   */
+  constructor(host, options) {
+    this.host = host;
+    this.options = options;
+    this.order = /** @type {number[]} */ ([]);
+    this.sort = { name: "index", descending: false };
+    this.filter = "all";
+    this.highlighted = /** @type {number | null} */ (null);
+    this.answer = /** @type {any} */ (null);
+    this.kept = /** @type {ArrayLike<number>} */ ([]);
+    this.reasons = /** @type {Map<number, string>} */ (new Map());
+    this.body = element("tbody");
+    this.heads = COLUMNS.map((column) => this.#head(column));
+    this.table = element("table", { class: "data" },
+      element("caption", { class: "visually-hidden" }, "Blocks of the page, whether they are kept, and why"),
+      element("thead", {}, element("tr", {}, ...this.heads)), this.body);
+    host.replaceChildren(this.table);
+    host.tabIndex = 0;
+    host.setAttribute("role", "region");
+    host.setAttribute("aria-label", "Table of blocks");
+    host.addEventListener("scroll", () => this.#drawRows(), { passive: true });
+    new ResizeObserver(() => this.#drawRows()).observe(host);
+    this.#listen();
+  }
+
+  /** @param {any} answer what /api/inspect said @param {ArrayLike<number>} kept */
+  show(answer, kept) {
+    this.answer = answer;
+    this.reasons = new Map(answer.blocks.reasons.entries());
+    this.host.scrollTop = 0;
+    this.setKept(kept);
+  }
+
+  /** @param {ArrayLike<number>} kept */
+  setKept(kept) {
+    this.kept = kept;
+    this.#arrange();
+  }
+
+  /** @param {string} filter "all", "kept" or "dropped" */
+  setFilter(filter) {
+    this.filter = filter;
+    this.host.scrollTop = 0;
+    this.#arrange();
+  }
+
+  /** @param {Record<string, string>} reasons */
+  addReasons(reasons) {
+    for (const [block, reason] of Object.entries(reasons)) this.reasons.set(Number(block), reason);
+    this.#drawRows();
+  }
+
+  /** @param {number | null} block @param {boolean} scrolls */
+  highlight(block, scrolls) {
+    this.highlighted = block;
+    const row = block === null ? -1 : this.order.indexOf(block);
+    if (scrolls && row >= 0 && this.host.clientHeight) {
+      const head = this.heads[0].offsetHeight;
+      const { scrollTop, clientHeight } = this.host;
+      if (row * ROW < scrollTop || (row + 1) * ROW + head > scrollTop + clientHeight) {
+        this.host.scrollTop = Math.max(0, row * ROW - clientHeight / 3);
+        this.#drawRows();
+      }
+    }
+    this.body.querySelector("[data-focus]")?.removeAttribute("data-focus");
+    if (block !== null) this.body.querySelector(`[data-block="${block}"]`)?.setAttribute("data-focus", "");
+  }
+
+  /** The label of a block, in the words of Extraction.labels. @param {number} block */
+  labelOf(block) {
+    if (this.comments?.has(block)) return "comment";
+    return this.kept[block] ? "main" : "boilerplate";
+  }
+
+  #arrange() {
+    if (!this.answer) return;
+    this.comments = new Set(this.answer.blocks.comments);
+    const { texts } = this.answer.blocks;
+    const wanted = { all: () => true, kept: (/** @type {number} */ i) => !!this.kept[i], dropped: (/** @type {number} */ i) => !this.kept[i] }[this.filter];
+    const order = [];
+    for (let i = 0; i < texts.length; i++) if (wanted?.(i)) order.push(i);
+    if (this.sort.name !== "index") {
+      const keys = order.map((i) => this.#key(i));
+      const places = order.map((_, place) => place);
+      places.sort((a, b) => (keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : a - b));
+      this.order = places.map((place) => order[place]);
+    } else this.order = order;
+    if (this.sort.descending) this.order.reverse();
+    this.table.setAttribute("aria-rowcount", String(this.order.length + 1));
+    this.#drawRows();
+  }
+
+  /** What a column sorts a block by. @param {number} block @returns {any} */
+  #key(block) {
+    const { scores, seen_as: kinds, texts } = this.answer.blocks;
+    switch (this.sort.name) {
+      case "verdict": return this.kept[block] ? 0 : 1;
+      case "score": return scores[block];
+      case "kind": return `${kinds[block]} ${this.labelOf(block)}`;
+      default: return texts[block].length;
+    }
+  }
+
+  #drawRows() {
+    if (!this.answer || !this.host.clientHeight) return;
+    const first = Math.max(0, Math.floor(this.host.scrollTop / ROW) - SPARE);
+    const end = Math.min(this.order.length, Math.ceil((this.host.scrollTop + this.host.clientHeight) / ROW) + SPARE);
+    const shown = this.order.slice(first, end);
+    this.body.replaceChildren(spacer(first * ROW), ...shown.map((block, i) => this.#row(block, first + i)), spacer((this.order.length - end) * ROW));
+    const unknown = shown.filter((block) => !this.reasons.has(block));
+    if (unknown.length) this.options.onNeedReasons(unknown);
+  }
+
+  /** @param {number} block @param {number} place */
+  #row(block, place) {
+    const { scores, seen_as: kinds, texts } = this.answer.blocks;
+    const verdict = this.kept[block] ? "kept" : "dropped";
+    const label = this.labelOf(block);
+    return element("tr", {
+      class: `block ${verdict}`, dataset: { block }, "aria-rowindex": place + 2,
+      "data-focus": block === this.highlighted ? "" : null,
+    },
+    element("td", { class: "number" }, block),
+    element("td", {}, element("span", { class: `badge ${verdict}` }, verdict)),
+    element("td", { class: "number" }, scores[block].toFixed(2)),
+    element("td", {}, element("div", {}, kinds[block]), element("div", { class: "reason" }, label)),
+    element("td", {},
+      element("div", { class: "text" }, texts[block].slice(0, EXCERPT)),
+      element("div", { class: "reason" }, this.reasons.get(block) ?? "…")));
+  }
+
+  /** @param {typeof COLUMNS[number]} column */
+  #head(column) {
+    const button = element("button", { type: "button" }, column.title);
+    const head = element("th", { scope: "col", class: column.class, "aria-sort": column.name === "index" ? "ascending" : "none" }, button);
+    button.addEventListener("click", () => {
+      const again = this.sort.name === column.name;
+      // Numbers are most often wanted from the highest down, except for the order of the page.
+      this.sort = { name: column.name, descending: again ? !this.sort.descending : column.name === "score" || column.name === "text" };
+      for (const other of this.heads) other.setAttribute("aria-sort", "none");
+      head.setAttribute("aria-sort", this.sort.descending ? "descending" : "ascending");
+      this.host.scrollTop = 0;
+      this.#arrange();
+    });
+    return head;
+  }
+
+  #listen() {
+    const blockOf = (/** @type {Event} */ event) => {
+      const row = event.target instanceof Element ? event.target.closest("tr.block") : null;
+      return row ? Number(row.getAttribute("data-block")) : null;
+    };
+    let hovered = /** @type {number | null} */ (null);
+    const hover = (/** @type {number | null} */ block) => {
+      if (block !== hovered) this.options.onHover(block);
+      hovered = block;
+    };
+    this.body.addEventListener("pointerover", (/** @type {Event} */ event) => hover(blockOf(event)));
+    this.body.addEventListener("pointerleave", () => hover(null));
+    this.body.addEventListener("click", (/** @type {Event} */ event) => {
+      const block = blockOf(event);
+      if (block !== null) this.options.onPick(block);
+    });
+  }
+}
+
+/** @param {number} height */
+function spacer(height) {
+  const cell = element("td", { colspan: COLUMNS.length });
+  cell.style.setProperty("height", `${height}px`);
+  return element("tr", { class: "spacer", "aria-hidden": "true" }, cell);
+}

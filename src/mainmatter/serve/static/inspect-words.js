@@ -1,0 +1,82 @@
+// What Inspect says in words: counts, the chosen block, what the page says about itself.
+// @ts-check
+
+import { element } from "./shell.js";
+
+const number = (/** @type {number} */ value) => value.toLocaleString("en");
+
+/**
+ * What is kept at a step of the dial, one number a block; without a dial, what the method keeps. The server sends runs:
+ * so many dropped, so many kept, and so on.
+ *
+ * @param {any} answer
+ * @param {number} dial
+ * @returns {Uint8Array}
+ */
+export function keptAt(answer, dial) {
+  const kept = new Uint8Array(answer.blocks.texts.length);
+  let place = 0;
+  let isKept = 0;
+  for (const run of answer.dial ? answer.dial.kept[stepOf(answer, dial)] : answer.kept) {
+    if (isKept) kept.fill(1, place, place + run);
+    place += run;
+    isKept = 1 - isKept;
+  }
+  return kept;
+}
+
+/** @param {any} answer @param {number} dial */
+function stepOf(answer, dial) {
+  return Math.min(answer.dial.steps.length - 1, Math.max(0, Math.round(dial * (answer.dial.steps.length - 1))));
+}
+
+/** @param {any} answer @param {Uint8Array} kept @param {number} dial */
+export function countsOf(answer, kept, dial) {
+  const { texts } = answer.blocks;
+  let blocks = 0;
+  let characters = 0;
+  let all = 0;
+  texts.forEach((/** @type {string} */ words, /** @type {number} */ i) => {
+    all += words.length;
+    if (!kept[i]) return;
+    blocks += 1;
+    characters += words.length;
+  });
+  const confidence = answer.dial ? answer.dial.confidence[stepOf(answer, dial)] : answer.confidence;
+  const parts = [`${number(blocks)} of ${number(texts.length)} blocks kept`, `${number(characters)} of ${number(all)} characters`];
+  if (answer.page_type) parts.push(`page type: ${answer.page_type}`);
+  if (confidence !== null && confidence !== undefined) parts.push(`confidence: ${confidence.toFixed(2)}`);
+  return parts.join(" · ");
+}
+
+/** @param {HTMLElement} list @param {any} answer */
+export function aboutPage(list, answer) {
+  const facts = { ...answer.metadata, "page type": answer.page_type, encoding: answer.page.encoding, address: answer.page.url };
+  list.replaceChildren();
+  for (const [name, value] of Object.entries(facts)) {
+    if (value) list.append(element("dt", {}, name), element("dd", {}, value));
+  }
+  if (!list.childElementCount) list.append(element("dd", {}, "Nothing."));
+}
+
+/**
+ * @param {HTMLElement} place
+ * @param {{answer: any, block: number | null, kept: Uint8Array, isPinned: boolean}} state
+ * @param {import("./inspect-table.js").BlockTable} table
+ */
+export function showDetail(place, state, table) {
+  const { answer, block } = state;
+  if (!answer || block === null || block >= state.kept.length) {
+    place.replaceChildren(element("p", { class: "soft" }, "Point at a block, or walk with ", element("kbd", {}, "j"), " and ", element("kbd", {}, "k"), "."));
+    return;
+  }
+  const { scores, seen_as: kinds, texts } = answer.blocks;
+  const verdict = state.kept[block] ? "kept" : "dropped";
+  place.replaceChildren(
+    element("p", {},
+      element("strong", {}, `Block ${block} `), element("span", { class: `badge ${verdict}` }, verdict), " ",
+      element("span", { class: "soft" }, `score ${scores[block].toFixed(2)} · ${kinds[block]} · ${table.labelOf(block)} · ${number(texts[block].length)} characters${state.isPinned ? " · pinned" : ""}`)),
+    element("p", { class: "soft" }, table.reasons.get(block) ?? ""),
+    element("p", { class: "words" }, texts[block].slice(0, 2000)),
+  );
+}

@@ -1,0 +1,346 @@
+// Inspect: a page, what a method keeps of it, and why. The page, the plot, the table and the text are views of the same
+// blocks; whatever is chosen in one of them stands out in the others.
+// @ts-check
+
+import { announce, api, byId, busy, copy, debounced, download, element, isTyping, makeTabs, showProblem } from "./shell.js";
+import { DensityPlot } from "./density-plot.js";
+import { listenForPages, recall, remember, toRequest } from "./inspect-input.js";
+import { BlockTable } from "./inspect-table.js";
+import { CleanText, composeCleaneval, composeText } from "./inspect-text.js";
+import { aboutPage, countsOf, keptAt, showDetail } from "./inspect-words.js";
+import { PageFrame } from "./page-frame.js";
+
+const SWITCHES = ["headings", "tables", "captions", "code"];
+const MANY = 20_000; // blocks
+const TABS = ["tab-text", "tab-plot", "tab-table"];
+const ENDINGS = { text: ".txt", markdown: ".md", cleaneval: ".cleaneval.txt" };
+
+const state = {
+  source: /** @type {import("./inspect-input.js").Source | null} */ (null),
+  answer: /** @type {any} */ (null),
+  kept: /** @type {Uint8Array} */ (new Uint8Array()),
+  block: /** @type {number | null} */ (null),
+  isPinned: false,
+  asked: 0, // the number of the last question: answers to earlier ones come too late
+};
+
+const views = { onHover: (/** @type {string} */ view) => (/** @type {number | null} */ block) => hover(block, view), onPick: (/** @type {string} */ view) => (/** @type {number} */ block) => pick(block, view) };
+const page = new PageFrame(byId("page"), { onHover: views.onHover("page"), onPick: views.onPick("page") });
+const plot = new DensityPlot(byId("plot"), { onHover: views.onHover("plot"), onPick: views.onPick("plot") });
+const text = new CleanText(byId("clean-text"), { onHover: views.onHover("text"), onPick: views.onPick("text") });
+const table = new BlockTable(byId("table"), {
+  onHover: views.onHover("table"), onPick: views.onPick("table"), onNeedReasons: debounced(askReasons, 200),
+});
+const chooseTab = makeTabs(byId("views"), () => { saveChoices(); showBlock("none"); });
+
+// Browsers take seconds to tint so many blocks: that waits until the dial rests.
+const tintLater = debounced((/** @type {string[]} */ states) => page.setStates(states), 250);
+
+// ---- choices, which the address keeps
+
+function checked(/** @type {string} */ name) {
+  return /** @type {HTMLInputElement} */ (document.querySelector(`input[name="${name}"]:checked`)).value;
+}
+
+/** The parameters of the method, other than the dial. */
+function options() {
+  const known = parametersOf.get(byId("method").value) ?? new Set(["comments", ...SWITCHES]);
+  const chosen = /** @type {Record<string, any>} */ ({});
+  if (known.has("comments") && checked("comments") !== "drop") chosen.comments = checked("comments");
+  for (const name of SWITCHES) {
+    if (known.has(name) && !/** @type {any} */ (document.querySelector(`input[name="${name}"]`)).checked) chosen[name] = false;
+  }
+  return chosen;
+}
+
+function saveChoices() {
+  const query = new URLSearchParams();
+  const tab = TABS.find((id) => byId(id).getAttribute("aria-selected") === "true") ?? TABS[0];
+  const without = SWITCHES.filter((name) => !(/** @type {any} */ (document.querySelector(`input[name="${name}"]`)).checked));
+  for (const [name, value, usual] of [
+    ["method", byId("method").value, "main"], ["dial", Number(byId("dial").value).toString(), "0.5"], ["tab", tab.slice(4), "text"],
+    ["format", checked("format"), "text"], ["comments", checked("comments"), "drop"], ["without", without.join("+"), ""],
+  ]) if (value && value !== usual) query.set(name, value);
+  history.replaceState(null, "", query.size ? `?${query}` : location.pathname);
+}
+
+function restoreChoices() {
+  const query = new URLSearchParams(location.search);
+  const choose = (/** @type {string} */ name, /** @type {string | null} */ value) => {
+    const radio = [...document.querySelectorAll(`input[name="${name}"]`)].find((one) => /** @type {any} */ (one).value === value);
+    if (radio) /** @type {any} */ (radio).checked = true;
+  };
+  choose("format", query.get("format"));
+  choose("comments", query.get("comments"));
+  for (const name of (query.get("without") ?? "").split("+")) {
+    if (SWITCHES.includes(name)) /** @type {any} */ (document.querySelector(`input[name="${name}"]`)).checked = false;
+  }
+  const dial = Number(query.get("dial") ?? 0.5);
+  byId("dial").value = Number.isFinite(dial) ? dial : 0.5;
+  byId("dial-value").textContent = Number(byId("dial").value).toFixed(2);
+  const method = query.get("method");
+  if (method && [...byId("method").options].some((option) => option.value === method)) byId("method").value = method;
+  chooseTab(TABS.includes(`tab-${query.get("tab")}`) ? `tab-${query.get("tab")}` : TABS[0]);
+}
+
+const parametersOf = /** @type {Map<string, Set<string>>} */ (new Map());
+
+async function listMethods() {
+  const { methods, models, default: usual } = await api("/api/methods");
+  for (const { name, parameters } of methods) parametersOf.set(name, new Set(parameters.map((/** @type {any} */ one) => one.name)));
+  for (const { name, method } of models) parametersOf.set(name, parametersOf.get(method) ?? new Set());
+  byId("method").replaceChildren(
+    ...methods.map((/** @type {any} */ one) => element("option", { value: one.name, title: one.summary }, one.name)),
+    ...models.map((/** @type {any} */ one) => element("option", { value: one.name }, one.name)),
+  );
+  byId("method").value = usual;
+}
+
+// ---- questions to the server
+
+/** Ask about the page that is open; `isNew` if it is another page than before. @param {boolean} isNew */
+async function inspect(isNew) {
+  if (!state.source) return;
+  const asked = ++state.asked;
+  saveChoices();
+  try {
+    const answer = await busy(byId("main"), ask(isNew));
+    if (asked !== state.asked) return;
+    showProblem(byId("problem"), null);
+    await show(answer, isNew);
+  } catch (error) {
+    if (asked === state.asked) showProblem(byId("problem"), error);
+  }
+}
+
+/** Of a page that the server remembers, only the key travels. @param {boolean} isNew */
+async function ask(isNew) {
+  const fields = { method: byId("method").value, options: options() };
+  const source = /** @type {import("./inspect-input.js").Source} */ (state.source);
+  if (!isNew && state.answer) {
+    try {
+      return await api("/api/inspect", { json: { frame: state.answer.frame, ...fields } });
+    } catch (error) {
+      if (/** @type {any} */ (error).status !== 410) throw error;
+    }
+  }
+  return api("/api/inspect", toRequest(source, fields));
+}
+
+async function askReasons(/** @type {number[]} */ blocks) {
+  const { frame } = state.answer;
+  try {
+    const answer = await api("/api/inspect/reasons", { json: { frame, method: byId("method").value, options: options(), blocks } });
+    if (frame === state.answer.frame) table.addReasons(answer.reasons);
+  } catch { /* the table shows dots in their place */ }
+}
+
+const askMarkdown = debounced(async () => {
+  const chosen = state.answer.dial ? { dial: Number(byId("dial").value) } : {};
+  const asked = state.asked;
+  try {
+    const fields = { method: byId("method").value, options: { ...options(), ...chosen }, format: "markdown" };
+    const answer = await api("/api/inspect/text", { json: { frame: state.answer.frame, ...fields } });
+    if (asked === state.asked && checked("format") === "markdown") text.showWhole(answer.text);
+  } catch (error) {
+    showProblem(byId("problem"), error);
+  }
+}, 150);
+
+// ---- showing what came back
+
+/** @param {any} answer @param {boolean} isNew */
+async function show(answer, isNew) {
+  const before = state.answer?.frame;
+  state.answer = answer;
+  if (isNew) release();
+  byId("result").hidden = false;
+  byId("main").classList.add("has-result");
+  byId("input-panel").open = false;
+  byId("input-summary").textContent = "Open another page";
+  byId("page-title").textContent = answer.metadata.title || state.source?.name || "A page without a title";
+  aboutPage(byId("metadata"), answer);
+  allowControls(answer);
+  state.kept = keptAt(answer, Number(byId("dial").value));
+  const lengths = answer.blocks.texts.map((/** @type {string} */ words) => words.length);
+  plot.draw({ ...answer.blocks, lengths, region: answer.density }, state.kept);
+  byId("plot-note").textContent = plotNote(answer);
+  table.show(answer, state.kept);
+  showKept();
+  if (isNew || before !== answer.frame) {
+    await page.load(frameAddress());
+    goToMainMatter();
+  }
+  showBlock("none");
+  announce(`${byId("page-title").textContent}. ${byId("counts").textContent}`);
+}
+
+/** Without its style sheets a page may begin with screens of links: begin where the main matter does. */
+function goToMainMatter() {
+  for (let block = 0; block < state.kept.length; block++) if (state.kept[block] && page.scrollTo(block)) return;
+}
+
+/** @param {any} answer */
+function plotNote(answer) {
+  if (!answer.density) return "The page has no text.";
+  const { first, last } = answer.density;
+  return `Bars: length of each text; dots: scores of ${answer.method}. Shaded: the region that density chooses, blocks ${first} to ${last}; texts above the dotted line count as long.`;
+}
+
+function frameAddress() {
+  return `/frame/${state.answer.frame}${byId("remote").checked ? "?remote=true" : ""}`;
+}
+
+/** @param {any} answer */
+function allowControls(answer) {
+  const known = new Set(answer.controls);
+  byId("dial").disabled = !answer.dial;
+  byId("dial-note").textContent = answer.dial ? "" : `(${answer.method} has none)`;
+  byId("comments").disabled = !known.has("comments");
+  byId("switches").disabled = !SWITCHES.some((name) => known.has(name));
+}
+
+/** Tint, count and write anew what is kept: no question to the server, so that the dial is felt at once. */
+function showKept() {
+  const { answer, kept } = state;
+  const comments = new Set(answer.blocks.comments);
+  const states = Array.from(kept, (isKept, block) => (isKept ? (comments.has(block) ? "comment" : "kept") : "dropped"));
+  if (states.length > MANY) tintLater(states);
+  else page.setStates(states);
+  byId("counts").textContent = countsOf(answer, kept, Number(byId("dial").value));
+  plot.setKept(kept);
+  table.setKept(kept);
+  byId("table-count").textContent = `${table.order.length.toLocaleString("en")} blocks`;
+  showText();
+  showDetail(byId("detail"), state, table);
+}
+
+function showText() {
+  if (!state.answer) return;
+  const format = checked("format");
+  if (format === "markdown") askMarkdown();
+  else text.showPieces((format === "text" ? composeText : composeCleaneval)(state.answer, state.kept), format !== "text");
+  text.highlight(state.block, false);
+}
+
+// ---- the block that stands out
+
+/** @param {number | null} block @param {string} view */
+function hover(block, view) {
+  if (state.isPinned || block === null || block === state.block) return;
+  state.block = block;
+  showBlock(view);
+}
+
+/** @param {number} block @param {string} view */
+function pick(block, view) {
+  state.isPinned = !(state.isPinned && state.block === block);
+  state.block = block;
+  showBlock(view);
+  announce(`Block ${block} ${state.isPinned ? "pinned" : "let go"}`);
+}
+
+function release() {
+  state.block = null;
+  state.isPinned = false;
+}
+
+/** Show the chosen block everywhere; the view that it was chosen in does not move under the user. @param {string} origin */
+function showBlock(origin) {
+  if (!state.answer) return;
+  const { block, isPinned } = state;
+  page.highlight(block, { pinned: isPinned });
+  if (block !== null && origin !== "page") page.scrollTo(block);
+  plot.highlight(block);
+  table.highlight(block, origin !== "table");
+  text.highlight(block, origin !== "text");
+  showDetail(byId("detail"), state, table);
+}
+
+/** @param {number} step 1 or -1 */
+function move(step) {
+  const order = byId("view-table").hidden ? null : table.order;
+  const count = order ? order.length : state.kept.length;
+  if (!count) return;
+  const here = state.block === null ? -1 : order ? order.indexOf(state.block) : state.block;
+  const next = here < 0 ? (step > 0 ? 0 : count - 1) : Math.min(count - 1, Math.max(0, here + step));
+  state.block = order ? order[next] : next;
+  showBlock("keys");
+  const verdict = state.kept[state.block] ? "kept" : "dropped";
+  announce(`Block ${state.block}, ${verdict}: ${state.answer.blocks.texts[state.block].slice(0, 120)}`);
+}
+
+// ---- what the user does
+
+function turnDial() {
+  byId("dial-value").textContent = Number(byId("dial").value).toFixed(2);
+  if (!state.answer) return;
+  state.kept = keptAt(state.answer, Number(byId("dial").value));
+  showKept();
+}
+
+/** @param {KeyboardEvent} event */
+function onKey(event) {
+  if (isTyping(event) || !state.answer) return;
+  const inView = event.target instanceof Element && event.target.closest("#page, #plot, #table, #clean-text") !== null;
+  const onButton = event.target instanceof Element && event.target.closest("button, a, summary, label") !== null;
+  const turn = (/** @type {number} */ by) => {
+    byId("dial").value = Number(byId("dial").value) + by;
+    turnDial();
+    saveChoices();
+  };
+  const actions = /** @type {Record<string, (() => void) | false>} */ ({
+    j: () => move(1), k: () => move(-1), ArrowDown: inView && (() => move(1)), ArrowUp: inView && (() => move(-1)),
+    Enter: !onButton && state.block !== null && (() => pick(/** @type {number} */ (state.block), "keys")),
+    Escape: () => { release(); showBlock("keys"); },
+    1: () => chooseTab(TABS[0]), 2: () => chooseTab(TABS[1]), 3: () => chooseTab(TABS[2]),
+    "[": !byId("dial").disabled && (() => turn(-0.05)), "]": !byId("dial").disabled && (() => turn(0.05)),
+    "?": () => byId("help").showModal(),
+  });
+  const action = actions[event.key];
+  if (!action) return;
+  event.preventDefault();
+  action();
+}
+
+function listen() {
+  listenForPages((source) => {
+    state.source = source;
+    remember(source);
+    inspect(true);
+  }, (error) => showProblem(byId("problem"), error));
+  byId("method").addEventListener("change", () => inspect(false));
+  byId("dial").addEventListener("input", turnDial);
+  byId("dial").addEventListener("change", saveChoices);
+  for (const name of ["comments", ...SWITCHES]) {
+    for (const input of document.querySelectorAll(`input[name="${name}"]`)) input.addEventListener("change", () => inspect(false));
+  }
+  byId("formats").addEventListener("change", () => { saveChoices(); showText(); });
+  byId("filters").addEventListener("change", () => {
+    table.setFilter(checked("filter"));
+    byId("table-count").textContent = `${table.order.length.toLocaleString("en")} blocks`;
+  });
+  byId("remote").addEventListener("change", () => page.load(frameAddress()));
+  byId("copy").addEventListener("click", () => copy(text.text));
+  byId("download").addEventListener("click", () => {
+    const name = (byId("page-title").textContent.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "page").toLowerCase();
+    download(text.text, name + ENDINGS[/** @type {keyof typeof ENDINGS} */ (checked("format"))]);
+  });
+  byId("help-open").addEventListener("click", () => byId("help").showModal());
+  document.addEventListener("keydown", onKey);
+}
+
+async function start() {
+  listen();
+  try {
+    await listMethods();
+  } catch (error) {
+    showProblem(byId("problem"), error);
+  }
+  restoreChoices();
+  state.source = recall();
+  if (state.source) await inspect(true);
+  document.documentElement.dataset.ready = "true";
+}
+
+start();

@@ -1,0 +1,91 @@
+// @ts-check
+/**
+ * What stands above a page that is merged: agreement, what is decided, what is saved.
+ *
+ * @typedef {import("./annotate-ledger.js").Ledger} Ledger
+ */
+import { element } from "./shell.js";
+import { button, SavedState, wayBack } from "./annotate-bar.js";
+import { count, kappaInWords, percent } from "./annotate-words.js";
+
+export class MergeBar {
+  /**
+   * @param {{acceptAgreed: () => void, undo: () => void, redo: () => void, next: () => void, done: () => void,
+   *   history: () => void, keys: () => void, retry: () => void, catchUp: (keepMine: boolean) => void}} actions
+   * @param {string} by who merges
+   */
+  constructor(actions, by) {
+    this.name = element("h2", { class: "page-name" });
+    this.url = element("p", { class: "soft small page-url" });
+    this.progress = element("span", { class: "soft" });
+    this.state = new SavedState(actions);
+    this.done = button("Mark merged as done", actions.done, { class: "primary" });
+    this.accept = button("Accept all that agree", actions.acceptAgreed);
+    this.undo = button("Undo", actions.undo, {}, "z");
+    this.redo = button("Redo", actions.redo);
+    this.figures = element("dl", { class: "figures", "aria-label": "Agreement" });
+    this.element = element(
+      "div",
+      { class: "label-bar" },
+      element(
+        "div",
+        { class: "label-head" },
+        element("div", { class: "grow" }, wayBack(by), this.name, this.url),
+        element("div", { class: "row" }, this.progress, this.state.element, this.done),
+      ),
+      this.figures,
+      element(
+        "div",
+        { class: "row tight", role: "group", "aria-label": "Merge" },
+        this.accept,
+        button("Next open conflict", actions.next, {}, "u"),
+        this.undo,
+        this.redo,
+        button("History", actions.history, { class: "quiet" }),
+        button("Keys", actions.keys, { class: "quiet" }, "?"),
+      ),
+      this.state.alert,
+    );
+  }
+
+  /** @param {any} view */
+  load(view) {
+    this.name.textContent = `Merge: ${view.name}`;
+    this.url.textContent = view.url ?? "";
+    this.url.hidden = !view.url || view.url === view.name;
+    this.figures.replaceChildren(...view.agreement.flatMap(pairFigures));
+  }
+
+  /**
+   * @param {Ledger} ledger
+   * @param {{open: number, agreed: number, cases: number, merged: number, blocks: number}} facts
+   */
+  show(ledger, { open, agreed, cases, merged, blocks }) {
+    this.progress.textContent = `${cases - open} of ${count(cases, "conflict")} decided · ${merged} of ${count(blocks, "block")} merged`;
+    this.state.show(ledger);
+    this.accept.textContent = agreed ? `Accept all that agree (${agreed})` : "Accept all that agree";
+    this.accept.disabled = !agreed;
+    this.undo.disabled = !ledger.canUndo && !ledger.unsaved;
+    this.redo.disabled = !ledger.canRedo;
+    this.done.textContent = ledger.seemsDone ? "Open it again" : "Mark merged as done";
+  }
+}
+
+/** @param {{annotators: string[], text: number | null, kept: number | null, kept_kappa: number | null, kind_kappa: number | null, blocks: number}} pair */
+function pairFigures(pair) {
+  const text = pair.text === null ? "–" : `${pair.text.toFixed(1)} %`;
+  return [
+    figure(pair.annotators.join(" and "), `${text} of the text`, "FIASCO's minimal edit distance between the two clean texts, as a similarity"),
+    figure("keep or drop", `${percent(pair.kept)}, κ ${kappaInWords(pair.kept_kappa)}`, `Cohen's kappa over ${count(pair.blocks, "block")}`),
+    figure("kinds", `κ ${kappaInWords(pair.kind_kappa)}`, "Cohen's kappa over heading, paragraph, list item, comment"),
+  ];
+}
+
+/**
+ * @param {string} name
+ * @param {string} value
+ * @param {string} about
+ */
+function figure(name, value, about) {
+  return element("div", { class: "figure", title: about }, element("dt", {}, name), element("dd", { class: "number" }, value));
+}

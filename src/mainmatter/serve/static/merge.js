@@ -1,0 +1,259 @@
+// @ts-check
+/**
+ * Merging: a third person decides where annotators differ (FIASCO, section 5). The result is stored under "merged".
+ *
+ * @typedef {import("./annotate-ledger.js").Label} Label
+ * @typedef {import("./annotate-ledger.js").Change} Change
+ * @typedef {import("./annotate-words.js").Block} Block
+ * @typedef {import("./annotate-words.js").Brush} Brush
+ * @typedef {{block: Block, labels: Map<string, Label>}} Case
+ */
+import { announce, api, busy, element, toast } from "./shell.js";
+import { PageFrame } from "./page-frame.js";
+import { listenToKeys } from "./annotate-keys.js";
+import { openHistory } from "./annotate-history.js";
+import { openKeys } from "./annotate-keys-help.js";
+import { Ledger } from "./annotate-ledger.js";
+import { MergeBar } from "./merge-bar.js";
+import { MergeCases } from "./merge-cases.js";
+import { BRUSHES, count, inWords, painted, same } from "./annotate-words.js";
+
+const MERGED = "merged";
+
+export class MergeView {
+  #leaving = new AbortController();
+  /** @type {Block[]} */
+  #blocks = [];
+  /** @type {Case[]} the blocks that annotators differ on */
+  #cases = [];
+  /** @type {string[]} */
+  #annotators = [];
+  /** @type {Map<string, Map<string, Label>>} */
+  #said = new Map();
+  #active = 0;
+  #name = "";
+
+  /**
+   * @param {number} page
+   * @param {string} by who merges
+   */
+  constructor(page, by) {
+    this.page = page;
+    this.by = by;
+    this.path = `/api/annotate/pages/${page}`;
+    this.ledger = new Ledger({
+      send: (change, revision) => this.#send(change, revision),
+      look: () => api(`${this.path}/labels?annotator=${MERGED}`),
+      tell: () => this.#show(),
+    });
+    this.bar = new MergeBar({
+      acceptAgreed: () => this.ledger.change({ type: "accept-agreed" }),
+      undo: () => this.#undo("undo"),
+      redo: () => this.#undo("redo"),
+      next: () => this.#nextOpen(),
+      done: () => this.ledger.change({ type: "done", done: !this.ledger.seemsDone }),
+      history: () => openHistory(this.page, this.#name, MERGED),
+      keys: () => openKeys("merging"),
+      retry: () => this.ledger.retry(),
+      catchUp: (keepMine) => void this.ledger.catchUp(keepMine),
+    }, by);
+    this.cases = new MergeCases({
+      decide: (number, label) => this.#decide(number, label),
+      activate: (number) => this.#goTo(number, false),
+      hover: (block) => this.frame.highlight(block ?? this.#cases[this.#active]?.block.index ?? null),
+    });
+    this.place = element("div", { class: "frame-place" });
+    this.frame = new PageFrame(this.place, {
+      label: "The page; the blocks that annotators differ on are in the list beside it",
+      onPick: (/** @type {number} */ block) => this.#pick(block),
+    });
+    this.frame.addStyle(FRAME_STYLE);
+    this.element = element(
+      "section",
+      { class: "merging", "aria-label": "Merging the labels of a page" },
+      this.bar.element,
+      element("div", { class: "panes label-panes" }, this.place, element("div", { class: "pane" }, this.cases.element)),
+    );
+  }
+
+  /** @param {boolean} [anyway] also if who merges has not finished labelling the page */
+  async open(anyway = false) {
+    const query = `by=${encodeURIComponent(this.by)}${anyway ? "&anyway=true" : ""}`;
+    const view = await busy(this.element, api(`${this.path}/comparison?${query}`));
+    this.#take(view);
+    listenToKeys(this.#keys(), this.#leaving.signal);
+    window.addEventListener("beforeunload", (event) => this.ledger.unsaved && event.preventDefault(), { signal: this.#leaving.signal });
+    this.ledger.open(view.merged);
+    await this.frame.load(view.frame);
+    this.#nextOpen(true);
+  }
+
+  mayLeave() {
+    const left = this.ledger.unsaved;
+    return !left || window.confirm(`${count(left, "change")} not saved yet. Leave this page and lose it?`);
+  }
+
+  close() {
+    this.ledger.close();
+    this.#leaving.abort();
+  }
+
+  /** @param {any} view */
+  #take(view) {
+    this.#name = view.name;
+    this.#blocks = view.blocks;
+    this.#annotators = view.annotators.map((/** @type {{name: string}} */ one) => one.name);
+    this.#said = new Map(Object.entries(view.labels).map(([name, labels]) => [name, new Map(Object.entries(/** @type {any} */ (labels)))]));
+    const inConflict = new Set(view.conflicts);
+    this.#cases = this.#blocks.filter((block) => inConflict.has(block.ref)).map((block) => ({ block, labels: this.#labelsOf(block) }));
+    this.cases.load(this.#cases, this.#annotators);
+    this.bar.load(view);
+  }
+
+  /** @param {Block} block */
+  #labelsOf(block) {
+    /** @type {Map<string, Label>} */
+    const labels = new Map();
+    for (const name of this.#annotators) {
+      const label = this.#said.get(name)?.get(block.ref);
+      if (label) labels.set(name, label);
+    }
+    return labels;
+  }
+
+  /** @returns {Object<string, () => void>} */
+  #keys() {
+    /** @type {Object<string, () => void>} */
+    const keys = {
+      ArrowDown: () => this.#goTo(this.#active + 1),
+      ArrowUp: () => this.#goTo(this.#active - 1),
+      j: () => this.#goTo(this.#active + 1),
+      n: () => this.#goTo(this.#active + 1),
+      b: () => this.#goTo(this.#active - 1),
+      u: () => this.#nextOpen(),
+      z: () => this.#undo("undo"),
+      "Ctrl+z": () => this.#undo("undo"),
+      "Shift+Z": () => this.#undo("redo"),
+      "Ctrl+Shift+Z": () => this.#undo("redo"),
+      Backspace: () => this.#decide(this.#active, null),
+      "?": () => openKeys("merging"),
+    };
+    for (const { name, key } of BRUSHES) keys[key] = () => this.#brush(name);
+    this.#annotators.slice(0, 9).forEach((annotator, i) => {
+      keys[String(i + 1)] = () => this.#follow(annotator);
+    });
+    return keys;
+  }
+
+  /** @param {Brush} brush */
+  #brush(brush) {
+    const one = this.#cases[this.#active];
+    if (one) this.#decide(this.#active, painted(brush, one.block, [...one.labels.values()].find((label) => label.kept)));
+  }
+
+  /** @param {string} annotator */
+  #follow(annotator) {
+    const label = this.#cases[this.#active]?.labels.get(annotator);
+    if (label) this.#decide(this.#active, label);
+    else toast(`${annotator} has not labelled this block.`);
+  }
+
+  /**
+   * @param {number} number of the case
+   * @param {Label | null} label
+   */
+  #decide(number, label) {
+    const one = this.#cases[number];
+    if (!one) return;
+    this.#active = number;
+    this.ledger.change({ type: "labels", labels: { [one.block.ref]: label } });
+    announce(`Decided: ${inWords(label)}`);
+    if (label) this.#nextOpen();
+  }
+
+  /** @param {"undo" | "redo"} type */
+  #undo(type) {
+    if (type === "undo" ? this.ledger.canUndo || this.ledger.unsaved : this.ledger.canRedo) this.ledger.change({ type });
+    else toast(type === "undo" ? "There is nothing to undo." : "There is nothing to do again.");
+  }
+
+  /** @param {boolean} [first] begin with the first one */
+  #nextOpen(first = false) {
+    const labels = this.ledger.labels;
+    const total = this.#cases.length;
+    for (let i = first ? 0 : 1; i <= total; i += 1) {
+      const number = (this.#active + i) % Math.max(1, total);
+      if (!labels.has(this.#cases[number]?.block.ref ?? "")) return this.#goTo(number);
+    }
+    return this.#goTo(this.#active);
+  }
+
+  /**
+   * @param {number} number
+   * @param {boolean} [focus]
+   */
+  #goTo(number, focus = true) {
+    if (!this.#cases.length) return;
+    this.#active = Math.max(0, Math.min(number, this.#cases.length - 1));
+    const { block } = this.#cases[this.#active];
+    this.cases.activate(this.#active, focus);
+    this.frame.scrollTo(block.index);
+    this.frame.highlight(block.index);
+  }
+
+  /** @param {number} block */
+  #pick(block) {
+    const number = this.#cases.findIndex((one) => one.block.index === block);
+    if (number >= 0) this.#goTo(number);
+    else toast("Nobody differs on this block.");
+  }
+
+  #show() {
+    const { labels, pending } = this.ledger;
+    this.#cases.forEach((one, number) => {
+      this.cases.show(number, labels.get(one.block.ref) ?? null, pending.has(one.block.ref));
+    });
+    this.frame.setStates(this.#states(labels));
+    this.frame.highlight(this.#cases[this.#active]?.block.index ?? null);
+    const open = this.#cases.filter((one) => !labels.has(one.block.ref)).length;
+    const agreed = this.#blocks.filter((block) => !labels.has(block.ref) && agree(this.#labelsOf(block))).length;
+    this.bar.show(this.ledger, { open, agreed, cases: this.#cases.length, merged: labels.size, blocks: this.#blocks.length });
+  }
+
+  /** @param {Map<string, Label>} labels */
+  #states(labels) {
+    /** @type {Map<number, string>} */
+    const states = new Map();
+    const open = new Set(this.#cases.map((one) => one.block.index));
+    for (const block of this.#blocks) {
+      const label = labels.get(block.ref);
+      if (label) states.set(block.index, label.kept ? "kept" : "dropped");
+      else if (open.has(block.index)) states.set(block.index, "conflict");
+      else if (agree(this.#labelsOf(block))) states.set(block.index, "agreed");
+    }
+    return states;
+  }
+
+  /**
+   * @param {Change} change
+   * @param {number} revision
+   */
+  #send(change, revision) {
+    return api(`${this.path}/${change.type}`, { json: { annotator: MERGED, by: this.by, revision, ...change, type: undefined } });
+  }
+}
+
+const FRAME_STYLE = `
+mm-block[data-state="agreed"] { border-bottom: 1px dotted rgb(27 107 52 / 70%); }
+mm-block[data-focus] { outline: 3px solid rgb(176 96 0) !important; opacity: 1; }
+`;
+
+/**
+ * Whether all labels say the same. Of what is dropped it does not matter what it is, but for comments.
+ * @param {Map<string, Label>} labels
+ */
+function agree(labels) {
+  const [first, ...others] = labels.values();
+  const kindOf = (/** @type {Label} */ { kept, kind }) => (kept || kind === "comment" ? kind : "");
+  return first !== undefined && others.every((label) => label.kept === first.kept && kindOf(label) === kindOf(first));
+}

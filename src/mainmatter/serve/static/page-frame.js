@@ -1,0 +1,303 @@
+// A page as rendered, in a frame that runs no script (serve/frames.py), with its blocks tinted in place.
+//
+// The frame's document is inert: all pointer and keyboard handling is in ours. The frame is as high as its content, so
+// that our container scrolls and a point of it is a point of the page.
+// @ts-check
+
+import { calm } from "./page-calm.js";
+import { element } from "./shell.js";
+
+// Narrower panes show the page as it would be on a small screen; wider ones scale a desktop page down to fit.
+const DESKTOP_WIDTH = 900;
+const NARROW = 520;
+const FIRST_HEIGHT = 700;
+const MOST_HEIGHT = 4_000_000;
+const MOST_FITS = 3;
+const DRAG_PIXELS = 5;
+
+// Many pages are hidden until a script shows them, and their icons are as large as a style sheet says. No opacity of ours: a layer for each of 100,000 blocks is more than browsers can bear.
+const TINTS = `
+html { overflow: hidden !important; height: auto !important; }
+body { overflow: visible !important; position: static !important; height: auto !important; }
+html, body { display: block !important; visibility: visible !important; opacity: 1 !important; animation: none !important; }
+:where(svg:not([width], [height])) { width: 2em; height: 2em; }
+mm-block { pointer-events: auto !important; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
+mm-block[data-state="kept"] { background: rgb(46 160 80 / 20%) !important; box-shadow: -3px 0 0 rgb(27 107 52 / 90%); }
+mm-block[data-state="comment"] { background: rgb(120 80 170 / 20%) !important; box-shadow: -3px 0 0 rgb(107 74 134 / 90%); border-bottom: 1px dotted; }
+mm-block[data-state="dropped"] { background: rgb(150 120 115 / 13%) !important; color: color-mix(in srgb, currentColor 62%, transparent) !important; text-decoration: line-through 1px rgb(138 59 50 / 75%); }
+mm-block[data-state="conflict"] { background: rgb(240 170 40 / 28%) !important; box-shadow: 0 2px 0 rgb(138 83 0 / 90%); }
+mm-block[data-focus] { outline: 2px solid rgb(176 96 0) !important; outline-offset: 1px; background: rgb(255 200 60 / 42%) !important; }
+mm-block[data-pinned] { outline-style: dashed !important; }
+`;
+
+/**
+ * @typedef {object} Handlers
+ * @property {(block: number | null) => void} [onHover] the pointer is over a block, or over none
+ * @property {(block: number, event: PointerEvent) => void} [onPick] a block was clicked or tapped
+ * @property {(from: number, to: number, isDone: boolean, event: PointerEvent) => void} [onDrag] the mouse goes from one
+ *   block to another with its button down; with isDone it was let go. Without this, dragging does nothing.
+ * @property {() => void} [onLoad] a page is there
+ */
+
+export class PageFrame {
+  /**
+   * @param {HTMLElement} host an empty element; it becomes the scrolling container
+   * @param {Handlers & {label?: string}} [options]
+   */
+  constructor(host, options = {}) {
+    this.host = host;
+    this.options = options;
+    this.scale = 1;
+    /** @type {Map<number, HTMLElement[]>} */
+    this.marks = new Map();
+    /** @type {Map<number, string>} */
+    this.states = new Map();
+    this.highlighted = /** @type {number | null} */ (null);
+    this.extraStyle = "";
+    const label = options.label ?? "The page as rendered";
+    this.frame = /** @type {HTMLIFrameElement} */ (element("iframe", {
+      sandbox: "allow-same-origin", title: label, tabindex: "-1", referrerpolicy: "no-referrer",
+    }));
+    this.overlay = element("div", { class: `page-overlay${options.onPick || options.onDrag ? " can-pick" : ""}` });
+    this.sizer = element("div", { class: "page-sizer" }, this.frame, this.overlay);
+    host.classList.add("page-frame");
+    host.tabIndex = 0;
+    host.setAttribute("role", "region");
+    host.setAttribute("aria-label", label);
+    host.replaceChildren(this.sizer);
+    this.#listen();
+    new ResizeObserver(() => this.fit()).observe(host);
+  }
+
+  /** The frame's document, once a page is there. @returns {Document | null} */
+  get document() {
+    return this.frame.contentDocument;
+  }
+
+  /**
+   * Show the page of a URL of this server (/frame/KEY).
+   *
+   * @param {string} url
+   * @returns {Promise<void>} settled when the page is there; states that were set before hold for it
+   */
+  load(url) {
+    return new Promise((resolve) => {
+      this.frame.addEventListener("load", () => {
+        this.#adopt();
+        this.options.onLoad?.();
+        resolve();
+      }, { once: true });
+      this.marks.clear();
+      this.highlighted = null;
+      this.host.scrollTop = 0;
+      this.frame.src = url;
+    });
+  }
+
+  /** Show no page. */
+  clear() {
+    this.marks.clear();
+    this.states.clear();
+    this.frame.removeAttribute("src");
+    this.sizer.style.setProperty("height", "0");
+  }
+
+  /**
+   * Say what each block is: "kept", "dropped", "comment", "conflict", or a word of your own (see addStyle). Blocks that
+   * are not named have no state. Only what changes is touched, so it can be called at every move of a slider.
+   *
+   * @param {Map<number, string> | string[]} states
+   */
+  setStates(states) {
+    const next = Array.isArray(states) ? new Map(states.entries()) : new Map(states);
+    for (const [block, marks] of this.marks) {
+      const state = next.get(block);
+      if (state !== this.states.get(block)) for (const mark of marks) setData(mark, "state", state);
+    }
+    this.states = next;
+  }
+
+  /** Change the state of one block. @param {number} block @param {string | null} state */
+  setState(block, state) {
+    if (state === null) this.states.delete(block);
+    else this.states.set(block, state);
+    for (const mark of this.marks.get(block) ?? []) setData(mark, "state", state ?? undefined);
+  }
+
+  /** Make one block stand out, or none. @param {number | null} block @param {{pinned?: boolean}} [how] */
+  highlight(block, how = {}) {
+    if (this.highlighted !== null) {
+      for (const mark of this.marks.get(this.highlighted) ?? []) {
+        setData(mark, "focus", undefined);
+        setData(mark, "pinned", undefined);
+      }
+    }
+    this.highlighted = block;
+    if (block === null) return;
+    for (const mark of this.marks.get(block) ?? []) {
+      setData(mark, "focus", "");
+      setData(mark, "pinned", how.pinned ? "" : undefined);
+    }
+  }
+
+  /** Style rules for states of your own, such as `mm-block[data-state="heading"] {...}`. @param {string} css */
+  addStyle(css) {
+    this.extraStyle = css;
+    const sheet = this.document?.querySelector("style[data-mainmatter]");
+    if (sheet) sheet.textContent = TINTS + css;
+  }
+
+  /**
+   * Bring a block into view, if it is out of it.
+   *
+   * @param {number} block
+   * @returns {boolean} whether the page shows the block at all
+   */
+  scrollTo(block) {
+    const place = this.placeOf(block);
+    if (!place) return false;
+    const { scrollTop, clientHeight } = this.host;
+    if (place.top < scrollTop || place.top + Math.min(place.height, clientHeight / 2) > scrollTop + clientHeight) {
+      this.host.scrollTop = Math.max(0, place.top - clientHeight / 3);
+    }
+    return true;
+  }
+
+  /** Where a block stands in the container's content; null where the page hides it. @param {number} block */
+  placeOf(block) {
+    const boxes = (this.marks.get(block) ?? []).flatMap((mark) => [...mark.getClientRects()]).filter((box) => box.width && box.height);
+    if (!boxes.length) return null;
+    const top = Math.min(...boxes.map((box) => box.top));
+    const bottom = Math.max(...boxes.map((box) => box.bottom));
+    return { top: top * this.scale, height: (bottom - top) * this.scale };
+  }
+
+  /**
+   * The block at a point of our window: the one whose text is there, or whose element has no other.
+   *
+   * @param {number} x clientX
+   * @param {number} y clientY
+   * @returns {number | null}
+   */
+  blockAt(x, y) {
+    const inside = this.document;
+    if (!inside) return null;
+    const box = this.frame.getBoundingClientRect();
+    const found = inside.elementsFromPoint((x - box.left) / this.scale, (y - box.top) / this.scale);
+    for (const one of found) {
+      const mark = one.closest("mm-block");
+      if (mark) return blockOf(mark);
+    }
+    return found.length ? onlyBlockIn(found[0]) : null;
+  }
+
+  /** Fit the page into the container; called by itself when that changes its size. */
+  fit() {
+    const inside = this.document;
+    const space = this.host.clientWidth;
+    if (!inside?.documentElement || !space || !this.frame.getAttribute("src")) return;
+    const width = space < NARROW ? space : Math.max(space, DESKTOP_WIDTH);
+    this.scale = space / width;
+    const style = this.frame.style;
+    style.setProperty("width", `${width}px`);
+    style.setProperty("height", `${FIRST_HEIGHT}px`);
+    style.setProperty("transform", `scale(${this.scale})`);
+    let height = 0;
+    // What a style sheet from the web measures by the window grows with the frame: it may do so a little.
+    for (let i = 0; i < MOST_FITS && contentHeight(inside) > height; i++) {
+      height = Math.min(MOST_HEIGHT, contentHeight(inside));
+      style.setProperty("height", `${height}px`);
+    }
+    this.sizer.style.setProperty("height", `${Math.ceil(height * this.scale)}px`);
+  }
+
+  /** Take a page over that has just been loaded: find its marks, tint them. */
+  #adopt() {
+    const inside = this.document;
+    if (!inside?.documentElement) return;
+    const sheet = inside.createElement("style");
+    sheet.setAttribute("data-mainmatter", "");
+    sheet.textContent = TINTS + this.extraStyle;
+    (inside.head ?? inside.documentElement).append(sheet);
+    calm(inside, FIRST_HEIGHT);
+    this.marks.clear();
+    for (const mark of /** @type {NodeListOf<HTMLElement>} */ (inside.querySelectorAll("mm-block[data-block]"))) {
+      const block = blockOf(mark);
+      if (block === null) continue;
+      const known = this.marks.get(block);
+      if (known) known.push(mark);
+      else this.marks.set(block, [mark]);
+    }
+    const states = this.states;
+    this.states = new Map();
+    this.setStates(states);
+    this.fit();
+  }
+
+  #listen() {
+    let start = /** @type {{x: number, y: number, block: number | null} | null} */ (null);
+    let isDragging = false;
+    let last = /** @type {number | null} */ (null);
+    let hovered = /** @type {number | null} */ (null);
+    const hover = (/** @type {number | null} */ block) => {
+      if (block !== hovered) this.options.onHover?.(block);
+      hovered = block;
+    };
+    this.overlay.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+      if (event.button !== 0) return;
+      start = { x: event.clientX, y: event.clientY, block: this.blockAt(event.clientX, event.clientY) };
+      isDragging = false;
+      last = start.block;
+    });
+    this.overlay.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
+      const block = this.blockAt(event.clientX, event.clientY);
+      hover(block);
+      if (!start || start.block === null || event.pointerType === "touch" || !this.options.onDrag) return;
+      const distance = Math.hypot(event.clientX - start.x, event.clientY - start.y);
+      if (!isDragging && distance > DRAG_PIXELS) {
+        isDragging = true;
+        this.overlay.setPointerCapture(event.pointerId);
+      }
+      if (isDragging && block !== null && block !== last) {
+        last = block;
+        this.options.onDrag(start.block, block, false, event);
+      }
+    });
+    this.overlay.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => {
+      const from = start?.block ?? null;
+      const wasDragged = isDragging && last !== from;
+      start = null;
+      isDragging = false;
+      if (from === null) return;
+      if (wasDragged && last !== null) this.options.onDrag?.(from, last, true, event);
+      else if (this.blockAt(event.clientX, event.clientY) === from) this.options.onPick?.(from, event);
+    });
+    this.overlay.addEventListener("pointercancel", () => { start = null; isDragging = false; });
+    this.overlay.addEventListener("pointerleave", () => hover(null));
+  }
+}
+
+/** @param {Document} page */
+function contentHeight(page) {
+  return Math.max(page.documentElement.scrollHeight, page.body?.scrollHeight ?? 0);
+}
+
+/** @param {Element} mark */
+function blockOf(mark) {
+  const block = Number(mark.getAttribute("data-block"));
+  return Number.isInteger(block) && block >= 0 ? block : null;
+}
+
+/** The block of an element that has the text of no other: its padding counts as the block. @param {Element} container */
+function onlyBlockIn(container) {
+  const first = container.querySelector("mm-block");
+  const block = first && blockOf(first);
+  if (block === null || container.querySelector(`mm-block:not([data-block="${block}"])`)) return null;
+  return block;
+}
+
+/** @param {HTMLElement} mark @param {string} name @param {string | undefined} value */
+function setData(mark, name, value) {
+  if (value === undefined) mark.removeAttribute(`data-${name}`);
+  else mark.setAttribute(`data-${name}`, value);
+}

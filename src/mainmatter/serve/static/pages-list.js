@@ -1,0 +1,239 @@
+// @ts-check
+/**
+ * All pages of the workbench: where each stands, for this annotator and for the others.
+ *
+ * @typedef {{id: number, name: string, url: string | null, source: string, note: string, blocks: number,
+ *   status: string, labelled: number, done: boolean, others: {annotator: string, labelled: number, done: boolean}[],
+ *   merged: number, conflicts: number | null, lost: number | null}} PageRow
+ */
+import { api, busy, debounced, element, showProblem } from "./shell.js";
+import { AddPages } from "./annotate-import.js";
+import { ExportPages } from "./annotate-export.js";
+import { count, kappaInWords, percent } from "./annotate-words.js";
+
+const AT_ONCE = 200; // rows; more are shown when asked for
+const FILTERS = [
+  ["all", "All pages"],
+  ["open", "I am not done with"],
+  ["mine", "I am done with"],
+  ["one", "One annotator is done with"],
+  ["conflict", "With conflicts"],
+  ["merged", "Merged"],
+];
+
+export class PagesView {
+  /** @type {PageRow[]} */
+  #pages = [];
+  /** @type {Map<number, {text: number | null, kept_kappa: number | null, kind_kappa: number | null}>} */
+  #agreement = new Map();
+  #most = AT_ONCE;
+  #closed = false;
+
+  /** @param {string} annotator */
+  constructor(annotator) {
+    this.annotator = annotator;
+    this.filter = element("select", { id: "filter" }, ...FILTERS.map(([value, word]) => element("option", { value }, word)));
+    this.search = element("input", { id: "search", type: "search", placeholder: "Name, address or note" });
+    this.rows = element("tbody", {});
+    this.count = element("p", { class: "soft", role: "status" });
+    this.more = element("button", { type: "button", hidden: true }, "Show more");
+    this.begin = element("a", { class: "button primary", href: "#/", hidden: true }, "Label the next page");
+    this.figures = element("dl", { class: "figures", "aria-label": "Agreement over all pages" });
+    this.problem = element("div", {});
+    this.adding = new AddPages(() => this.refresh());
+    this.exporting = new ExportPages();
+    this.table = element("div", { class: "table-scroll sheet flush" }, this.#makeTable());
+    this.empty = element("div", { class: "sheet empty", hidden: true }, element("h2", {}, "No pages yet"), element("p", {}, "Add some: files, an address, or what the server's import folder holds."));
+    this.filters = this.#filters();
+    this.element = element("div", { class: "stack" }, this.#head(), this.problem, this.figures, this.adding.element, this.exporting.element, this.filters, this.empty, this.table, this.more);
+    this.#listen();
+  }
+
+  async open() {
+    await this.refresh();
+    if (!this.#pages.length) this.adding.open();
+  }
+
+  mayLeave() {
+    return true;
+  }
+
+  close() {
+    this.#closed = true;
+    this.adding.close();
+  }
+
+  async refresh() {
+    const { pages, annotators } = await busy(this.element, api(`/api/annotate/pages?annotator=${encodeURIComponent(this.annotator)}`));
+    this.#pages = pages;
+    this.exporting.load(annotators);
+    this.#show();
+    void this.#loadAgreement();
+  }
+
+  async #loadAgreement() {
+    if (!this.#pages.some((page) => page.conflicts !== null && page.others.length + (page.labelled ? 1 : 0) > 1)) return;
+    try {
+      const report = await api(`/api/annotate/agreement?annotator=${encodeURIComponent(this.annotator)}`);
+      if (this.#closed) return;
+      this.#agreement = new Map(report.pages.map((/** @type {any} */ page) => [page.id, page]));
+      this.#showFigures(report);
+      this.#show();
+    } catch (error) {
+      showProblem(this.problem, error);
+    }
+  }
+
+  #head() {
+    return element("div", { class: "row" }, this.count, element("div", { class: "grow" }), this.begin, this.adding.button, this.exporting.button);
+  }
+
+  #filters() {
+    return element(
+      "div",
+      { class: "row end filters", role: "search", "aria-label": "Filter pages" },
+      element("div", { class: "field" }, element("label", { for: "filter" }, "Show"), this.filter),
+      element("div", { class: "field grow" }, element("label", { for: "search" }, "Find"), this.search),
+    );
+  }
+
+  #makeTable() {
+    const heads = ["Page", "You", "Others", "Conflicts", "Agreement", "Status", ""];
+    return element(
+      "table",
+      { class: "data pages" },
+      element("caption", { class: "visually-hidden" }, "Pages"),
+      element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head || element("span", { class: "visually-hidden" }, "What to do"))))),
+      this.rows,
+    );
+  }
+
+  #listen() {
+    this.filter.addEventListener("change", () => this.#show());
+    this.search.addEventListener("input", debounced(() => this.#show(), 120));
+    this.more.addEventListener("click", () => {
+      this.#most += AT_ONCE;
+      this.#show();
+    });
+  }
+
+  #show() {
+    const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const chosen = this.#pages.filter((page) => passes(page, this.filter.value) && words.every((word) => textOf(page).includes(word)));
+    this.rows.replaceChildren(...chosen.slice(0, this.#most).map((page) => this.#row(page)));
+    this.more.hidden = chosen.length <= this.#most;
+    this.empty.hidden = this.#pages.length > 0;
+    this.table.hidden = !this.#pages.length;
+    this.filters.hidden = !this.#pages.length;
+    const done = this.#pages.filter((page) => page.done).length;
+    this.count.textContent = this.#pages.length
+      ? `${count(chosen.length, "page")}${chosen.length < this.#pages.length ? ` of ${this.#pages.length}` : ""} · you are done with ${done}`
+      : "";
+    const next = this.#pages.find((page) => !page.done && page.status !== "merged");
+    this.begin.hidden = !next;
+    if (next) this.begin.href = `#/page/${next.id}`;
+  }
+
+  /** @param {PageRow} page */
+  #row(page) {
+    const labellers = page.others.length + (page.labelled ? 1 : 0);
+    return element(
+      "tr",
+      {},
+      element(
+        "th",
+        { scope: "row", class: "page-cell" },
+        element("a", { href: `#/page/${page.id}` }, page.name),
+        element("span", { class: "soft small address" }, [page.url === page.name ? "" : page.url, count(page.blocks, "block"), page.note].filter(Boolean).join(" · ")),
+      ),
+      cell("You", progressOf(page.labelled, page.blocks, page.done)),
+      cell("Others", othersOf(page)),
+      cell("Conflicts", page.conflicts === null ? element("span", { class: "soft", title: "You see it when you are done with the page" }, "hidden") : labellers > 1 ? String(page.conflicts) : "–"),
+      cell("Agreement", this.#agreementOf(page)),
+      cell("Status", statusBadge(page)),
+      cell("", labellers > 1 || page.merged ? element("a", { href: `#/merge/${page.id}`, "aria-label": `Merge ${page.name}` }, "Merge") : "", "action"),
+    );
+  }
+
+  /** @param {PageRow} page */
+  #agreementOf(page) {
+    const known = this.#agreement.get(page.id);
+    if (!known || page.conflicts === null) return element("span", { class: "soft" }, "–");
+    return element("span", { class: "figure-cell", title: "FIASCO's text agreement; Cohen's kappa over keep and drop" }, known.text === null ? "–" : `${known.text.toFixed(1)} %`, element("span", { class: "soft" }, ` κ ${kappaInWords(known.kept_kappa)}`));
+  }
+
+  /** @param {any} report */
+  #showFigures(report) {
+    if (report.text === null && report.kept === null) return this.figures.replaceChildren();
+    return this.figures.replaceChildren(
+      figure("Text agreement", report.text === null ? "–" : `${report.text.toFixed(1)} %`, "Mean minimal edit distance between annotators' clean texts, as a similarity; FIASCO's annotators had 91.75 %"),
+      figure("Keep or drop", `${percent(report.kept)}, κ ${kappaInWords(report.kept_kappa)}`, "Share of blocks on which they agree, and Cohen's kappa"),
+      figure("Kinds", `${percent(report.kind)}, κ ${kappaInWords(report.kind_kappa)}`, "The same for heading, paragraph, list item, comment"),
+      figure("Pages", String(report.pages.length), "labelled by at least two annotators"),
+    );
+  }
+}
+
+/**
+ * @param {string} name
+ * @param {string} value
+ * @param {string} about
+ */
+function figure(name, value, about) {
+  return element("div", { class: "figure", title: about }, element("dt", {}, name), element("dd", {}, value));
+}
+
+/**
+ * @param {string} head what stands above it, for narrow screens
+ * @param {Node | string} content
+ * @param {string} [name] of the class
+ */
+function cell(head, content, name = "") {
+  return element("td", { "data-head": head, class: name || null }, content);
+}
+
+/**
+ * @param {number} labelled
+ * @param {number} blocks
+ * @param {boolean} done
+ */
+function progressOf(labelled, blocks, done) {
+  if (done) return element("span", { class: "badge kept" }, "done");
+  if (!labelled) return element("span", { class: "soft" }, "not begun");
+  return element("span", { class: "row tight nowrap" }, element("progress", { max: blocks, value: labelled, "aria-label": "Labelled blocks" }), element("span", { class: "soft small" }, `${labelled}/${blocks}`));
+}
+
+/** @param {PageRow} page */
+function othersOf(page) {
+  if (!page.others.length) return element("span", { class: "soft" }, "–");
+  return element("span", {}, page.others.map(({ annotator, done }) => `${annotator}${done ? " ✓" : " …"}`).join(", "));
+}
+
+/** @param {PageRow} page */
+function statusBadge(page) {
+  const looks = /** @type {Record<string, string>} */ ({ conflict: "conflict", merged: "kept" });
+  const badge = element("span", { class: `badge ${looks[page.status] ?? ""}` }, page.status);
+  if (!page.lost) return badge;
+  return element("span", {}, badge, element("span", { class: "badge dropped", title: "The page is cut into other blocks now" }, `${page.lost} lost`));
+}
+
+/**
+ * @param {PageRow} page
+ * @param {string} filter
+ */
+function passes(page, filter) {
+  const finished = page.others.filter(({ done }) => done).length + (page.done ? 1 : 0);
+  switch (filter) {
+    case "open": return !page.done;
+    case "mine": return page.done;
+    case "one": return finished === 1;
+    case "conflict": return Boolean(page.conflicts);
+    case "merged": return page.status === "merged";
+    default: return true;
+  }
+}
+
+/** @param {PageRow} page */
+function textOf(page) {
+  return `${page.name} ${page.url ?? ""} ${page.note} ${page.source}`.toLowerCase();
+}

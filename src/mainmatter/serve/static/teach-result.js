@@ -1,0 +1,67 @@
+// What came of a lesson, in plain words: whether to use the model, by how much it is better, and on which pages.
+// @ts-check
+
+import { element } from "/static/shell.js";
+import { counted, fillTable, interval, probability, score, signed } from "/static/teach-words.js";
+
+const MOST_PAGES = 200;
+
+/**
+ * @param {any} job a finished one
+ * @returns {HTMLElement}
+ */
+export function resultOf(job) {
+  const lesson = job.lesson;
+  const gain = lesson.gains[0];
+  const advice = lesson.recommended ? "Use the taught model" : "Keep the shipped model";
+  return element(
+    "div", { class: `result ${lesson.recommended ? "good" : "no-gain"}`, id: "result-box" },
+    element("h3", { tabindex: "-1", id: "result-heading" }, advice),
+    element("p", { class: "figures" },
+      element("span", { class: "gain" }, signed(gain.gain)), " ",
+      element("span", { class: "soft" }, `${gain.metric}: ${score(gain.shipped)} as shipped, ${score(gain.taught)} taught`)),
+    element("p", { id: "verdict" }, lesson.verdict),
+    notesOf(lesson),
+    gainsTable(lesson.gains),
+    linksOf(job),
+    pagesOf(lesson),
+  );
+}
+
+/** @param {any} lesson */
+function notesOf(lesson) {
+  const how = lesson.splitting === "site" ? "Whole sites were left out to measure on" : "Single pages were left out to measure on";
+  const start = lesson.start ? `It went on from ${lesson.start === "main" ? "the shipped model" : lesson.start}.` : "It began from nothing.";
+  const told = [
+    `${how}, in ${counted(lesson.folds, "part")}; the model itself learned from all ${counted(lesson.pages, "page")} of ${counted(lesson.sites, "site")}. ${start}`,
+    ...lesson.notes.map((/** @type {string} */ note) => `Note: ${note}.`),
+    ...(lesson.default === null ? [] : [`main as shipped reaches ${score(lesson.default)} on the same pages.`]),
+  ];
+  return element("ul", { class: "notes soft" }, ...told.map((line) => element("li", {}, line)));
+}
+
+/** @param {any[]} gains */
+function gainsTable(gains) {
+  const table = element("table", { class: "data" });
+  fillTable(table, "On pages that the models had not seen", ["metric", "#pages", "#shipped", "#taught", "#gain", "95 % interval", "#p", "#better on", "#worse on"],
+    gains.map((gain) => [gain.metric, gain.pages, score(gain.shipped), score(gain.taught), signed(gain.gain), interval(gain), probability(gain.p), gain.wins, gain.losses]));
+  return element("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": "Gains by metric" }, table);
+}
+
+/** @param {any} job */
+function linksOf(job) {
+  const method = `models/${job.name}`;
+  return element("p", { class: "row" },
+    element("a", { class: "button", href: `/?method=${encodeURIComponent(method)}` }, `Try ${job.name} in Inspect`),
+    element("a", { class: "button", href: `/compare?with=${encodeURIComponent(`main ${method}`)}` }, "Compare it with main"));
+}
+
+/** @param {any} lesson */
+function pagesOf(lesson) {
+  const pages = [...lesson.by_page].sort((a, b) => (a.taught - a.shipped) - (b.taught - b.shipped));
+  const table = element("table", { class: "data" });
+  fillTable(table, "The pages that lost most come first", ["page", "#shipped", "#taught", "#gain"],
+    pages.slice(0, MOST_PAGES).map((page) => [page.page || page.url || "?", score(page.shipped), score(page.taught), signed(page.taught - page.shipped)]));
+  return element("details", {}, element("summary", {}, `Page by page (${pages.length})`),
+    element("div", { class: "table-scroll pages", tabindex: "0", role: "region", "aria-label": "Gains by page" }, table));
+}

@@ -1,0 +1,189 @@
+// The page that teaches: it asks the server how things stand, once a second while a job runs, and shows it.
+// @ts-check
+
+import { announce, api, busy, byId, element, showProblem, toast } from "/static/shell.js";
+import { drawCurve } from "/static/learning-curve.js";
+import { resultOf } from "/static/teach-result.js";
+import { CURVE_COLUMNS, READINESS, STATES, counted, curveRows, fillTable, interval, probability, score, signed } from "/static/teach-words.js";
+
+const WHILE_RUNNING = 1000; // milliseconds between questions
+const OTHERWISE = 10000;
+const PARTS = 1000; // of the progress bar
+
+/** What is shown, by part of the page: nothing is drawn again that has not changed, or focus would be lost. */
+const shown = new Map();
+let timer = 0;
+/** @type {any} */
+let stand = null;
+/** The state of the job at the last look; null before the first. @type {string | null} */
+let lastState = null;
+
+/** Draw a part of the page if what it shows has changed. @param {string} part @param {unknown} facts @param {() => void} draw */
+function refresh(part, facts, draw) {
+  const key = JSON.stringify(facts);
+  if (shown.get(part) === key) return;
+  shown.set(part, key);
+  draw();
+}
+
+async function look() {
+  clearTimeout(timer);
+  try {
+    stand = await api("/api/teach");
+    refresh("problem", null, () => showProblem(byId("problem"), null));
+    show();
+  } catch (error) {
+    shown.delete("problem");
+    showProblem(byId("problem"), error);
+  }
+  timer = window.setTimeout(look, stand?.job?.state === "running" ? WHILE_RUNNING : OTHERWISE);
+}
+
+function show() {
+  const { ready, methods, job, lessons, models } = stand;
+  refresh("ready", ready, () => showReady(ready));
+  refresh("methods", methods, () => showMethods(methods));
+  refresh("start", [ready.usable, job?.state], () => showStart(ready, job));
+  refresh("job", job, () => showJob(job));
+  refresh("models", models, () => showModels(models));
+  refresh("lessons", lessons, () => showLessons(lessons));
+}
+
+/** @param {any} ready */
+function showReady(ready) {
+  byId("ready-figure").replaceChildren(
+    element("strong", {}, String(ready.usable)), ` of ${counted(ready.pages, "page")} ready`,
+  );
+  byId("ready-parts").replaceChildren(...READINESS.filter(([name]) => ready[name]).map(([name, words, kind]) =>
+    element("li", {}, element("span", { class: `badge ${kind}` }, String(ready[name])), ` ${words}`)));
+  const hint = byId("ready-hint");
+  const annotate = element("a", { href: "/annotate" }, "Annotate");
+  if (ready.usable < ready.needed) {
+    hint.replaceChildren(`Teaching needs at least ${ready.needed} pages. Label pages in `, annotate, ", mark them as done, and merge conflicts.");
+  } else hint.replaceChildren("More pages teach more; add some in ", annotate, ".");
+}
+
+/** @param {any[]} methods */
+function showMethods(methods) {
+  const select = byId("method");
+  const chosen = select.value;
+  select.replaceChildren(...methods.map((method) => element("option", { value: method.name }, method.name)));
+  if (methods.some((method) => method.name === chosen)) select.value = chosen;
+  showMethod();
+}
+
+function showMethod() {
+  const method = stand.methods.find((/** @type {any} */ each) => each.name === byId("method").value);
+  byId("method-about").textContent = method ? `${method.name}: ${method.summary}; it ${method.begins}.` : "";
+}
+
+/** @param {any} ready @param {any} job */
+function showStart(ready, job) {
+  const isRunning = job?.state === "running";
+  const isEnough = ready.usable >= ready.needed;
+  byId("start").disabled = isRunning || !isEnough;
+  byId("start-about").textContent = isRunning ? "One model at a time: wait for the one below, or cancel it."
+    : isEnough ? `Learns from ${counted(ready.usable, "page")}.` : `${ready.needed - ready.usable} more to go.`;
+  if (!byId("name").value && !isRunning) byId("name").value = `taught-${ready.usable}-pages`;
+}
+
+/** @param {any} job */
+function showJob(job) {
+  byId("job").hidden = !job;
+  if (!job) return;
+  const [words, kind] = STATES[job.state];
+  const isRunning = job.state === "running";
+  byId("job-heading").textContent = `${job.name} (${job.method})`;
+  byId("job-state").textContent = words;
+  byId("job-state").className = `badge ${kind}`;
+  byId("cancel").hidden = !isRunning;
+  byId("job-progress").hidden = !isRunning;
+  byId("job-progress").value = Math.round((PARTS * job.done) / Math.max(1, job.of));
+  byId("job-doing").hidden = !isRunning;
+  byId("job-doing").textContent = job.doing ? `${Math.floor((100 * job.done) / Math.max(1, job.of))} %: ${job.doing}` : "starting";
+  refresh("job-problem", [job.id, job.error], () => showProblem(byId("job-problem"), job.error));
+  refresh("result", [job.id, job.lesson], () => byId("result").replaceChildren(...(job.lesson ? [resultOf(job)] : [])));
+  refresh("curve", job.points, () => showCurve(job.points));
+  byId("job-command").textContent = job.command;
+  byId("job-log").replaceChildren(...job.log.map((/** @type {string} */ line) => element("li", {}, line)));
+  tell(job);
+}
+
+/** Say when a job has ended; not when the page is opened on one that ended long ago. @param {any} job */
+function tell(job) {
+  if (lastState === "running" && job.state !== "running") {
+    announce(job.lesson ? job.lesson.verdict : `${job.name}: ${STATES[job.state][0]}. ${job.error}`);
+  }
+  lastState = job.state;
+}
+
+/** @param {any[]} points */
+function showCurve(points) {
+  byId("curve-part").hidden = points.length === 0;
+  if (!points.length) return;
+  const last = points[points.length - 1];
+  const label = `Learning curve: ${counted(last.pages, "page")} teach ${last.metric} ${score(last.taught)}; as shipped ${score(last.shipped)}. The table below has all points.`;
+  byId("curve-picture").replaceChildren(drawCurve(
+    points.map((point) => ({ pages: point.pages, value: point.taught, low: point.shipped + point.low, high: point.shipped + point.high })),
+    { label, line: last.shipped, lineLabel: `as shipped, ${score(last.shipped)}`, valueLabel: `taught, ${last.metric}` },
+  ));
+  fillTable(byId("curve-table"), "Each model was measured on pages that it had not learned from. Upright lines: 95 % interval of the gain.", CURVE_COLUMNS, curveRows(points));
+}
+
+/** @param {any[]} lessons */
+function showLessons(lessons) {
+  byId("lessons").hidden = lessons.length === 0;
+  if (!lessons.length) return;
+  const byPages = [...lessons].sort((a, b) => a.pages - b.pages);
+  const points = byPages.map((lesson) => ({ pages: lesson.pages, value: lesson.gain, low: lesson.low, high: lesson.high }));
+  const label = `Gain of ${counted(lessons.length, "lesson")} by number of pages; the table below has all of them.`;
+  const picture = () => drawCurve(points, { label, line: 0, lineLabel: "no gain", valueLabel: "gain over the shipped model" });
+  byId("lessons-picture").replaceChildren(...(points[0].pages < points[points.length - 1].pages ? [picture()] : []));
+  fillTable(byId("lessons-table"), "All lessons, the latest first", ["when", "model", "method", "#pages", "#gain", "95 % interval", "#p", "advice"],
+    [...lessons].reverse().map((lesson) => [
+      new Date(lesson.time).toLocaleString(), lesson.name, lesson.method.split(":")[0], lesson.pages, signed(lesson.gain), interval(lesson), probability(lesson.p),
+      lesson.recommended ? "use it" : "keep the shipped one",
+    ]));
+}
+
+/** @param {any[]} models */
+function showModels(models) {
+  byId("models").hidden = models.length === 0;
+  fillTable(byId("models-table"), "Models of this workbench; each can be chosen wherever a method can", ["name", "method", "#pages", "#gain", "advice", "card", ""],
+    models.map((model) => [
+      element("a", { href: `/?method=${encodeURIComponent(model.method_name)}` }, model.name),
+      model.method ?? "damaged", model.pages ?? "", model.gain?.gain === undefined ? "" : signed(model.gain.gain),
+      model.problem || (model.recommended === true ? "use it" : model.recommended === false ? "keep the shipped one" : ""),
+      element("details", {}, element("summary", { "aria-label": `Card of ${model.name}` }, "card"), element("pre", { class: "card", tabindex: "0" }, JSON.stringify(model.card ?? {}, null, 1))),
+      element("button", { type: "button", class: "quiet", "aria-label": `Delete ${model.name}`, on: { click: () => remove(model.name) } }, "Delete"),
+    ]));
+}
+
+/** @param {string} name */
+async function remove(name) {
+  if (!window.confirm(`Delete the model ${name}? That cannot be undone.`)) return;
+  await act(api(`/api/teach/models/${encodeURIComponent(name)}`, { method: "DELETE" }), `Deleted ${name}.`);
+  byId("models-heading").focus();
+}
+
+/** Do something, say so, and look again. @param {Promise<any>} promise @param {string} done */
+async function act(promise, done) {
+  try {
+    await busy(byId("main"), promise);
+    toast(done);
+    showProblem(byId("problem"), null);
+    await look();
+  } catch (error) {
+    showProblem(byId("problem"), error);
+  }
+}
+
+byId("start-form").addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
+  event.preventDefault();
+  const asked = { name: byId("name").value.trim(), method: byId("method").value, split: byId("split").value, curve: byId("curve").checked };
+  act(api("/api/teach", { json: asked }), "Teaching has begun.");
+});
+byId("cancel").addEventListener("click", () => act(api("/api/teach/cancel", { method: "POST" }), "Cancelled."));
+byId("method").addEventListener("change", showMethod);
+document.addEventListener("visibilitychange", () => { if (!document.hidden) look(); });
+look();

@@ -1,0 +1,121 @@
+"""Compare in a real browser: several methods on one page, their differences marked, measured against a gold text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mainmatter import clean
+
+pytest.importorskip("playwright")
+pytest.importorskip("rapidfuzz")
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Page
+
+EXAMPLE = (Path(__file__).parents[2] / "src/mainmatter/serve/static/example.html").read_text()
+SMALL = {"width": 400, "height": 800}
+
+
+def open_page(tab: Page, address: str = "/compare?with=main+density", html: str = EXAMPLE) -> None:
+    tab.goto(address)
+    expect(tab.locator("html")).to_have_attribute("data-ready", "true")
+    tab.fill("#input-text", html)
+    tab.click("#input-go")
+    expect(tab.locator("#columns .column")).not_to_have_count(0)
+
+
+def words(tab: Page, name: str, without: str) -> list[str]:
+    """The words of a column, without its marks of one kind."""
+    text = tab.locator(f'.column[data-name="{name}"] .prose').evaluate(
+        "(prose, without) => { const copy = prose.cloneNode(true); "
+        "copy.querySelectorAll(without).forEach((mark) => mark.replaceWith(' ')); return copy.textContent; }",
+        without,
+    )
+    return str(text).split()
+
+
+def test_two_methods_stand_side_by_side_with_their_differences(tab: Page) -> None:
+    open_page(tab)
+    columns = tab.locator("#columns .column")
+    expect(columns).to_have_count(2)
+    boxes = [columns.nth(i).bounding_box() for i in (0, 1)]
+    assert boxes[0] is not None
+    assert boxes[1] is not None
+    assert boxes[0]["y"] == boxes[1]["y"]
+    expect(columns.nth(0).locator("ins, del")).to_have_count(0)
+    expect(columns.nth(1).locator("del").first).to_contain_text("The clock that counted fish")
+    assert words(tab, "main", "del") == clean(EXAMPLE).text.split()
+    assert words(tab, "density", "del") == clean(EXAMPLE, method="density").text.split()
+    assert words(tab, "density", "ins") == clean(EXAMPLE).text.split()
+    expect(tab.locator("#legend")).to_contain_text("main")
+    expect(tab.locator("#metrics")).to_be_hidden()
+
+
+def test_with_a_gold_text_all_are_measured_and_the_best_is_marked(tab: Page) -> None:
+    open_page(tab)
+    tab.check("input[name=method][value=turbohtml]")
+    tab.click("#gold-panel summary")
+    tab.fill("#gold", clean(EXAMPLE).cleaneval())
+    tab.click("#compare-go")
+    expect(tab.locator("#metrics")).to_be_visible()
+    expect(tab.locator("#columns .column")).to_have_count(3)
+    row = tab.locator("#metrics-table tr", has_text="combined")
+    cells = row.locator("td.number")
+    expect(cells.nth(0)).to_have_text("100.0")
+    expect(cells.nth(0)).to_have_class("number best")
+    expect(cells.nth(1)).not_to_have_class("number best")
+    expect(tab.locator("#legend")).to_contain_text("the gold text")
+    assert words(tab, "density", "ins") == clean(EXAMPLE).text.split()
+    tab.reload()  # keeps the page, the methods and the gold text
+    expect(tab.locator("#metrics")).to_be_visible()
+    expect(tab.locator("#columns .column")).to_have_count(3)
+    tab.check("#only-differences")
+    expect(tab.locator('.column[data-name="density"] .same').first).to_contain_text("…")
+
+
+def test_markup_of_a_page_is_shown_as_text(tab: Page) -> None:
+    html = (
+        "<title>T</title><h1>Tags</h1><p>Write &lt;b onclick=x&gt;bold&lt;/b&gt; and &lt;script&gt; with care, always."
+    )
+    open_page(tab, html=html)
+    expect(tab.locator('.column[data-name="main"]')).to_contain_text("<b onclick=x>bold</b> and <script> with care")
+    expect(tab.locator("#columns b")).to_have_count(0)
+
+
+def test_a_page_goes_from_inspect_to_compare(tab: Page) -> None:
+    tab.goto("/")
+    expect(tab.locator("html")).to_have_attribute("data-ready", "true")
+    tab.click("#input-example")
+    expect(tab.locator("#page-title")).to_be_visible()
+    tab.get_by_role("link", name="Compare").click()
+    expect(tab.locator("#columns .column").first).to_contain_text("The clock that counted fish")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_is_accessible_in_both_schemes(
+    new_tab: Callable[..., Page], axe: Callable[[Page], list[str]], scheme: str
+) -> None:
+    tab = new_tab(color_scheme=scheme)
+    open_page(tab)
+    tab.click("#gold-panel summary")
+    tab.fill("#gold", "The clock that counted fish")
+    tab.click("#compare-go")
+    expect(tab.locator("#metrics")).to_be_visible()
+    assert axe(tab) == []
+
+
+def test_it_can_be_used_on_a_small_screen(new_tab: Callable[..., Page], axe: Callable[[Page], list[str]]) -> None:
+    tab = new_tab(viewport=SMALL)
+    open_page(tab, "/compare?with=main+density+ice-heuristic")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= SMALL["width"]
+    expect(tab.locator('.column[data-name="density"]')).to_be_visible()
+    expect(tab.locator('.column[data-name="main"]')).to_be_hidden()
+    tab.select_option("#chooser", label="main")
+    expect(tab.locator('.column[data-name="main"]')).to_be_visible()
+    assert axe(tab) == []

@@ -1,0 +1,296 @@
+"""Inspect in a real browser: what is kept is shown, everywhere at once."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mainmatter import clean
+
+pytest.importorskip("playwright")
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Locator, Page
+
+STATIC = Path(__file__).parents[2] / "src/mainmatter/serve/static"
+EXAMPLE = (STATIC / "example.html").read_text()
+URL = "https://harbourlamp.example/stories/tide-clock"
+BLOCK = 8  # a paragraph of the example
+SMALL = {"width": 400, "height": 800}
+KEPT_IN_FRAME = """() => [...document.querySelector("#page iframe").contentDocument.querySelectorAll("mm-block")]
+    .filter((mark) => mark.dataset.state === "kept").map((mark) => Number(mark.dataset.block))"""
+
+
+def open_page(tab: Page, html: str = EXAMPLE, address: str = "/") -> None:
+    tab.goto(address)
+    expect(tab.locator("html")).to_have_attribute("data-ready", "true")
+    tab.fill("#input-text", html)
+    if html is EXAMPLE:
+        tab.fill("#input-url", URL)
+    tab.click("#input-go")
+    expect(tab.locator("#result")).to_be_visible()
+    expect(tab.locator("#main")).not_to_have_attribute("aria-busy", "true")
+    expect(tab.frame_locator("#page iframe").locator("mm-block[data-state]").first).to_be_attached()
+
+
+def frame_mark(tab: Page, block: int) -> Locator:
+    return tab.frame_locator("#page iframe").locator(f'mm-block[data-block="{block}"]').first
+
+
+def kept_in_frame(tab: Page) -> set[int]:
+    return set(tab.evaluate(KEPT_IN_FRAME))
+
+
+def text_of(tab: Page) -> str:
+    return str(tab.locator("#clean-text").text_content())
+
+
+def set_dial(tab: Page, value: float) -> None:
+    tab.locator("#dial").evaluate(
+        "(dial, value) => { dial.value = value; dial.dispatchEvent(new Event('input')); "
+        "dial.dispatchEvent(new Event('change')); }",
+        value,
+    )
+
+
+def test_a_pasted_page_is_shown_with_its_text(tab: Page) -> None:
+    open_page(tab)
+    extraction = clean(EXAMPLE, url=URL)
+    expect(tab.locator("#page-title")).to_have_text("The clock that counted fish")
+    expect(tab.locator("#counts")).to_contain_text(f"{len(extraction)} of {len(extraction.document)} blocks kept")
+    expect(tab.locator("#counts")).to_contain_text("page type: article")
+    assert text_of(tab) == extraction.text
+    assert kept_in_frame(tab) == set(extraction.kept.nonzero()[0].tolist())
+    expect(frame_mark(tab, BLOCK)).to_have_attribute("data-state", "kept")
+    expect(frame_mark(tab, 0)).to_have_attribute("data-state", "dropped")
+    assert "rgba(46, 160, 80" in frame_mark(tab, BLOCK).evaluate("mark => getComputedStyle(mark).backgroundColor")
+    assert "line-through" in frame_mark(tab, 0).evaluate("mark => getComputedStyle(mark).textDecorationLine")
+    tab.click("#about summary")
+    expect(tab.locator("#metadata")).to_contain_text("Ida Marsh")
+
+
+def test_formats_and_wishes_are_those_of_the_library(tab: Page) -> None:
+    open_page(tab)
+    tab.check("input[name=format][value=cleaneval]", force=True)
+    assert text_of(tab) == clean(EXAMPLE, url=URL).cleaneval()
+    tab.check("input[name=format][value=markdown]", force=True)
+    expect(tab.locator("#clean-text")).to_have_text(re.compile("^# The clock"))
+    assert text_of(tab) == clean(EXAMPLE, url=URL).markdown()
+    tab.check("input[name=format][value=text]", force=True)
+    tab.check("input[name=comments][value=mark]", force=True)
+    expect(tab.locator("#clean-text")).to_contain_text("--- Comments ---")
+    assert text_of(tab) == clean(EXAMPLE, url=URL, comments="mark").text
+    tab.uncheck("input[name=tables]")
+    expect(tab.locator("#clean-text")).not_to_contain_text("1934")
+    assert text_of(tab) == clean(EXAMPLE, url=URL, comments="mark", tables=False).text
+    tab.select_option("#method", "density")
+    expect(tab.locator("#dial")).to_be_disabled()
+    expect(tab.locator("#comments input").first).to_be_disabled()
+    assert text_of(tab) == clean(EXAMPLE, url=URL, method="density").text
+
+
+def test_a_block_that_is_pointed_at_stands_out_everywhere(tab: Page) -> None:
+    open_page(tab)
+    tab.click("#tab-table")
+    box = frame_mark(tab, BLOCK).bounding_box()
+    assert box is not None
+    tab.mouse.move(box["x"] + 20, box["y"] + 8)
+    row = tab.locator(f'#table tr[data-block="{BLOCK}"]')
+    expect(row).to_have_attribute("data-focus", "")
+    expect(frame_mark(tab, BLOCK)).to_have_attribute("data-focus", "")
+    expect(tab.locator("#detail")).to_contain_text(f"Block {BLOCK}")
+    assert tab.locator("#plot .pointer").get_attribute("d") != ""
+    tab.locator('#table tr[data-block="7"]').hover()  # and from the table to the page
+    expect(frame_mark(tab, 7)).to_have_attribute("data-focus", "")
+    expect(frame_mark(tab, BLOCK)).not_to_have_attribute("data-focus", "")
+    tab.click("#tab-plot")
+    plot = tab.locator("#plot svg").bounding_box()
+    assert plot is not None
+    tab.mouse.move(plot["x"] + plot["width"] - 42, plot["y"] + 100)  # the last block: out of view in the page
+    last = len(clean(EXAMPLE).document) - 1
+    expect(frame_mark(tab, last)).to_have_attribute("data-focus", "")
+    expect(frame_mark(tab, last)).to_be_in_viewport()
+    tab.click("#tab-text")
+    tab.locator(f'#clean-text [data-block="{BLOCK}"]').hover()
+    expect(frame_mark(tab, BLOCK)).to_have_attribute("data-focus", "")
+
+
+def test_keys_walk_from_block_to_block(tab: Page) -> None:
+    open_page(tab)
+    tab.locator("#page").focus()
+    for key in ("j", "ArrowDown", "ArrowDown", "k"):
+        tab.keyboard.press(key)
+    expect(frame_mark(tab, 1)).to_have_attribute("data-focus", "")
+    expect(tab.locator("#live")).to_contain_text("Block 1, dropped")
+    tab.keyboard.press("Enter")
+    expect(tab.locator("#detail")).to_contain_text("pinned")
+    frame_mark(tab, BLOCK).scroll_into_view_if_needed()
+    box = frame_mark(tab, BLOCK).bounding_box()
+    assert box is not None
+    tab.mouse.move(box["x"] + 20, box["y"] + 8)
+    expect(frame_mark(tab, 1)).to_have_attribute("data-pinned", "")  # what is pinned stays
+    tab.keyboard.press("Escape")
+    expect(tab.locator("#detail")).to_contain_text("Point at a block")
+    tab.keyboard.press("3")
+    expect(tab.locator("#view-table")).to_be_visible()
+    tab.keyboard.press("2")
+    expect(tab.locator("#view-plot")).to_be_visible()
+    tab.keyboard.press("?")
+    expect(tab.locator("#help")).to_be_visible()
+    tab.keyboard.press("Escape")
+    expect(tab.locator("#help")).not_to_be_visible()
+
+
+def test_the_dial_is_felt_at_once(tab: Page, watch: Any) -> None:
+    open_page(tab)
+    asked = len(watch.requests)
+    kept = {}
+    for dial in (0.0, 0.5, 1.0):
+        milliseconds = tab.locator("#dial").evaluate(
+            "(dial, value) => { const start = performance.now(); dial.value = value; "
+            "dial.dispatchEvent(new Event('input')); return performance.now() - start; }",
+            dial,
+        )
+        assert milliseconds < 50
+        kept[dial] = kept_in_frame(tab)
+        assert text_of(tab) == clean(EXAMPLE, url=URL, dial=dial).text
+    assert kept[0.0] < kept[0.5] < kept[1.0]
+    expect(tab.locator("#dial-value")).to_have_text("1.00")
+    assert len(watch.requests) == asked, "the dial asked the server"
+
+
+def test_the_table_sorts_and_filters(tab: Page) -> None:
+    open_page(tab)
+    tab.keyboard.press("3")
+    tab.check("input[name=filter][value=kept]", force=True)
+    extraction = clean(EXAMPLE, url=URL)
+    expect(tab.locator("#table-count")).to_have_text(f"{len(extraction)} blocks")
+    tab.get_by_role("button", name="Score").click()
+    expect(tab.locator("th[aria-sort=descending]")).to_contain_text("Score")
+    tab.get_by_role("button", name="Score").click()
+    first = tab.locator("#table tr.block").first
+    scores = [score for score, is_kept in zip(extraction.scores, extraction.kept, strict=True) if is_kept]
+    expect(first).to_contain_text(f"{min(scores):.2f}")
+    expect(first).to_contain_text("headline")
+
+
+def test_a_reload_keeps_the_page_and_the_choices(tab: Page) -> None:
+    open_page(tab)
+    set_dial(tab, 0.8)
+    tab.keyboard.press("3")
+    tab.check("input[name=comments][value=keep]", force=True)
+    expect(tab.locator("#main")).not_to_have_attribute("aria-busy", "true")
+    assert "dial=0.8" in tab.url
+    tab.reload()
+    expect(tab.locator("#page-title")).to_have_text("The clock that counted fish")
+    expect(tab.locator("#view-table")).to_be_visible()
+    expect(tab.locator("#dial-value")).to_have_text("0.80")
+    tab.keyboard.press("1")
+    assert text_of(tab) == clean(EXAMPLE, url=URL, dial=0.8, comments="keep").text
+
+
+def test_files_examples_and_dumps_can_be_opened(tab: Page) -> None:
+    tab.goto("/")
+    expect(tab.locator("html")).to_have_attribute("data-ready", "true")
+    tab.click("#input-go")
+    expect(tab.locator("#problem")).to_contain_text("nothing to look at")
+    page = "<meta charset=iso-8859-1><title>Flüsse</title><p>Die Straße führt über den Fluss.".encode("latin-1")
+    tab.set_input_files("#input-file", {"name": "a.html", "mimeType": "text/html", "buffer": page})
+    expect(tab.locator("#page-title")).to_have_text("Flüsse")
+    expect(tab.locator("#problem")).to_be_empty()
+    tab.reload()
+    expect(tab.locator("#page-title")).to_have_text("Flüsse")
+    tab.click("#input-panel summary")
+    tab.click("#input-example")
+    expect(tab.locator("#page-title")).to_have_text("The clock that counted fish")
+    tab.click("#input-panel summary")
+    tab.fill("#input-text", "Some words of a dump.\n\nAnd more of them, with a < sign.")
+    tab.click("#input-go")
+    expect(tab.locator("#counts")).to_contain_text("of 2 blocks")
+
+
+def test_an_address_that_is_not_public_is_refused(tab: Page, watch: Any) -> None:
+    tab.goto("/")
+    expect(tab.locator("html")).to_have_attribute("data-ready", "true")
+    tab.fill("#input-text", "http://127.0.0.1:1/secret")
+    tab.click("#input-go")
+    expect(tab.locator("#problem .problem")).to_contain_text("127.0.0.1")
+    watch.errors = [error for error in watch.errors if "422" not in error]  # the browser notes it
+
+
+def test_a_page_of_very_many_blocks_stays_quick(tab: Page) -> None:
+    many = "<title>Many</title>" + "".join(f"<p>Block {i} has some words in it." for i in range(20_500))
+    tab.goto("/?method=density&tab=table")
+    expect(tab.locator("html")).to_have_attribute("data-ready", "true")
+    tab.set_input_files("#input-file", {"name": "a.html", "mimeType": "text/html", "buffer": many.encode()})
+    expect(tab.locator("#table-count")).to_have_text("20,500 blocks")
+    assert tab.locator("#table tr.block").count() < 100
+    expect(tab.locator("#table tr.block").first.locator(".reason").last).to_contain_text("dense region")
+    tab.locator("#table").evaluate("table => { table.scrollTop = table.scrollHeight; }")
+    last = tab.locator('#table tr[data-block="20499"]')
+    expect(last).to_contain_text("Block 20499")
+    expect(last).to_contain_text("dense region")
+
+
+def test_a_page_that_holds_on_to_its_window_is_shown_whole(tab: Page) -> None:
+    style = (
+        "html { opacity: 0 } body { display: none; overflow: hidden; height: 100vh } .hero { min-height: 100vh } "
+        ".wall { position: fixed; inset: 0 }"
+    )
+    html = (
+        f"<title>T</title><style>{style}</style><div class=wall><p>We value your privacy, and cookies.</div>"
+        "<div class=hero style='padding-top: 20vh'><h1>Title</h1></div>"
+        f"{'<p>Some words of a paragraph that goes on for a while.' * 60}<p>The very last one."
+    )
+    open_page(tab, html)
+    height = tab.locator("#page iframe").evaluate("frame => frame.contentDocument.documentElement.scrollHeight")
+    assert tab.locator("#page iframe").evaluate("frame => frame.offsetHeight") >= height
+    assert height < 5000
+    wall = tab.frame_locator("#page iframe").locator(".wall")
+    assert wall.evaluate("wall => wall.offsetHeight") <= 700
+    tab.keyboard.press("k")  # the last block
+    expect(frame_mark(tab, 62)).to_have_attribute("data-focus", "")
+    expect(frame_mark(tab, 62)).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_is_accessible_in_both_schemes(
+    new_tab: Callable[..., Page], axe: Callable[[Page], list[str]], scheme: str
+) -> None:
+    tab = new_tab(color_scheme=scheme)
+    tab.goto("/")
+    expect(tab.locator("html")).to_have_attribute("data-ready", "true")
+    assert axe(tab) == []
+    open_page(tab)
+    tab.keyboard.press("j")
+    for key in ("1", "2", "3"):
+        tab.keyboard.press(key)
+        assert axe(tab) == []
+    background = tab.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    assert background == {"light": "rgb(251, 250, 246)", "dark": "rgb(21, 23, 26)"}[scheme]
+    tab.click("button.theme")
+    assert tab.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(251, 250, 246)"
+
+
+def test_it_can_be_used_on_a_small_screen(new_tab: Callable[..., Page], axe: Callable[[Page], list[str]]) -> None:
+    tab = new_tab(viewport=SMALL)
+    open_page(tab)
+    for key, view in (("1", "#view-text"), ("2", "#view-plot"), ("3", "#view-table")):
+        tab.keyboard.press(key)
+        expect(tab.locator(view)).to_be_visible()
+        assert tab.evaluate("document.documentElement.scrollWidth") <= SMALL["width"]
+    for control in ("#method", "#dial", "#tab-text", "#copy", "#remote", "button.theme"):
+        if control == "#copy":
+            tab.click("#tab-text")
+        tab.locator(control).scroll_into_view_if_needed()
+        box = tab.locator(control).bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= SMALL["width"]
+    assert axe(tab) == []

@@ -1,0 +1,80 @@
+"""Work that goes wrong in every way that work can go wrong; workers import this file."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import time
+from typing import Any, NoReturn
+
+from mainmatter.errors import InputError, PageTooLarge, UnknownName
+
+HOARD: list[bytes] = []
+
+
+def echo(value: Any = None) -> Any:
+    return value
+
+
+def pid() -> int:
+    return os.getpid()
+
+
+def sleep(seconds: float = 60.0) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
+def spin_in_c() -> int:
+    """One step of the interpreter that takes minutes."""
+    exponent = 100_000_000
+    return int((3**exponent).bit_length())
+
+
+def sleep_in_c() -> int:
+    """Holds the interpreter's lock, too."""
+    return int(ctypes.PyDLL(None).sleep(60))
+
+
+def die() -> NoReturn:
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
+
+
+def crash() -> int:
+    return ctypes.string_at(0)[0]
+
+
+def leave() -> NoReturn:
+    os._exit(3)
+
+
+def eat_memory() -> int:
+    return len(b"x" * 4_000_000_000)
+
+
+def hoard(megabytes: int) -> int:
+    """Leaves something in memory."""
+    HOARD.append(bytes(megabytes * 1_000_000))
+    return len(HOARD)
+
+
+def stumble() -> NoReturn:
+    raise ZeroDivisionError("of all things")
+
+
+def refuse() -> NoReturn:
+    raise InputError("not like this; like that")
+
+
+def refuse_size() -> NoReturn:
+    raise PageTooLarge("the page has more than 3 bytes")
+
+
+def refuse_name() -> NoReturn:
+    raise UnknownName("method", "densty", ["density"])
+
+
+def give_a_lambda() -> Any:
+    return lambda: None
