@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EXPLORE = int(os.environ.get("EXPLORE", "0"))
 ORDINARY = settings(
-    max_examples=EXPLORE or 60,
+    max_examples=EXPLORE or 40,
     deadline=None,
     derandomize=not EXPLORE,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

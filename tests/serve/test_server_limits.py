@@ -38,6 +38,7 @@ def server(start_server: Callable[[Settings], Any], tmp_path_factory: pytest.Tem
     )
     with start_server(settings) as address:
         yield address
+        HTTP.close()
 
 
 def clean(server: str) -> int:

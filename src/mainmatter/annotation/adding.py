@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mainmatter.annotation.records import GOLD, Label
 from mainmatter.datasets.labels import kind_by_markup
-from mainmatter.errors import InputError, MainmatterError
+from mainmatter.errors import InputError, MainmatterError, PageTooLarge
 from mainmatter.inputs import find_inputs
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 
@@ -61,21 +61,9 @@ class Addition:
     problem: str = ""
 
 
-def add_found(store: Store, found: Iterable[Found], most: int | None = None) -> Iterator[Addition]:
-    """Add pages as they are read, and tell what came of each; none stops the others.
-
-    Args:
-        store: where they go.
-        found: the pages.
-        most: stop after so many new ones.
-    """
-    count = 0
-    for each in found:
-        if most is not None and count >= most:
-            return
-        addition = _add(store, each)
-        count += addition.is_new
-        yield addition
+def add_found(store: Store, found: Iterable[Found]) -> Iterator[Addition]:
+    """Add pages as they are read, and tell what came of each; none stops the others."""
+    return (_add(store, each) for each in found)
 
 
 def _add(store: Store, found: Found) -> Addition:
@@ -138,9 +126,15 @@ def _read_archives(name: str, limits: Limits) -> Iterator[Found]:
             for read in read_slice(one, limits):
                 where = f"{read.source}#{read.position}"
                 if isinstance(read, Record):
-                    yield Found(read.page.id or where, where, read.page)
+                    yield Found(name_of(read.page.url, read.page.id, where), where, read.page)
                 elif isinstance(read, Reject):
-                    yield Found(read.id or where, where, None, f"{read.reason}: {read.detail}")
+                    yield Found(name_of(read.url, read.id, where), where, None, f"{read.reason}: {read.detail}")
+
+
+def name_of(url: str | None, page_id: str | None, where: str) -> str:
+    """What a page of an archive is called: its id or, where that is the random number of a WARC record, its URL."""
+    is_random = page_id is not None and page_id.startswith("<urn:uuid:")
+    return (None if is_random and url else page_id) or url or where
 
 
 def add_gold(store: Store, pages: Iterable[GoldPage], source: str, *, with_labels: bool = True) -> Iterator[Addition]:
@@ -165,7 +159,7 @@ def add_gold(store: Store, pages: Iterable[GoldPage], source: str, *, with_label
                 store.set_labels(page_id, GOLD, gold_labels(store, page_id, gold_page), by=GOLD)
                 if gold_page.gold.text is not None:  # snippets say nothing of the rest of the page
                     store.set_done(page_id, GOLD, True, by=GOLD)
-        except InputError as error:
+        except (InputError, PageTooLarge) as error:
             yield Addition(name, None, problem=str(error))
         else:
             yield Addition(name, page_id, is_new=known is None)

@@ -23,7 +23,7 @@ from mainmatter.annotation.records import MERGED
 from mainmatter.metrics.cleaneval import similarity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from mainmatter.annotation.records import Label, Labels, PageId
     from mainmatter.annotation.store import Store
@@ -37,7 +37,7 @@ class PairAgreement:
 
     Attributes:
         annotators: their names.
-        pages: how many pages both labelled.
+        pages: how many pages of both could be compared.
         blocks: how many blocks both labelled.
         text: FIASCO's average agreement in percent; None where they have no page in common.
         kept: the share of these blocks on which they say the same of keep or drop; None without blocks.
@@ -63,7 +63,7 @@ class PageAgreement:
     Attributes:
         page_id: the page's number.
         name: its name.
-        pairs: one for each pair who both labelled the page.
+        pairs: one for each pair who both labelled the page, or are done with it.
         lost: how many labels could not be carried over to the blocks of now, and do not count.
     """
 
@@ -78,7 +78,7 @@ class AgreementReport:
     """How well annotators agree.
 
     Attributes:
-        pages: page by page, those that at least two annotators labelled.
+        pages: page by page, those that at least two annotators labelled or are done with.
         pairs: each pair over all its pages.
         text: the mean of all pairs' text agreement over all pages, in percent, as FIASCO gives it; None without any.
         kept: the mean share of all pairs, weighted by blocks.
@@ -100,10 +100,13 @@ class AgreementReport:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """What two annotators said of one page: the labels of the blocks that both labelled, and their texts' agreement."""
+    """What two annotators said of one page: the labels of the blocks that both labelled, and their texts' agreement.
+
+    There is no text to compare if they have no block in common, and are not both done.
+    """
 
     labels: tuple[tuple[Label, Label], ...]
-    text: float
+    text: float | None
 
 
 def measure(store: Store, page_id: PageId | None = None) -> AgreementReport:
@@ -118,10 +121,13 @@ def measure(store: Store, page_id: PageId | None = None) -> AgreementReport:
     lost = 0
     of_pair: dict[Pair, list[_Compared]] = {}
     for summary in summaries:
-        if len(set(summary.labelled) - {MERGED}) < 2:
+        # Who is done, and has labelled nothing, says that all is to be dropped.
+        names = sorted({*summary.labelled, *summary.done} - {MERGED})
+        if len(names) < 2:
             continue
-        said = {name: labels for name, labels in store.all_labels(summary.id).items() if name != MERGED}
-        compared = {pair: _compare(store, summary.id, said, pair) for pair in combinations(sorted(said), 2)}
+        said = {name: store.labels(summary.id, name) for name in names}
+        blocks = [(each.ref, each.block.text) for each in store.blocks(summary.id)]
+        compared = {(one, other): _compare(blocks, said[one], said[other]) for one, other in combinations(names, 2)}
         for pair, one in compared.items():
             of_pair.setdefault(pair, []).append(one)
         lost_here = sum(len(labels.lost) for labels in said.values())
@@ -142,24 +148,24 @@ def cohens_kappa(pairs: Sequence[tuple[object, object]]) -> float | None:
     return None if expected >= 1 else (observed - expected) / (1 - expected)
 
 
-def _compare(store: Store, page_id: PageId, said: Mapping[str, Labels], pair: Pair) -> _Compared:
-    first, second = said[pair[0]], said[pair[1]]
-    both = [ref for ref in first.by_ref if ref in second.by_ref]
-    counted = set(store.references(page_id)) if first.done and second.done else set(both)
-    blocks = list(zip(store.references(page_id), store.document(page_id).texts, strict=True))
+def _compare(blocks: Sequence[tuple[str, str]], first: Labels, second: Labels) -> _Compared:
+    """Compare what two said of a page, whose blocks are given as references and texts."""
+    both = {ref for ref in first.by_ref if ref in second.by_ref}
+    labels_of_both = tuple((first.by_ref[ref], second.by_ref[ref]) for ref, _ in blocks if ref in both)
+    are_done = first.done and second.done
+    if not both and not are_done:
+        return _Compared(labels_of_both, None)
     texts = []
     for labels in (first, second):
-        kept = {ref for ref, label in labels.by_ref.items() if label.kept} & counted
+        kept = {ref for ref, label in labels.by_ref.items() if label.kept and (are_done or ref in both)}
         texts.append([word for ref, text in blocks if ref in kept for word in text.split()])
-    labels_of_both = tuple((first.by_ref[ref], second.by_ref[ref]) for ref in both)
     return _Compared(labels_of_both, similarity(*texts))
 
 
 def _agreement(pair: Pair, found: Sequence[_Compared]) -> PairAgreement:
     kept = [(first.kept, second.kept) for one in found for first, second in one.labels]
     kinds = [(first.kind, second.kind) for one in found for first, second in one.labels]
-    # Two who have no block in common, and are not both done, have nothing that could be compared.
-    texts = [one.text for one in found if one.labels]
+    texts = [one.text for one in found if one.text is not None]
     return PairAgreement(
         annotators=pair,
         pages=len(texts),

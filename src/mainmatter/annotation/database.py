@@ -35,11 +35,10 @@ _PATIENCE = 30.0  # seconds to wait for others who write
 _MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE pages (
-            id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, html BLOB NOT NULL, is_text INTEGER NOT NULL,
-            url TEXT, name TEXT NOT NULL, charset TEXT, format TEXT NOT NULL, source TEXT NOT NULL,
-            digest TEXT NOT NULL, blocks INTEGER NOT NULL, note TEXT NOT NULL, page_type TEXT, lang TEXT,
-            added TEXT NOT NULL
-        ) STRICT""",
+            id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, is_text INTEGER NOT NULL, url TEXT, name TEXT NOT NULL,
+            charset TEXT, format TEXT NOT NULL, source TEXT NOT NULL, digest TEXT NOT NULL, blocks INTEGER NOT NULL,
+            note TEXT NOT NULL, page_type TEXT, lang TEXT, added TEXT NOT NULL, html BLOB NOT NULL
+        ) STRICT""",  # the page itself comes last: SQLite reads all that stands before a column
         """CREATE TABLE segmentations (
             id INTEGER PRIMARY KEY, page INTEGER NOT NULL REFERENCES pages, digest TEXT NOT NULL,
             blocks TEXT NOT NULL, made TEXT NOT NULL, UNIQUE (page, digest)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from mainmatter.annotation.merging import by_block, find_agreed
 from mainmatter.annotation.records import BEST, MERGED, AnnotationError, Label, agree
+from mainmatter.annotation.summaries import checked
 from mainmatter.datasets.labels import BlockLabel
 from mainmatter.datasets.read import GoldPage
 from mainmatter.metrics import Gold
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from mainmatter.annotation.store import Store
 
 _MARKERS = {"heading": "<h>", "list": "<l>"}
-_LONGEST_NAME = 80
+_LONGEST_NAME = 80  # bytes: file systems take 255, and an ending and a number are added
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def collect(store: Store, annotator: str = BEST, *, unfinished: bool = False) ->
     left_out: list[LeftOut] = []
     for summary, name in zip(summaries, names, strict=True):
         said = store.all_labels(summary.id) if summary.labelled else {}
-        chosen = _choose(summary, said, annotator, unfinished=unfinished)
+        chosen = _choose(checked(summary, said), said, annotator, unfinished=unfinished)
         if isinstance(chosen, str):
             left_out.append(LeftOut(summary.id, summary.name, chosen))
         else:
@@ -142,15 +143,14 @@ def _collected(
     store: Store, summary: PageSummary, name: str, whose: str, labels: Mapping[str, Label], lost: int
 ) -> Collected:
     page = store.page(summary.id)
-    document = store.document(summary.id)
-    refs = store.references(summary.id)
+    blocks = store.blocks(summary.id)
     said = tuple(
-        BlockLabel(ref, text, labels[ref].kept, labels[ref].kind)
-        for ref, text in zip(refs, document.texts, strict=True)
+        BlockLabel(ref, block.text, labels[ref].kept, labels[ref].kind)
+        for ref, block in ((each.ref, each.block) for each in blocks)
         if ref in labels
     )
     marked = gold_text(said)
-    text = "\n".join(line[len("<p>") :] for line in marked.splitlines())
+    text = "\n".join(line[len("<p>") :] for line in marked.splitlines())  # as datasets/read.py takes markers off
     groups = {"page_type": summary.page_type, "lang": summary.lang}
     gold_page = GoldPage(
         Page(page.html, page.url, name, page.charset, page.format),
@@ -158,7 +158,7 @@ def _collected(
         {group: value for group, value in groups.items() if value},
         said,
     )
-    return Collected(summary.id, gold_page, whose, lost, len(refs) - len(said))
+    return Collected(summary.id, gold_page, whose, lost, len(blocks) - len(said))
 
 
 def gold_text(labels: Sequence[BlockLabel]) -> str:
@@ -186,4 +186,5 @@ def unique_names(names: Sequence[str]) -> list[str]:
 def _file_name(name: str) -> str:
     last = name.rstrip("/").rpartition("/")[2]
     stem = re.sub(r"\.(x?html?|txt|text)$", "", last, flags=re.IGNORECASE)
-    return re.sub(r"[^\w.-]+", "_", stem).strip("._")[:_LONGEST_NAME] or "page"
+    clean = re.sub(r"[^\w.-]+", "_", stem).strip("._")
+    return clean.encode("utf-8", "ignore")[:_LONGEST_NAME].decode("utf-8", "ignore") or "page"

@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mainmatter.annotation.adding import Found
+from mainmatter.annotation.adding import Found, name_of
 from mainmatter.corpus.folder import REJECTS, Folder
 from mainmatter.corpus.plan import read_shard
 from mainmatter.corpus.readers import find_shards, read_slice
@@ -109,7 +109,7 @@ def _read_again(one: Slice, rejects: list[Reject], limits: Limits) -> Iterator[F
                 del wanted[read.position]
                 note = f"rejected: {reject.reason}: {reject.detail}"
                 where = f"{reject.source}#{reject.position}"
-                yield Found(reject.id or read.page.id or where, where, read.page, note=note)
+                yield Found(name_of(read.page.url, reject.id, where), where, read.page, note=note)
             elif isinstance(read, Reject):
                 del wanted[read.position]
                 yield _problem(reject, f"it cannot be read as a page: {read.reason}: {read.detail}")
@@ -123,4 +123,4 @@ def _read_again(one: Slice, rejects: list[Reject], limits: Limits) -> Iterator[F
 
 def _problem(reject: Reject, problem: str) -> Found:
     where = f"{reject.source}#{reject.position}"
-    return Found(reject.id or where, where, None, f"{where}: {problem}")
+    return Found(name_of(reject.url, reject.id, where), where, None, f"{where}: {problem}")

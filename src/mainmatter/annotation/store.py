@@ -17,7 +17,7 @@ from mainmatter.annotation import changes, merging
 from mainmatter.annotation.database import DATABASE, Database, database_path
 from mainmatter.annotation.records import BEST, MERGED, AnnotationError, Change, PageBlock, Stale
 from mainmatter.annotation.segmentations import Segmented, save_segmentation, segmented
-from mainmatter.annotation.summaries import read_summaries
+from mainmatter.annotation.summaries import checked, read_summaries
 from mainmatter.annotation.times import now
 from mainmatter.clean import read
 from mainmatter.records import Page
@@ -86,12 +86,12 @@ class Store:
         """
         blocks = len(read(page))
         is_text = isinstance(page.html, str)
-        data = page.html.encode("utf-8", "surrogatepass") if isinstance(page.html, str) else page.html
+        data = _data_of(page)
         digest = hashlib.sha256(data).hexdigest()
         url, charset = _printable(page.url), _printable(page.charset)
         shown = _printable(name or page.id or page.url) or "page"
         row = data, is_text, url, shown, charset, page.format, _printable(source), digest, blocks
-        told = _printable(note), page_type, lang, now()
+        told = _printable(note), _printable(page_type), _printable(lang), now()
         with self._database.writing() as connection:
             known = self._find(connection, digest, url)
             if known is not None:
@@ -106,16 +106,16 @@ class Store:
 
     def find_page(self, page: Page) -> PageId | None:
         """The number of a page with the same bytes and URL; None if there is none."""
-        data = page.html.encode("utf-8", "surrogatepass") if isinstance(page.html, str) else page.html
         with self._database.reading() as connection:
-            return self._find(connection, hashlib.sha256(data).hexdigest(), _printable(page.url))
+            return self._find(connection, hashlib.sha256(_data_of(page)).hexdigest(), _printable(page.url))
 
     def pages(self, *, check: bool = False) -> list[PageSummary]:
         """All pages, in the order in which they were added.
 
         Args:
-            check: segment each labelled page again and count the labels that cannot be carried over (`lost`); that
-                takes some milliseconds a page.
+            check: segment each labelled page again, and tell what is true of its blocks as they are now, also how many
+                labels could not be carried over (`lost`); that takes some milliseconds a page. Without it, conflicts
+                and status are those of the blocks as they were when they were labelled.
         """
         with self._database.reading() as connection:
             summaries = read_summaries(connection)
@@ -360,10 +360,8 @@ class Store:
         """A page in short, with what is true of the blocks of now."""
         if not summary.labelled:
             return replace(summary, lost=0)
-        everybody = self.all_labels(summary.id)
-        labelled = {name: len(labels.by_ref) for name, labels in everybody.items()}
-        lost = sum(len(labels.lost) for labels in everybody.values())
-        return replace(summary, blocks=len(self._segmented(summary.id).blocks.refs), labelled=labelled, lost=lost)
+        summary = checked(summary, self.all_labels(summary.id))
+        return replace(summary, blocks=len(self._segmented(summary.id).blocks.refs))
 
     def _need(self, connection: sqlite3.Connection, page_id: PageId) -> None:
         if connection.execute("SELECT 1 FROM pages WHERE id = ?", (page_id,)).fetchone() is None:
@@ -372,6 +370,11 @@ class Store:
     def _find(self, connection: sqlite3.Connection, digest: str, url: str | None) -> PageId | None:
         row = connection.execute("SELECT id FROM pages WHERE key = ?", (_key(digest, url),)).fetchone()
         return None if row is None else int(row[0])
+
+
+def _data_of(page: Page) -> bytes:
+    # A page's scripts can hold halves of characters, which UTF-8 has no place for.
+    return page.html.encode("utf-8", "surrogatepass") if isinstance(page.html, str) else page.html
 
 
 def _key(digest: str, url: str | None) -> str:

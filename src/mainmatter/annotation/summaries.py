@@ -6,17 +6,23 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mainmatter.annotation.records import MERGED, PageSummary
+from mainmatter.annotation.merging import by_block
+from mainmatter.annotation.records import MERGED, PageSummary, agree
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Collection, Mapping
 
-    from mainmatter.annotation.records import PageId, Status
+    from mainmatter.annotation.records import Labels, PageId, Status
 
+_PAGES = "SELECT id, name, url, source, blocks, note, page_type, lang FROM pages ORDER BY id"
+_ONE_PAGE = "SELECT id, name, url, source, blocks, note, page_type, lang FROM pages WHERE id = :page"
+_LABELLED = "SELECT page, annotator, count(*) FROM labels WHERE 1 {of_page} GROUP BY page, annotator ORDER BY annotator"
+_DONE = "SELECT page, annotator FROM work WHERE done {of_page} ORDER BY annotator"
 # Where nothing is kept it does not matter what it is called, but for comments (`records.agree`).
 _CONFLICTS = """
     SELECT page, count(*) FROM (
-        SELECT page, ref FROM labels AS said WHERE annotator <> :merged
+        SELECT page, ref FROM labels AS said WHERE annotator <> :merged {of_page}
         AND NOT EXISTS (
             SELECT 1 FROM labels AS decided
             WHERE decided.page = said.page AND decided.annotator = :merged AND decided.ref = said.ref
@@ -27,7 +33,7 @@ _CONFLICTS = """
     ) GROUP BY page
 """
 _OPEN = """
-    SELECT said.page, count(DISTINCT said.ref) FROM labels AS said WHERE said.annotator <> :merged
+    SELECT said.page, count(DISTINCT said.ref) FROM labels AS said WHERE said.annotator <> :merged {of_page}
     AND NOT EXISTS (
         SELECT 1 FROM labels AS decided
         WHERE decided.page = said.page AND decided.annotator = :merged AND decided.ref = said.ref
@@ -38,27 +44,51 @@ _OPEN = """
 
 def read_summaries(connection: sqlite3.Connection, page_id: PageId | None = None) -> list[PageSummary]:
     """All pages, or one, in the order in which they were added. Conflicts are counted by reference alone."""
+    values = {"merged": MERGED, "page": page_id}
+    # Not `:page IS NULL OR ...`, which would use no index.
+    of_page = "" if page_id is None else "AND page = :page"
+    labels, work, conflicts_of, open_of = (
+        connection.execute(query.format(of_page=of_page), values) for query in (_LABELLED, _DONE, _CONFLICTS, _OPEN)
+    )
     labelled: dict[int, dict[str, int]] = defaultdict(dict)
-    query = "SELECT page, annotator, count(*) FROM labels GROUP BY page, annotator ORDER BY annotator"
-    for page, annotator, count in connection.execute(query):
+    for page, annotator, count in labels:
         labelled[page][annotator] = count
     done: dict[int, list[str]] = defaultdict(list)
-    for page, annotator in connection.execute("SELECT page, annotator FROM work WHERE done ORDER BY annotator"):
+    for page, annotator in work:
         done[page].append(annotator)
-    conflicts: dict[int, int] = dict(connection.execute(_CONFLICTS, {"merged": MERGED}))
-    undecided: dict[int, int] = dict(connection.execute(_OPEN, {"merged": MERGED}))
-    columns = "SELECT id, name, url, source, blocks, note, page_type, lang FROM pages"
-    rows = connection.execute(f"{columns} WHERE ?1 IS NULL OR id = ?1 ORDER BY id", (page_id,))
+    conflicts: dict[int, int] = dict(conflicts_of)
+    undecided: dict[int, int] = dict(open_of)
+    rows = connection.execute(_PAGES if page_id is None else _ONE_PAGE, values)
     found = []
     for page, name, url, source, blocks, note, page_type, lang in rows:
-        status = status_of(labelled[page], done[page], conflicts.get(page, 0), undecided.get(page, 0))
+        status = _status(labelled[page], done[page], conflicts.get(page, 0), undecided.get(page, 0))
         summary = PageSummary(page, name, url, source, blocks, labelled[page], tuple(done[page]))
         told = {"note": note, "page_type": page_type, "lang": lang}
         found.append(replace(summary, conflicts=conflicts.get(page, 0), status=status, **told))
     return found
 
 
-def status_of(labelled: dict[str, int], done: list[str], conflicts: int, undecided: int) -> Status:
+def checked(summary: PageSummary, said: Mapping[str, Labels]) -> PageSummary:
+    """A page in short, with what is true of its blocks as they are segmented now.
+
+    Args:
+        summary: the page, by `read_summaries`.
+        said: what everybody said of it, carried over to these blocks.
+    """
+    merged = said[MERGED].by_ref if MERGED in said else {}
+    undecided = [labels.values() for ref, labels in by_block(said).items() if ref not in merged]
+    conflicts = sum(not agree(labels) for labels in undecided)
+    labelled = {name: len(labels.by_ref) for name, labels in said.items()}
+    return replace(
+        summary,
+        labelled=labelled,
+        conflicts=conflicts,
+        status=_status(labelled, summary.done, conflicts, len(undecided)),
+        lost=sum(len(labels.lost) for labels in said.values()),
+    )
+
+
+def _status(labelled: Mapping[str, int], done: Collection[str], conflicts: int, undecided: int) -> Status:
     """Where a page stands; see `PageSummary`."""
     if MERGED in done or (labelled.get(MERGED) and not undecided):
         return "merged"

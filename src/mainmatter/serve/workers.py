@@ -12,6 +12,7 @@ import logging
 import math
 import os
 import signal
+import subprocess
 import tempfile
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
@@ -339,13 +340,16 @@ class _Worker:
 
     def bury(self) -> int:
         """End it if need be and give back all that it held; its exit code."""
-        code = self._started.kill()
-        self._stderr.close()
-        return code
+        try:
+            return self._started.kill()
+        except subprocess.TimeoutExpired:  # the kernel holds it back: it is nobody's worker any more
+            return -signal.SIGKILL
+        finally:
+            self._stderr.close()
 
     def bury_and_listen(self) -> str:
         """As `bury`, for its last words."""
-        self._started.kill()
+        self.end("start")
         said = self._listen()
         self.bury()
         return said

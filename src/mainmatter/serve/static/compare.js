@@ -5,6 +5,7 @@ import { announce, api, busy, byId, element, showProblem } from "./shell.js";
 import { fromText, listenForPages, recall, remember, toRequest } from "./inspect-input.js";
 
 const GOLD = "mainmatter-gold";
+const OFTEN = ["density", "trafilatura"]; // compared with the default, unless the address says otherwise
 const CONTEXT = 40; // characters of equal text that are shown around differences
 const PERCENT = 100;
 
@@ -19,8 +20,7 @@ const state = {
 async function listContestants() {
   const { methods, models, peers, default: usual } = await api("/api/compare");
   const named = new URLSearchParams(location.search).get("with");
-  const peerNames = peers.map((/** @type {any} */ peer) => peer.name);
-  const chosen = new Set(named ? named.split(" ") : [usual, "density", ...peerNames.filter((/** @type {string} */ name) => name === "trafilatura")]);
+  const chosen = new Set(named ? named.split(",") : [usual, ...OFTEN]);
   const box = (/** @type {string} */ name, /** @type {string} */ title) => element("label", { class: "check", title },
     element("input", { type: "checkbox", name: "method", value: name, checked: chosen.has(name) || null }), name);
   const others = methods.filter((/** @type {string} */ name) => name !== usual);
@@ -30,7 +30,8 @@ async function listContestants() {
 }
 
 function chosenMethods() {
-  return [...document.querySelectorAll('input[name="method"]:checked')].map((box) => /** @type {HTMLInputElement} */ (box).value);
+  const boxes = /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll('input[name="method"]:checked'));
+  return [...boxes].map((box) => box.value);
 }
 
 /** @param {import("./inspect-input.js").Source} source */
@@ -49,9 +50,9 @@ async function compare() {
   if (!state.source && typed) usePage(typed);
   const methods = chosenMethods();
   if (!state.source) return showProblem(byId("problem"), new Error("Choose a page first."));
-  if (methods.length < 1) return showProblem(byId("problem"), new Error("Choose at least one method; two make a comparison."));
+  if (!methods.length) return showProblem(byId("problem"), new Error("Choose a method; two make a comparison."));
   const asked = ++state.asked;
-  history.replaceState(null, "", `?with=${methods.map(encodeURIComponent).join("+")}`);
+  history.replaceState(null, "", `?with=${methods.map(encodeURIComponent).join(",")}`);
   const gold = byId("gold").value;
   try {
     sessionStorage.setItem(GOLD, gold.length < 1_000_000 ? gold : "");
@@ -77,7 +78,8 @@ function show() {
   const names = answer.columns.map((/** @type {any} */ column) => column.name);
   byId("legend").replaceChildren(...legend(answer.reference));
   showColumns();
-  byId("chooser").replaceChildren(...names.map((/** @type {string} */ name, /** @type {number} */ i) => element("option", { value: i }, name)));
+  const options = [...names.entries()].map(([i, name]) => element("option", { value: i }, name));
+  byId("chooser").replaceChildren(...options);
   chooseColumn(Math.min(1, names.length - 1));
   showMetrics(answer, names);
   announce(`Compared ${names.join(", ")}`);
@@ -93,22 +95,26 @@ function legend(reference) {
 function showColumns() {
   const onlyDifferences = byId("only-differences").checked;
   byId("columns").classList.toggle("only-differences", onlyDifferences);
-  byId("columns").replaceChildren(...state.answer.columns.map((/** @type {any} */ column) => columnOf(column, onlyDifferences)));
+  const columns = state.answer.columns.map((/** @type {any} */ column) => columnOf(column, onlyDifferences));
+  byId("columns").replaceChildren(...columns);
   chooseColumn(Number(byId("chooser").value || 0));
 }
 
 /** @param {any} column @param {boolean} onlyDifferences */
 function columnOf(column, onlyDifferences) {
   const isReference = column.name === state.answer.reference;
-  const counts = column.error ? "no text" : `${column.words.toLocaleString("en")} words · ${milliseconds(column.seconds)}`;
-  const changes = isReference ? "the others are compared with it" : `${column.added.toLocaleString("en")} words more, ${column.missing.toLocaleString("en")} missing`;
+  const counts = `${number(column.words)} words · ${milliseconds(column.seconds)}`;
+  const changes = `${number(column.added)} words more, ${number(column.missing)} missing`;
   const body = column.error
     ? [element("p", { class: "problem" }, element("strong", {}, `${column.name} failed: `), column.error)]
-    : column.parts.map((/** @type {[string, string]} */ [sign, words]) => partOf(sign, words, onlyDifferences && !isReference));
-  return element("article", { class: `column${isReference ? " reference" : ""}`, "aria-label": column.name, dataset: { name: column.name } },
-    element("header", {}, element("h3", {}, column.name, column.is_peer ? element("span", { class: "soft" }, " (another tool)") : null),
-      element("p", { class: "soft" }, counts), element("p", { class: "soft" }, column.error ? "" : changes)),
-    element("div", { class: "prose", tabindex: 0, role: "region", "aria-label": `Text of ${column.name}` }, ...body));
+    : column.parts.map((/** @type {[string, string]} */ part) => partOf(...part, onlyDifferences && !isReference));
+  const header = element("header", {},
+    element("h3", {}, column.name, column.is_peer ? element("span", { class: "soft" }, " (another tool)") : null),
+    element("p", { class: "soft" }, column.error ? "no text" : counts),
+    element("p", { class: "soft" }, isReference ? "the others are compared with it" : column.error ? "" : changes));
+  const text = element("div", { class: "prose", tabindex: 0, role: "region", "aria-label": `Text of ${column.name}` }, ...body);
+  const kind = isReference ? "column reference" : "column";
+  return element("article", { class: kind, "aria-label": column.name, dataset: { name: column.name } }, header, text);
 }
 
 /** @param {string} sign @param {string} words @param {boolean} isShort */
@@ -129,16 +135,27 @@ function chooseColumn(chosen) {
 function showMetrics(answer, names) {
   byId("metrics").hidden = !answer.metrics.length;
   if (!answer.metrics.length) return;
-  byId("metrics-note").textContent = answer.gold_is_marked
-    ? "The best of each row has a star."
-    : "The best of each row has a star. The gold text has no markup, so figures that depend on headings, paragraphs and lists are left out.";
+  const left = "The gold text has no markup, so figures that depend on headings, paragraphs and lists are left out.";
+  byId("metrics-note").textContent = `The best of each row has a star. ${answer.gold_is_marked ? "" : left}`;
   const head = element("tr", {}, element("th", { scope: "col" }, "Metric"), element("th", { scope: "col" }, "Figure"),
     ...names.map((name) => element("th", { scope: "col", class: "number" }, name)));
-  const rows = answer.metrics.map((/** @type {any} */ row) => element("tr", { class: row.is_headline ? "headline" : "" },
-    element("th", { scope: "row", title: row.description }, row.metric), element("td", {}, row.figure.replaceAll("_", " ")),
-    ...row.values.map((/** @type {number | null} */ value, /** @type {number} */ i) =>
-      element("td", { class: `number${row.best.includes(i) ? " best" : ""}` }, figure(value, row.is_percent)))));
-  byId("metrics-table").replaceChildren(element("caption", { class: "visually-hidden" }, "Metrics of each method"), element("thead", {}, head), element("tbody", {}, ...rows));
+  const caption = element("caption", { class: "visually-hidden" }, "Metrics of each method");
+  const body = element("tbody", {}, ...answer.metrics.map(metricRow));
+  byId("metrics-table").replaceChildren(caption, element("thead", {}, head), body);
+}
+
+/** @param {any} row */
+function metricRow(row) {
+  const values = row.values.map((/** @type {number | null} */ value, /** @type {number} */ i) =>
+    element("td", { class: row.best.includes(i) ? "number best" : "number" }, figure(value, row.is_percent)));
+  return element("tr", { class: row.is_headline ? "headline" : "" },
+    element("th", { scope: "row", title: row.description }, row.metric),
+    element("td", {}, row.figure.replaceAll("_", " ")), ...values);
+}
+
+/** @param {number} value */
+function number(value) {
+  return value.toLocaleString("en");
 }
 
 /** A figure of any metric, in percent. @param {number | null} value @param {boolean} isPercent */

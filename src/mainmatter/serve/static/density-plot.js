@@ -28,7 +28,8 @@ export class DensityPlot {
    */
   constructor(host, options = {}) {
     this.options = options;
-    this.svg = make("svg", { class: "density-plot", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img" });
+    const viewBox = `0 0 ${WIDTH} ${HEIGHT}`;
+    this.svg = make("svg", { class: "density-plot", viewBox, preserveAspectRatio: "none", role: "img" });
     host.replaceChildren(this.svg);
     host.tabIndex = 0;
     host.setAttribute("role", "group");
@@ -55,7 +56,8 @@ export class DensityPlot {
     if (!data.positions.length) return;
     this.#drawRegion();
     this.#drawAxes();
-    const width = Math.min(WIDEST_BAR, Math.max(0.8, (this.width - LEFT - RIGHT) / (this.lastPosition - this.firstPosition + 1) * 0.7));
+    const space = (this.width - LEFT - RIGHT) / (this.lastPosition - this.firstPosition + 1);
+    const width = Math.min(WIDEST_BAR, Math.max(0.8, 0.7 * space));
     this.dropped = this.#add("path", { class: "bars dropped", "stroke-width": width });
     this.main = this.#add("path", { class: "bars kept", "stroke-width": width });
     this.#add("path", { class: "dots", "stroke-width": 3.5, d: this.#dots() });
@@ -72,7 +74,8 @@ export class DensityPlot {
     this.dropped?.setAttribute("d", bars[0]);
     this.main.setAttribute("d", bars[1]);
     const count = Array.from(kept).filter(Boolean).length;
-    this.svg.setAttribute("aria-label", `Length of text over position: ${count} of ${this.data.positions.length} blocks kept`);
+    const words = `Length of text over position: ${count} of ${this.data.positions.length} blocks kept`;
+    this.svg.setAttribute("aria-label", words);
   }
 
   /** Point at a block, or at none. @param {number | null} block */
@@ -119,7 +122,8 @@ export class DensityPlot {
     for (const share of [0, 0.5, 1]) {
       const y = bottom - share * (bottom - TOP);
       this.#text(LEFT - 6, y + 4, Math.round(share * this.longest).toLocaleString("en"), "end");
-      this.#text(this.width - RIGHT + 5, y + 4, short(this.lowest + share * (this.highest - this.lowest)), "start", "score");
+      const score = this.lowest + share * (this.highest - this.lowest);
+      this.#text(this.width - RIGHT + 5, y + 4, short(score), "start", "score");
     }
     this.#text(LEFT, bottom + 16, String(this.firstPosition), "middle");
     this.#text(this.width - RIGHT, bottom + 16, String(this.lastPosition), "middle");
@@ -197,4 +201,8 @@ function make(tag, attributes) {
 // Math.max(...list) fails on long lists.
 const max = (/** @type {number[]} */ list) => list.reduce((most, one) => (one > most ? one : most), 0);
 const min = (/** @type {number[]} */ list) => list.reduce((least, one) => (one < least ? one : least), 0);
-const short = (/** @type {number} */ value) => (Math.abs(value) >= 100 ? value.toFixed(0) : String(Math.round(value * 100) / 100));
+
+/** @param {number} value */
+function short(value) {
+  return Math.abs(value) >= 100 ? value.toFixed(0) : String(Math.round(value * 100) / 100);
+}

@@ -4,6 +4,7 @@
 
 import { api, byId } from "./shell.js";
 
+const EXAMPLE_URL = "https://harbourlamp.example/stories/tide-clock";
 const STORED = "mainmatter-page";
 const MOST_STORED = 2_000_000; // characters; browsers give a site some five million
 
@@ -37,18 +38,18 @@ export function listenForPages(onSource, onProblem) {
     event.target.value = "";
   });
   byId("input-example").addEventListener("click", async () => {
-    onSource({ name: "the example", html: await api("/static/example.html"), url: "https://harbourlamp.example/stories/tide-clock" });
+    onSource({ name: "the example", html: await api("/static/example.html"), url: EXAMPLE_URL });
   });
   listenForDrops(byId("input-panel"), onSource);
 }
 
 /** @param {HTMLElement} panel @param {(source: Source) => void} onSource */
 function listenForDrops(panel, onSource) {
-  for (const [event, isOver] of /** @type {[string, boolean][]} */ ([["dragover", true], ["dragleave", false], ["drop", false]])) {
-    panel.addEventListener(event, (/** @type {any} */ dragged) => {
+  for (const name of ["dragover", "dragleave", "drop"]) {
+    panel.addEventListener(name, (/** @type {any} */ dragged) => {
       if (!dragged.dataTransfer?.types.includes("Files")) return;
       dragged.preventDefault();
-      panel.classList.toggle("dropping", isOver);
+      panel.classList.toggle("dropping", name === "dragover");
     });
   }
   panel.addEventListener("drop", async (/** @type {any} */ event) => {
@@ -57,7 +58,13 @@ function listenForDrops(panel, onSource) {
   });
 }
 
-/** What was typed or pasted: an address, HTML, or plain text. @param {string} typed @param {string} url @returns {Source | null} */
+/**
+ * What was typed or pasted: an address, HTML, or plain text; null for nothing.
+ *
+ * @param {string} typed
+ * @param {string} url
+ * @returns {Source | null}
+ */
 export function fromText(typed, url) {
   const text = typed.trim();
   if (!text) return null;
@@ -90,7 +97,9 @@ export function toRequest(source, fields) {
   }
   const form = new FormData();
   form.set("file", new Blob([Uint8Array.from(atob(source.file), (letter) => letter.charCodeAt(0))]), source.name);
-  for (const [name, value] of Object.entries(fields)) form.set(name, typeof value === "string" ? value : JSON.stringify(value));
+  for (const [name, value] of Object.entries(fields)) {
+    form.set(name, typeof value === "string" ? value : JSON.stringify(value));
+  }
   return { body: form };
 }
 

@@ -98,9 +98,10 @@ export class BlockTable {
     if (!this.answer) return;
     this.comments = new Set(this.answer.blocks.comments);
     const { texts } = this.answer.blocks;
-    const wanted = { all: () => true, kept: (/** @type {number} */ i) => !!this.kept[i], dropped: (/** @type {number} */ i) => !this.kept[i] }[this.filter];
     const order = [];
-    for (let i = 0; i < texts.length; i++) if (wanted?.(i)) order.push(i);
+    for (let i = 0; i < texts.length; i++) {
+      if (this.filter === "all" || (this.filter === "kept") === Boolean(this.kept[i])) order.push(i);
+    }
     if (this.sort.name !== "index") {
       const keys = order.map((i) => this.#key(i));
       const places = order.map((_, place) => place);
@@ -128,7 +129,8 @@ export class BlockTable {
     const first = Math.max(0, Math.floor(this.host.scrollTop / ROW) - SPARE);
     const end = Math.min(this.order.length, Math.ceil((this.host.scrollTop + this.host.clientHeight) / ROW) + SPARE);
     const shown = this.order.slice(first, end);
-    this.body.replaceChildren(spacer(first * ROW), ...shown.map((block, i) => this.#row(block, first + i)), spacer((this.order.length - end) * ROW));
+    const rows = shown.map((block, i) => this.#row(block, first + i));
+    this.body.replaceChildren(spacer(first * ROW), ...rows, spacer((this.order.length - end) * ROW));
     const unknown = shown.filter((block) => !this.reasons.has(block));
     if (unknown.length) this.options.onNeedReasons(unknown);
   }
@@ -154,11 +156,13 @@ export class BlockTable {
   /** @param {typeof COLUMNS[number]} column */
   #head(column) {
     const button = element("button", { type: "button" }, column.title);
-    const head = element("th", { scope: "col", class: column.class, "aria-sort": column.name === "index" ? "ascending" : "none" }, button);
+    const sorted = column.name === "index" ? "ascending" : "none";
+    const head = element("th", { scope: "col", class: column.class, "aria-sort": sorted }, button);
     button.addEventListener("click", () => {
       const again = this.sort.name === column.name;
       // Numbers are most often wanted from the highest down, except for the order of the page.
-      this.sort = { name: column.name, descending: again ? !this.sort.descending : column.name === "score" || column.name === "text" };
+      const first = column.name === "score" || column.name === "text";
+      this.sort = { name: column.name, descending: again ? !this.sort.descending : first };
       for (const other of this.heads) other.setAttribute("aria-sort", "none");
       head.setAttribute("aria-sort", this.sort.descending ? "descending" : "ascending");
       this.host.scrollTop = 0;

@@ -22,7 +22,8 @@ const MOST_PIECES = 5000; // that know their block; the rest of a longer page is
  */
 export function composeText(answer, kept) {
   const { kinds, texts, comments } = answer.blocks;
-  const apart = answer.marks_comments ? new Set(comments.filter((/** @type {number} */ block) => kept[block])) : new Set();
+  const isApart = (/** @type {number} */ block) => answer.marks_comments && kept[block];
+  const apart = new Set(comments.filter(isApart));
   const lay = (/** @type {(block: number) => boolean} */ isWanted) => {
     /** @type {Piece[]} */
     const pieces = [];
@@ -61,7 +62,10 @@ export function join(pieces) {
 }
 
 export class CleanText {
-  /** @param {HTMLElement} host @param {{onHover: (block: number | null) => void, onPick: (block: number) => void}} options */
+  /**
+   * @param {HTMLElement} host
+   * @param {{onHover: (block: number | null) => void, onPick: (block: number) => void}} options
+   */
   constructor(host, options) {
     this.host = host;
     /** @type {Map<number, HTMLElement>} */
@@ -79,7 +83,12 @@ export class CleanText {
     });
   }
 
-  /** Show pieces that know their blocks. @param {Piece[]} pieces @param {boolean} isSource in the type of source text */
+  /**
+   * Show pieces that know their blocks.
+   *
+   * @param {Piece[]} pieces
+   * @param {boolean} isSource show them in the type of source text
+   */
   showPieces(pieces, isSource) {
     this.#dress(isSource);
     this.text = join(pieces);

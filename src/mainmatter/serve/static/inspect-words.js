@@ -43,7 +43,8 @@ export function countsOf(answer, kept, dial) {
     characters += words.length;
   });
   const confidence = answer.dial ? answer.dial.confidence[stepOf(answer, dial)] : answer.confidence;
-  const parts = [`${number(blocks)} of ${number(texts.length)} blocks kept`, `${number(characters)} of ${number(all)} characters`];
+  const parts = [`${number(blocks)} of ${number(texts.length)} blocks kept`];
+  parts.push(`${number(characters)} of ${number(all)} characters`);
   if (answer.page_type) parts.push(`page type: ${answer.page_type}`);
   if (confidence !== null && confidence !== undefined) parts.push(`confidence: ${confidence.toFixed(2)}`);
   return parts.join(" · ");
@@ -51,7 +52,8 @@ export function countsOf(answer, kept, dial) {
 
 /** @param {HTMLElement} list @param {any} answer */
 export function aboutPage(list, answer) {
-  const facts = { ...answer.metadata, "page type": answer.page_type, encoding: answer.page.encoding, address: answer.page.url };
+  const { encoding, url: address } = answer.page;
+  const facts = { ...answer.metadata, "page type": answer.page_type, encoding, address };
   list.replaceChildren();
   for (const [name, value] of Object.entries(facts)) {
     if (value) list.append(element("dt", {}, name), element("dd", {}, value));
@@ -67,15 +69,20 @@ export function aboutPage(list, answer) {
 export function showDetail(place, state, table) {
   const { answer, block } = state;
   if (!answer || block === null || block >= state.kept.length) {
-    place.replaceChildren(element("p", { class: "soft" }, "Point at a block, or walk with ", element("kbd", {}, "j"), " and ", element("kbd", {}, "k"), "."));
+    const [next, previous] = [element("kbd", {}, "j"), element("kbd", {}, "k")];
+    const words = ["Point at a block, or walk with ", next, " and ", previous, "."];
+    place.replaceChildren(element("p", { class: "soft" }, ...words));
     return;
   }
   const { scores, seen_as: kinds, texts } = answer.blocks;
   const verdict = state.kept[block] ? "kept" : "dropped";
+  const facts = [`score ${scores[block].toFixed(2)}`, kinds[block], table.labelOf(block)];
+  facts.push(`${number(texts[block].length)} characters`);
+  if (state.isPinned) facts.push("pinned");
   place.replaceChildren(
     element("p", {},
       element("strong", {}, `Block ${block} `), element("span", { class: `badge ${verdict}` }, verdict), " ",
-      element("span", { class: "soft" }, `score ${scores[block].toFixed(2)} · ${kinds[block]} · ${table.labelOf(block)} · ${number(texts[block].length)} characters${state.isPinned ? " · pinned" : ""}`)),
+      element("span", { class: "soft" }, facts.join(" · "))),
     element("p", { class: "soft" }, table.reasons.get(block) ?? ""),
     element("p", { class: "words" }, texts[block].slice(0, 2000)),
   );

@@ -2,7 +2,8 @@
 // blocks; whatever is chosen in one of them stands out in the others.
 // @ts-check
 
-import { announce, api, byId, busy, copy, debounced, download, element, isTyping, makeTabs, showProblem } from "./shell.js";
+import { announce, api, busy, byId, copy, debounced, download } from "./shell.js";
+import { element, isTyping, makeTabs, showProblem } from "./shell.js";
 import { DensityPlot } from "./density-plot.js";
 import { listenForPages, recall, remember, toRequest } from "./inspect-input.js";
 import { BlockTable } from "./inspect-table.js";
@@ -24,13 +25,15 @@ const state = {
   asked: 0, // the number of the last question: answers to earlier ones come too late
 };
 
-const views = { onHover: (/** @type {string} */ view) => (/** @type {number | null} */ block) => hover(block, view), onPick: (/** @type {string} */ view) => (/** @type {number} */ block) => pick(block, view) };
-const page = new PageFrame(byId("page"), { onHover: views.onHover("page"), onPick: views.onPick("page") });
-const plot = new DensityPlot(byId("plot"), { onHover: views.onHover("plot"), onPick: views.onPick("plot") });
-const text = new CleanText(byId("clean-text"), { onHover: views.onHover("text"), onPick: views.onPick("text") });
-const table = new BlockTable(byId("table"), {
-  onHover: views.onHover("table"), onPick: views.onPick("table"), onNeedReasons: debounced(askReasons, 200),
+/** What a view tells of the pointer. @param {string} view */
+const pointing = (view) => ({
+  onHover: (/** @type {number | null} */ block) => hover(block, view),
+  onPick: (/** @type {number} */ block) => pick(block, view),
 });
+const page = new PageFrame(byId("page"), pointing("page"));
+const plot = new DensityPlot(byId("plot"), pointing("plot"));
+const text = new CleanText(byId("clean-text"), pointing("text"));
+const table = new BlockTable(byId("table"), { ...pointing("table"), onNeedReasons: debounced(askReasons, 200) });
 const chooseTab = makeTabs(byId("views"), () => { saveChoices(); showBlock("none"); });
 
 // Browsers take seconds to tint so many blocks: that waits until the dial rests.
@@ -42,24 +45,28 @@ function checked(/** @type {string} */ name) {
   return /** @type {HTMLInputElement} */ (document.querySelector(`input[name="${name}"]:checked`)).value;
 }
 
+/** @param {string} name @returns {HTMLInputElement} */
+function switchOf(name) {
+  return /** @type {HTMLInputElement} */ (document.querySelector(`input[name="${name}"]`));
+}
+
 /** The parameters of the method, other than the dial. */
 function options() {
   const known = parametersOf.get(byId("method").value) ?? new Set(["comments", ...SWITCHES]);
   const chosen = /** @type {Record<string, any>} */ ({});
   if (known.has("comments") && checked("comments") !== "drop") chosen.comments = checked("comments");
-  for (const name of SWITCHES) {
-    if (known.has(name) && !/** @type {any} */ (document.querySelector(`input[name="${name}"]`)).checked) chosen[name] = false;
-  }
+  for (const name of SWITCHES) if (known.has(name) && !switchOf(name).checked) chosen[name] = false;
   return chosen;
 }
 
 function saveChoices() {
   const query = new URLSearchParams();
   const tab = TABS.find((id) => byId(id).getAttribute("aria-selected") === "true") ?? TABS[0];
-  const without = SWITCHES.filter((name) => !(/** @type {any} */ (document.querySelector(`input[name="${name}"]`)).checked));
+  const without = SWITCHES.filter((name) => !switchOf(name).checked);
   for (const [name, value, usual] of [
-    ["method", byId("method").value, "main"], ["dial", Number(byId("dial").value).toString(), "0.5"], ["tab", tab.slice(4), "text"],
-    ["format", checked("format"), "text"], ["comments", checked("comments"), "drop"], ["without", without.join("+"), ""],
+    ["method", byId("method").value, "main"], ["dial", String(Number(byId("dial").value)), "0.5"],
+    ["tab", tab.slice("tab-".length), "text"], ["format", checked("format"), "text"],
+    ["comments", checked("comments"), "drop"], ["without", without.join(","), ""],
   ]) if (value && value !== usual) query.set(name, value);
   history.replaceState(null, "", query.size ? `?${query}` : location.pathname);
 }
@@ -67,14 +74,13 @@ function saveChoices() {
 function restoreChoices() {
   const query = new URLSearchParams(location.search);
   const choose = (/** @type {string} */ name, /** @type {string | null} */ value) => {
-    const radio = [...document.querySelectorAll(`input[name="${name}"]`)].find((one) => /** @type {any} */ (one).value === value);
-    if (radio) /** @type {any} */ (radio).checked = true;
+    for (const radio of /** @type {NodeListOf<any>} */ (document.querySelectorAll(`input[name="${name}"]`))) {
+      if (radio.value === value) radio.checked = true;
+    }
   };
   choose("format", query.get("format"));
   choose("comments", query.get("comments"));
-  for (const name of (query.get("without") ?? "").split("+")) {
-    if (SWITCHES.includes(name)) /** @type {any} */ (document.querySelector(`input[name="${name}"]`)).checked = false;
-  }
+  for (const name of (query.get("without") ?? "").split(",")) if (SWITCHES.includes(name)) switchOf(name).checked = false;
   const dial = Number(query.get("dial") ?? 0.5);
   byId("dial").value = Number.isFinite(dial) ? dial : 0.5;
   byId("dial-value").textContent = Number(byId("dial").value).toFixed(2);
@@ -87,7 +93,9 @@ const parametersOf = /** @type {Map<string, Set<string>>} */ (new Map());
 
 async function listMethods() {
   const { methods, models, default: usual } = await api("/api/methods");
-  for (const { name, parameters } of methods) parametersOf.set(name, new Set(parameters.map((/** @type {any} */ one) => one.name)));
+  for (const { name, parameters } of methods) {
+    parametersOf.set(name, new Set(parameters.map((/** @type {any} */ one) => one.name)));
+  }
   for (const { name, method } of models) parametersOf.set(name, parametersOf.get(method) ?? new Set());
   byId("method").replaceChildren(
     ...methods.map((/** @type {any} */ one) => element("option", { value: one.name, title: one.summary }, one.name)),
@@ -130,7 +138,8 @@ async function ask(isNew) {
 async function askReasons(/** @type {number[]} */ blocks) {
   const { frame } = state.answer;
   try {
-    const answer = await api("/api/inspect/reasons", { json: { frame, method: byId("method").value, options: options(), blocks } });
+    const fields = { frame, method: byId("method").value, options: options(), blocks };
+    const answer = await api("/api/inspect/reasons", { json: fields });
     if (frame === state.answer.frame) table.addReasons(answer.reasons);
   } catch { /* the table shows dots in their place */ }
 }
@@ -184,7 +193,8 @@ function goToMainMatter() {
 function plotNote(answer) {
   if (!answer.density) return "The page has no text.";
   const { first, last } = answer.density;
-  return `Bars: length of each text; dots: scores of ${answer.method}. Shaded: the region that density chooses, blocks ${first} to ${last}; texts above the dotted line count as long.`;
+  const region = `the region that density chooses, blocks ${first} to ${last}; texts above the dotted line count as long`;
+  return `Bars: length of each text; dots: scores of ${answer.method}. Shaded: ${region}.`;
 }
 
 function frameAddress() {
@@ -219,7 +229,8 @@ function showText() {
   if (!state.answer) return;
   const format = checked("format");
   if (format === "markdown") askMarkdown();
-  else text.showPieces((format === "text" ? composeText : composeCleaneval)(state.answer, state.kept), format !== "text");
+  else if (format === "text") text.showPieces(composeText(state.answer, state.kept), false);
+  else text.showPieces(composeCleaneval(state.answer, state.kept), true);
   text.highlight(state.block, false);
 }
 
@@ -245,7 +256,7 @@ function release() {
   state.isPinned = false;
 }
 
-/** Show the chosen block everywhere; the view that it was chosen in does not move under the user. @param {string} origin */
+/** Show the chosen block everywhere; the view where it was chosen does not move. @param {string} origin */
 function showBlock(origin) {
   if (!state.answer) return;
   const { block, isPinned } = state;
@@ -313,7 +324,9 @@ function listen() {
   byId("dial").addEventListener("input", turnDial);
   byId("dial").addEventListener("change", saveChoices);
   for (const name of ["comments", ...SWITCHES]) {
-    for (const input of document.querySelectorAll(`input[name="${name}"]`)) input.addEventListener("change", () => inspect(false));
+    for (const input of document.querySelectorAll(`input[name="${name}"]`)) {
+      input.addEventListener("change", () => inspect(false));
+    }
   }
   byId("formats").addEventListener("change", () => { saveChoices(); showText(); });
   byId("filters").addEventListener("change", () => {
@@ -323,8 +336,8 @@ function listen() {
   byId("remote").addEventListener("change", () => page.load(frameAddress()));
   byId("copy").addEventListener("click", () => copy(text.text));
   byId("download").addEventListener("click", () => {
-    const name = (byId("page-title").textContent.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "page").toLowerCase();
-    download(text.text, name + ENDINGS[/** @type {keyof typeof ENDINGS} */ (checked("format"))]);
+    const words = byId("page-title").textContent.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? ["page"];
+    download(text.text, words.join("-").slice(0, 60) + ENDINGS[/** @type {keyof typeof ENDINGS} */ (checked("format"))]);
   });
   byId("help-open").addEventListener("click", () => byId("help").showModal());
   document.addEventListener("keydown", onKey);

@@ -1,5 +1,5 @@
 // A frame that is as high as its page has no window: what a page measures by the window's height, or fastens to it,
-// would grow with the frame, or lie over all of it. Here such things are brought back to the size of an ordinary window.
+// would grow with the frame, or lie over all of it. Here such things get the size of an ordinary window again.
 // @ts-check
 
 const OF_WINDOW_HEIGHT = /(\d*\.?\d+)[sld]?vh\b/g;
@@ -10,12 +10,15 @@ const MOST_ELEMENTS = 20_000; // of a page where fastened elements are looked fo
  * @param {number} height of the window that the page is to believe in
  */
 export function calm(page, height) {
-  const inPixels = (/** @type {string} */ css) => css.replace(OF_WINDOW_HEIGHT, (_, share) => `${(Number(share) * height) / 100}px`);
+  const toPixels = (/** @type {string} */ _, /** @type {string} */ share) => `${(Number(share) * height) / 100}px`;
+  const inPixels = (/** @type {string} */ css) => css.replace(OF_WINDOW_HEIGHT, toPixels);
   for (const sheet of page.querySelectorAll("style:not([data-mainmatter])")) {
     const css = sheet.textContent ?? "";
     if (css.includes("vh")) sheet.textContent = inPixels(css);
   }
-  for (const styled of page.querySelectorAll('[style*="vh"]')) styled.setAttribute("style", inPixels(styled.getAttribute("style") ?? ""));
+  for (const styled of page.querySelectorAll('[style*="vh"]')) {
+    styled.setAttribute("style", inPixels(styled.getAttribute("style") ?? ""));
+  }
   unfasten(page, height);
 }
 
@@ -24,8 +27,8 @@ function unfasten(page, height) {
   const all = page.body?.getElementsByTagName("*") ?? [];
   const view = page.defaultView;
   if (!view || all.length > MOST_ELEMENTS) return;
-  const fastened = /** @type {HTMLElement[]} */ ([...all].filter((one) => view.getComputedStyle(one).position === "fixed"));
-  for (const one of fastened) {
+  const fastened = [...all].filter((one) => view.getComputedStyle(one).position === "fixed");
+  for (const one of /** @type {HTMLElement[]} */ (fastened)) {
     one.style?.setProperty("position", "absolute", "important");
     one.style?.setProperty("max-height", `${height}px`, "important");
   }

@@ -15,18 +15,30 @@ const MOST_HEIGHT = 4_000_000;
 const MOST_FITS = 3;
 const DRAG_PIXELS = 5;
 
-// Many pages are hidden until a script shows them, and their icons are as large as a style sheet says. No opacity of ours: a layer for each of 100,000 blocks is more than browsers can bear.
+// Many pages are hidden until a script shows them, and their icons are as large as a style sheet says. No opacity of
+// ours: a layer for each of 100,000 blocks is more than browsers can bear.
 const TINTS = `
 html { overflow: hidden !important; height: auto !important; }
 body { overflow: visible !important; position: static !important; height: auto !important; }
-html, body { display: block !important; visibility: visible !important; opacity: 1 !important; animation: none !important; }
+html, body { display: block !important; visibility: visible !important; }
+html, body { opacity: 1 !important; animation: none !important; }
 :where(svg:not([width], [height])) { width: 2em; height: 2em; }
 mm-block { pointer-events: auto !important; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
 mm-block[data-state="kept"] { background: rgb(46 160 80 / 20%) !important; box-shadow: -3px 0 0 rgb(27 107 52 / 90%); }
-mm-block[data-state="comment"] { background: rgb(120 80 170 / 20%) !important; box-shadow: -3px 0 0 rgb(107 74 134 / 90%); border-bottom: 1px dotted; }
-mm-block[data-state="dropped"] { background: rgb(150 120 115 / 13%) !important; color: color-mix(in srgb, currentColor 62%, transparent) !important; text-decoration: line-through 1px rgb(138 59 50 / 75%); }
-mm-block[data-state="conflict"] { background: rgb(240 170 40 / 28%) !important; box-shadow: 0 2px 0 rgb(138 83 0 / 90%); }
-mm-block[data-focus] { outline: 2px solid rgb(176 96 0) !important; outline-offset: 1px; background: rgb(255 200 60 / 42%) !important; }
+mm-block[data-state="comment"] {
+  background: rgb(120 80 170 / 20%) !important; box-shadow: -3px 0 0 rgb(107 74 134 / 90%);
+  text-decoration: underline dotted 1px;
+}
+mm-block[data-state="dropped"] {
+  background: rgb(150 120 115 / 13%) !important; color: color-mix(in srgb, currentColor 62%, transparent) !important;
+  text-decoration: line-through 1px rgb(138 59 50 / 75%);
+}
+mm-block[data-state="conflict"] {
+  background: rgb(240 170 40 / 28%) !important; box-shadow: 0 2px 0 rgb(138 83 0 / 90%);
+}
+mm-block[data-focus] {
+  background: rgb(255 200 60 / 42%) !important; outline: 2px solid rgb(176 96 0) !important; outline-offset: 1px;
+}
 mm-block[data-pinned] { outline-style: dashed !important; }
 `;
 
@@ -165,7 +177,8 @@ export class PageFrame {
 
   /** Where a block stands in the container's content; null where the page hides it. @param {number} block */
   placeOf(block) {
-    const boxes = (this.marks.get(block) ?? []).flatMap((mark) => [...mark.getClientRects()]).filter((box) => box.width && box.height);
+    const all = (this.marks.get(block) ?? []).flatMap((mark) => [...mark.getClientRects()]);
+    const boxes = all.filter((box) => box.width && box.height);
     if (!boxes.length) return null;
     const top = Math.min(...boxes.map((box) => box.top));
     const bottom = Math.max(...boxes.map((box) => box.bottom));
@@ -288,7 +301,7 @@ function blockOf(mark) {
   return Number.isInteger(block) && block >= 0 ? block : null;
 }
 
-/** The block of an element that has the text of no other: its padding counts as the block. @param {Element} container */
+/** The block of an element that has the text of no other, padding included. @param {Element} container */
 function onlyBlockIn(container) {
   const first = container.querySelector("mm-block");
   const block = first && blockOf(first);

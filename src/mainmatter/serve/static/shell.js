@@ -29,7 +29,8 @@ export class ApiError extends Error {
  * Ask the server. An object for `json` is sent as JSON, a FormData as `body` as a form.
  *
  * @param {string} path
- * @param {{method?: string, json?: unknown, body?: BodyInit, signal?: AbortSignal, headers?: Record<string, string>}} [options]
+ * @param {{method?: string, json?: unknown, body?: BodyInit, signal?: AbortSignal,
+ *   headers?: Record<string, string>}} [options]
  * @returns {Promise<any>} what it answered: an object where that is JSON, else text.
  * @throws {ApiError} with the server's own words
  */
@@ -69,12 +70,14 @@ export function element(tag, properties = {}, ...children) {
     if (value === null || value === undefined || value === false) continue;
     if (name === "class") made.className = value;
     else if (name === "dataset") Object.assign(made.dataset, value);
-    else if (name === "on") for (const [event, listener] of Object.entries(value)) made.addEventListener(event, listener);
+    else if (name === "on") Object.entries(value).forEach(([event, listener]) => made.addEventListener(event, listener));
     else if (name === "value" && "value" in made) made.value = value;
     else if (name === "checked" && "checked" in made) made.checked = value;
     else made.setAttribute(name, value === true ? "" : String(value));
   }
-  made.append(...children.filter((child) => child !== null && child !== undefined).map((child) => child instanceof Node ? child : String(child)));
+  for (const child of children) {
+    if (child !== null && child !== undefined) made.append(child instanceof Node ? child : String(child));
+  }
   return made;
 }
 
@@ -116,7 +119,8 @@ export function showProblem(place, error) {
   if (!error) return;
   const hint = error instanceof ApiError ? error.hint : "";
   const message = error instanceof Error ? error.message : String(error);
-  place.append(element("p", { class: "problem", role: "alert" }, element("strong", {}, "That did not work: "), message, hint ? ` ${hint}` : ""));
+  const words = hint ? `${message} ${hint}` : message;
+  place.append(element("p", { class: "problem", role: "alert" }, element("strong", {}, "That did not work: "), words));
 }
 
 let working = 0;
@@ -200,7 +204,12 @@ export function isTyping(event) {
   return target.closest("input, textarea, select, dialog, [contenteditable]") !== null;
 }
 
-/** Wait until nothing has called for some milliseconds. @param {(...words: any[]) => void} action @param {number} pause */
+/**
+ * Wait until nothing has called for some milliseconds.
+ *
+ * @param {(...words: any[]) => void} action
+ * @param {number} pause
+ */
 export function debounced(action, pause) {
   let timer = 0;
   return (/** @type {any[]} */ ...words) => {
@@ -239,7 +248,8 @@ function themeButton() {
 function fillMasthead() {
   useTheme(storedTheme());
   const here = location.pathname.replace(/\/$/, "") || "/";
-  const links = PLACES.map(([path, name]) => element("a", { href: path, "aria-current": path === here ? "page" : null }, name));
+  const current = (/** @type {string} */ path) => (path === here ? "page" : null);
+  const links = PLACES.map(([path, name]) => element("a", { href: path, "aria-current": current(path) }, name));
   document.getElementById("masthead")?.append(
     element("a", { href: "/", class: "wordmark" }, "mainmatter"),
     element("nav", { "aria-label": "Workbench" }, ...links),
