@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from mainmatter.annotation.gold import Collection
     from mainmatter.annotation.records import PageSummary
 
+Item = TypeVar("Item")
 _database = click.argument("database", metavar="DB")
 _NAMES = 3  # of pages that are left out for the same reason, to show
 _WIDE = 60  # characters of a block's text to show
@@ -70,31 +73,42 @@ def add(
     """
     if rejects and gold:
         raise click.UsageError("--rejects and --gold cannot be given together")
+    if reasons and not rejects:
+        raise click.UsageError("--reason goes with --rejects")
+    if not labels and not gold:
+        raise click.UsageError("--no-labels goes with --gold")
+    if gold:
+        datasets = _begun((name, load_dataset(name, data)) for name in inputs)
+        with Store(database) as store:
+            additions = (each for name, pages in datasets for each in add_gold(store, pages, name, with_labels=labels))
+            _say_added(additions, store.path, count)
+        return
+    if rejects:
+        from mainmatter.annotation.rejects import read_rejected  # noqa: PLC0415 - needs an extra
+
+        found = _begun(each for name in inputs for each in read_rejected(name, reasons))
+    else:
+        found = _begun(read_inputs(inputs))
     with Store(database) as store:
-        if gold:
-            additions: Iterable[Addition] = (
-                each
-                for name in inputs
-                for each in add_gold(store, load_dataset(name, data)[:count], name, with_labels=labels)
-            )
-        elif rejects:
-            from mainmatter.annotation.rejects import read_rejected  # noqa: PLC0415 - needs an extra
-
-            found = (each for name in inputs for each in read_rejected(name, reasons))
-            additions = add_found(store, found, count)
-        else:
-            additions = add_found(store, read_inputs(inputs), count)
-        _say_added(additions, store.path)
+        _say_added(add_found(store, found), store.path, count)
 
 
-def _say_added(additions: Iterable[Addition], path: Path) -> None:
+def _begun(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items, the first of them read already: an input that does not exist is no reason to make a database."""
+    return chain([first for first in [next(items, None)] if first is not None], items)
+
+
+def _say_added(additions: Iterable[Addition], path: Path, most: int | None = None) -> None:
+    """Add pages, at most so many new ones, and say what came of it."""
     new = known = failed = 0
     for each in additions:
         if each.problem:
             failed += 1
-            click.echo(f"not added: {harmless(each.name)}: {harmless(each.problem)}", err=True)
+            click.echo(harmless(f"not added: {_one_line(each.name)}: {_one_line(each.problem)}"), err=True)
         new += each.is_new
         known += not each.is_new and not each.problem
+        if new == most:
+            break
     there = f", {known:,} had been there" if known else ""
     not_added = f", {failed:,} could not be added" if failed else ""
     click.echo(f"{_pages(new)} added to {path}{there}{not_added}")
@@ -132,7 +146,8 @@ def _line(summary: PageSummary) -> str:
     differ = f", {summary.conflicts} in conflict" if summary.conflicts else ""
     lost = f", {summary.lost} lost" if summary.lost else ""
     said = f": {', '.join(who)}" if who else ""
-    return f"{summary.id:>5}  {summary.status:8}  {summary.name}  {summary.blocks} blocks{said}{differ}{lost}"
+    name, blocks = _one_line(summary.name), _blocks(summary.blocks)
+    return f"{summary.id:>5}  {summary.status:8}  {name}  {blocks}{said}{differ}{lost}"
 
 
 @command.command(name="export")
@@ -164,19 +179,18 @@ def export(database: str, output: Path, annotator: str, everything: bool) -> Non
     labels = sum(len(page.gold_page.labels or ()) for page in collection.pages)
     click.echo(f"{_pages(len(collection.pages))} with {labels:,} labels written to {output}")
     if unlabelled:
-        blocks = "1 block has" if unlabelled == 1 else f"{unlabelled:,} blocks have"
-        click.echo(f"{blocks} no label; dropped in the gold text")
+        click.echo(f"without a label, so not in the gold text: {_blocks(unlabelled)}")
     if collection.lost:
         click.echo(_lost(collection.lost))
-    click.echo(f"use it: mainmatter evaluate main --on {output}")
+    click.echo(f"use it: mainmatter evaluate main --on {shlex.quote(str(output))}")
 
 
 def _say_left_out(collection: Collection) -> None:
     by_reason: dict[str, list[str]] = {}
     for page in collection.left_out:
-        by_reason.setdefault(page.reason, []).append(page.name)
+        by_reason.setdefault(page.reason, []).append(_one_line(page.name))
     for reason, names in by_reason.items():
-        others = f" and {len(names) - _NAMES:,} others" if len(names) > _NAMES else ""
+        others = f" and {len(names) - _NAMES:,} more" if len(names) > _NAMES else ""
         shown = harmless(f"{', '.join(names[:_NAMES])}{others}")
         click.echo(f"left out, {_pages(len(names))}: {harmless(reason)}: {shown}", err=True)
 
@@ -194,7 +208,7 @@ def agreement(database: str, page_id: int | None, each_page: bool) -> None:
         return
     if each_page:
         for page in report.pages:
-            click.echo(harmless(f"{page.page_id:>5}  {page.name}"))
+            click.echo(harmless(f"{page.page_id:>5}  {_one_line(page.name)}"))
             for pair in page.pairs:
                 click.echo(harmless(f"       {_figures(pair)}"))
     for pair in report.pairs:
@@ -209,7 +223,7 @@ def agreement(database: str, page_id: int | None, each_page: bool) -> None:
 
 def _figures(pair: PairAgreement) -> str:
     return (
-        f"{' and '.join(pair.annotators)}, {_pages(pair.pages)}, {pair.blocks:,} blocks: text {_percent(pair.text)}, "
+        f"{' and '.join(pair.annotators)}, {_pages(pair.pages)}, {_blocks(pair.blocks)}: text {_percent(pair.text)}, "
         f"keep or drop {_share(pair.kept)} (kappa {_kappa(pair.kept_kappa)}), "
         f"kinds {_share(pair.kind)} (kappa {_kappa(pair.kind_kappa)})"
     )
@@ -241,8 +255,22 @@ def _kappa(figure: float | None) -> str:
 )
 @click.option("--blocks", type=click.IntRange(min=0), default=1, show_default=True, help="How many blocks to show.")
 @options.max_size
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60,
+    show_default=True,
+    metavar="S",
+    help="Give up a page that takes longer.",
+)
 def disagree(
-    inputs: tuple[str, ...], database: str | None, count: int, methods: tuple[str, ...], blocks: int, max_size: float
+    inputs: tuple[str, ...],
+    database: str | None,
+    count: int,
+    methods: tuple[str, ...],
+    blocks: int,
+    max_size: float,
+    max_seconds: float,
 ) -> None:
     """Find the pages that methods disagree on most: those teach most when they are labelled.
 
@@ -256,14 +284,17 @@ def disagree(
         seen += 1
         if found.problem:
             failed += 1
-            click.echo(f"not read: {harmless(found.name)}: {harmless(found.problem)}", err=True)
+            click.echo(harmless(f"not read: {_one_line(found.name)}: {_one_line(found.problem)}"), err=True)
 
     chosen = methods or DEFAULT_METHODS
-    if len(inputs) == 1 and is_database(inputs[0]):
+    if len(inputs) > 1 and any(map(is_database, inputs)):
+        raise click.UsageError("a database is looked at by itself: name it alone")
+    if is_database(inputs[0]):
         with Store(inputs[0], create=False) as store:
-            found = disagreements(store, chosen, count, limits=limits, on_page=tell)
+            found = disagreements(store, chosen, count, limits=limits, seconds=max_seconds, on_page=tell)
     else:
-        found = disagreements(read_inputs(inputs, limits), chosen, count, limits=limits, on_page=tell)
+        pages = read_inputs(inputs, limits)
+        found = disagreements(pages, chosen, count, limits=limits, seconds=max_seconds, on_page=tell)
     for one in found:
         for line in _contested(one, blocks):
             click.echo(harmless(line))
@@ -281,17 +312,26 @@ def _with_notes(found: Iterable[Disagreement]) -> Iterator[Found]:
 
 def _contested(one: Disagreement, most: int) -> Iterator[str]:
     sure = "" if one.confidence is None else f", confidence {one.confidence:.2f}"
-    yield f"{one.share:6.1%}  {one.found.name}  {len(one.blocks)} blocks{sure}"
+    yield f"{one.share:6.1%}  {_one_line(one.found.name)}  {_blocks(len(one.blocks))}{sure}"
     for block in one.blocks[:most]:
         text = " ".join(block.text.split())
         short = text if len(text) <= _WIDE else f"{text[: _WIDE - 1]}…"
-        yield f"        {', '.join(block.kept_by)} keep {short!r}, {', '.join(block.dropped_by)} not"
+        yield f"        kept by {', '.join(block.kept_by)}, dropped by {', '.join(block.dropped_by)}: {short!r}"
     for name, why in one.failed:
         yield f"        {name} failed: {why}"
 
 
 def _pages(count: int) -> str:
     return f"{count:,} page{'s' * (count != 1)}"
+
+
+def _blocks(count: int) -> str:
+    return f"{count:,} block{'s' * (count != 1)}"
+
+
+def _one_line(name: str) -> str:
+    """A name, which of a file may hold anything, in a list with a line for each page."""
+    return " ".join(name.split())
 
 
 def _lost(count: int) -> str:

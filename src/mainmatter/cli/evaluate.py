@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from mainmatter.cli import options
+from mainmatter.cli.printing import harmless
 from mainmatter.cli.progress import progress
 from mainmatter.datasets import load_dataset
 from mainmatter.evaluation import Evaluation, evaluate, to_json, to_table
@@ -15,7 +17,12 @@ from mainmatter.evaluation.evaluate import check_names
 from mainmatter.metrics import METRICS, find_metric
 from mainmatter.reports.evaluation import report_of
 from mainmatter.reports.file import check_place, write_report
-from mainmatter.reports.study import Study, characters_each, study
+from mainmatter.reports.study import Study, characters_each, shown_name, study
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mainmatter.datasets import GoldPage
 
 
 @click.command(name="evaluate")
@@ -60,21 +67,14 @@ def command(
     check_names(methods, metrics)
     evaluations: list[Evaluation] = []
     studies: list[Study] = []
+    characters = characters_each(len(methods) * len(datasets))
     for dataset in datasets:
         pages = load_dataset(dataset, data)
-        for method in methods:
-            label = f"{method} on {dataset}"
-            with progress(label, len(pages)) as advance:
-                evaluations.append(evaluate(method, dataset, pages, metrics, workers=workers, on_page=advance))
-            for metric in metrics:
-                if not evaluations[-1].scores[metric]["pages"]:
-                    needs = find_metric(metric).needs.replace("_", " ")
-                    click.echo(f"{metric}: nothing to measure, since {dataset} has no {needs} for any page", err=True)
-            for page, error in evaluations[-1].failures:
-                click.echo(f"{label}: {page}: {error}", err=True)
-        if report is not None:  # while the pages are at hand
-            characters = characters_each(len(methods) * len(datasets))
-            studies.append(study(dataset, pages, evaluations[-len(methods) :], characters=characters))
+        found = [_evaluate(method, dataset, pages, metrics, workers) for method in methods]
+        evaluations += found
+        if report is not None:
+            studies.append(study(dataset, pages, found, characters=characters))
+        del pages  # before the next ones are read: datasets are large
     click.echo(to_table(evaluations, metrics, groups=groups))
     if output is not None:
         output.write_text(to_json(evaluations), encoding="utf-8")
@@ -86,3 +86,17 @@ def command(
         command_line += ["--data", str(data)] if data is not None else []
         write_report(report, report_of(studies, command=shlex.join(command_line)))
         click.echo(f"report: {report}", err=True)
+
+
+def _evaluate(method: str, dataset: str, pages: Sequence[GoldPage], metrics: Sequence[str], workers: int) -> Evaluation:
+    """Measure a method on a dataset, and say what went wrong."""
+    label = f"{method} on {dataset}"
+    with progress(label, len(pages)) as advance:
+        found = evaluate(method, dataset, pages, metrics, workers=workers, on_page=advance)
+    for metric in metrics:
+        if not found.scores[metric]["pages"]:
+            needs = find_metric(metric).needs.replace("_", " ")
+            click.echo(f"{metric}: nothing to measure, since {dataset} has no {needs} for any page", err=True)
+    for page, error in found.failures:
+        click.echo(harmless(f"{label}: {shown_name(page)}: {error}"), err=True)
+    return found

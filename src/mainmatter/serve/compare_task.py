@@ -226,7 +226,7 @@ def check_names(names: Sequence[str], models: Path) -> None:
 
     Raises:
         UnknownName: there is no such method, model or peer.
-        InputError: fewer than one contestant, or one twice.
+        InputError: a contestant is named twice, or its parameters are wrong.
     """
     if len(set(names)) < len(names):
         raise InputError("a method is named twice; compare it with another one")

@@ -320,7 +320,7 @@ class _Worker:
             reply: Reply = self._started.connection.recv()
         except (EOFError, OSError):
             self.is_last = self.died = True
-            code = self._started.bury()
+            code = self._wait_for_end()
             self.last_words = self._listen()
             return Reply("died", code, is_last=True)
         except Exception as error:  # what cannot travel
@@ -346,6 +346,12 @@ class _Worker:
             return -signal.SIGKILL
         finally:
             self._stderr.close()
+
+    def _wait_for_end(self) -> int:
+        try:
+            return self._started.bury()
+        except subprocess.TimeoutExpired:
+            return -signal.SIGKILL
 
     def bury_and_listen(self) -> str:
         """As `bury`, for its last words."""
