@@ -74,7 +74,7 @@ docs: $(VENV)/installed-dev
 clean:
 	rm -rf $(VENV) $(VENV)-dolma $(VENV)-nemo demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-$(VENV)/installed: EXTRAS = corpus,eval,plot,search
+$(VENV)/installed: EXTRAS = corpus,eval,plot,search,serve
 $(VENV)/installed: pyproject.toml | $(BIN)/python
 	$(INSTALL)
 

@@ -15,7 +15,7 @@ def main() -> None:
     run(
         "Turn the archive of a crawl into a corpus, without duplicates, and with what the site repeats left out",
         *("corpus", "examples/crawl.warc.gz", "-o", f"{OUT}/corpus", "--restart"),
-        *("--site-templates", "--noindex", "--drop-duplicates", "near"),
+        *("--site-templates", "--noindex", "--drop-duplicates", "near", "--report", f"{OUT}/corpus.html"),
     )
     run("Make it searchable", "index", f"{OUT}/corpus", "-o", f"{OUT}/index")
     run("Search it for a word that stands in the navigation of every page", "search", f"{OUT}/index", "tickets")
@@ -40,6 +40,8 @@ def main() -> None:
     for file in sorted((ROOT / OUT).rglob("*.*")):
         if file.is_file() and not {"_run", "index"} & set(file.parts):  # what only programs read
             print(f"  {file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
+    print(f"\n{OUT}/corpus.html is a report of the corpus; open it in a browser.")
+    print("To see pages and what is kept of them, compare, correct and teach: .venv/bin/mainmatter serve --open")
 
 
 def run(title: str, *arguments: str) -> None:

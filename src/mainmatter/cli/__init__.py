@@ -70,6 +70,7 @@ def group() -> None:
     mainmatter clean site/ -o texts/        of all pages in a folder
     mainmatter explain page.html            why each block was kept or dropped
     mainmatter corpus crawl.warc.gz -o out  a whole crawl, as Parquet
+    mainmatter serve                        the workbench: see, compare, correct, teach in a browser
     """  # noqa: D301 - click wants the control character
 
 
