@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from mainmatter.corpus.build import build_corpus
 from mainmatter.corpus.filters import Filters
 from mainmatter.corpus.job import Job
 from mainmatter.datasets import load_dataset
-from mainmatter.errors import InputError
+from mainmatter.errors import InputError, UnknownName
 from mainmatter.limits import Limits
 from mainmatter.methods.contract import Reasons
 from mainmatter.records import Document, Extraction, Page
@@ -65,6 +66,7 @@ def test_archives(tmp_path: Path) -> None:
         assert store.page(1).url == "https://example.org/0"
         assert store.page(1).charset == "utf-8"
         assert store.page(4).id == "otters"
+        assert store.page(1).id == "https://example.org/0"  # nobody knows pages by the number of a record
         assert added(store, tmp_path)[0][2] is False  # a folder that holds archives alone
     assert is_archive("https://a.example/x.WARC.gz?key=1")
     assert not is_archive("page.html.gz")
@@ -138,6 +140,15 @@ def test_a_gold_standard_brings_its_labels(tmp_path: Path) -> None:
     with Store(tmp_path / "other") as store:
         list(add_gold(store, pages, "gold", with_labels=False))
         assert store.pages()[0].labelled == {}
+
+
+def test_a_gold_page_that_cannot_be_added_does_not_stop_the_others(tmp_path: Path) -> None:
+    pages = load_dataset(str(write_gold_folder(tmp_path / "gold", 2)))
+    too_large = replace(pages[0], page=Page("x" * 50_000_001, id="large"))
+    with Store(tmp_path / "bench") as store:
+        additions = list(add_gold(store, [too_large, *pages], "gold"))
+    assert [each.page_id for each in additions] == [None, 1, 2]
+    assert "more than 50.0 MB" in additions[0].problem
 
 
 def test_an_exported_gold_standard_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -234,3 +245,20 @@ def test_disagreement_needs_two_methods() -> None:
         disagreements([], ["density"])
     with pytest.raises(InputError, match="at least 1"):
         disagreements([], ["density", "ice-baseline"], 0)
+
+
+def test_pages_that_hang_or_crash_cost_only_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "plugin").mkdir()
+    monkeypatch.syspath_prepend(crawls.install_wicked(tmp_path / "plugin"))
+    wicked = [
+        Found(word, "a test", Page(crawls.page(i, word))) for i, word in enumerate(("fine", "SLEEP", "ABORT", "x"))
+    ]
+    told: list[Found] = []
+    ranked = disagreements(wicked, ["wicked", "ice-baseline"], seconds=2, on_page=told.append)
+    assert sorted(one.found.name for one in ranked) == ["fine", "x"]
+    assert all(one.found.page is not None and one.blocks for one in ranked)
+    assert [each.problem for each in told] == ["", "gave no result in 2 s", "ended the process that worked on it", ""]
+    with pytest.raises(UnknownName, match="wickde"):
+        disagreements(wicked, ["wickde", "density"], seconds=2)
+    with pytest.raises(InputError, match="by name"):
+        disagreements(wicked, METHODS, seconds=2)

@@ -89,6 +89,17 @@ def test_two_without_a_block_in_common(tmp_path: Path) -> None:
     assert report.text is None
 
 
+def test_done_without_a_label_is_an_empty_text(tmp_path: Path) -> None:
+    with store_with_page(tmp_path) as store:
+        say(store, "Ada", {3: KEEP})
+        store.set_done(1, "Ada", True)
+        store.set_done(1, "Bea", True)
+        [pair] = store.agreement().pairs
+        assert (pair.pages, pair.blocks, pair.text, pair.kept) == (1, 0, 0, None)
+        say(store, "Ada", {3: None})
+        assert store.agreement().text == 100
+
+
 def test_agreement_of_three_over_pages_is_the_mean_of_pairs(tmp_path: Path) -> None:
     with store_with_page(tmp_path) as store:
         store.add_page(Page(HTML, "http://mill.example/2"), "a test")

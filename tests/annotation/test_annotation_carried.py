@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from annotated import DROP, KEEP, LIST, SAID, TEXTS, labels_by_text, say, say_all, segment_otherwise, store_with_page
 from mainmatter.annotation import Store
+from mainmatter.annotation.gold import collect
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,3 +112,21 @@ def test_annotators_of_two_versions_can_be_compared_and_merged(tmp_path: Path, m
         assert conflict.labels == {"Ada": KEEP, "Bea": DROP}
         assert store.accept_agreed(1, by="Mia") == 9
         assert store.agreement(1).pairs[0].blocks == 2
+
+
+def test_status_is_that_of_the_blocks_of_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with store_with_page(tmp_path) as store:
+        say_all(store, "Ada")
+        store.set_done(1, "Ada", True)
+    segment_otherwise(monkeypatch, join_paragraphs)
+    with Store(tmp_path) as store:
+        say(store, "Bea", {3: DROP})
+        store.set_done(1, "Bea", True)
+        summary = store.summary(1)
+        assert (summary.status, summary.conflicts, summary.blocks) == ("conflict", 1, 10)
+        assert store.pages(check=True) == [summary]
+        say(store, "merged", {3: DROP})
+        store.accept_agreed(1, by="Mia")
+        assert (store.summary(1).status, store.summary(1).conflicts) == ("merged", 0)
+        [page] = collect(store).pages
+        assert page.annotator == "merged"

@@ -16,6 +16,7 @@ from mainmatter.annotation.export import export, may_be_written
 from mainmatter.annotation.gold import collect, unique_names
 from mainmatter.cli import group
 from mainmatter.datasets import load_dataset
+from mainmatter.errors import DatasetError
 from mainmatter.records import Kind, Page
 from mainmatter.training.align import make_example
 
@@ -206,8 +207,6 @@ def test_names_of_files_are_unique() -> None:
 
 
 def test_damaged_labels_are_told(store: Store, tmp_path: Path) -> None:
-    from mainmatter.errors import DatasetError  # noqa: PLC0415
-
     export(collect(store).pages, tmp_path / "gold")
     file = tmp_path / "gold" / "index.json"
     index = json.loads(file.read_text())
@@ -216,3 +215,42 @@ def test_damaged_labels_are_told(store: Store, tmp_path: Path) -> None:
         file.write_text(json.dumps(index))
         with pytest.raises(DatasetError, match=r"index\.json: otters: (labels are no list|not a label)"):
             load_dataset(str(tmp_path / "gold"))
+
+
+NAMES = ("notes-cleaned.html", "\U00020000" * 90, "a\nb\x00c\x1b[31m", "con.txt", "-rf", "a.b.c")
+BYTES = b"<p>\xff\xfe caf\xe9 \x00 \xf0\x9f</p>\r\n<p>Second\x0b one</p>\r"
+
+
+@pytest.mark.parametrize("target", ["gold", "gold.PARQUET"])
+def test_odd_names_and_bytes_come_back(tmp_path: Path, target: str) -> None:
+    with Store(tmp_path / "bench") as store:
+        for number, name in enumerate(NAMES):
+            page_id = store.add_page(Page(BYTES, f"http://x.example/{number}"), "a test", name=name)
+            say(store, "Ada", {0: KEEP}, page_id)
+            store.set_done(page_id, "Ada", True)
+        empty = store.add_page(Page(b""), "a test", name="empty")
+        store.set_done(empty, "Ada", True)
+        store_texts = store.document(1).texts
+        export(collect(store).pages, tmp_path / target)
+    pages = load_dataset(str(tmp_path / target))
+    assert sorted((page.page.url or "", page.page.html) for page in pages) == [
+        ("", b""),
+        *((f"http://x.example/{number}", BYTES) for number in range(len(NAMES))),
+    ]
+    for page in pages:
+        assert make_example(page).document.texts == ([] if page.page.id == "empty" else store_texts)
+        assert make_example(page).shares.tolist() == ([] if page.page.id == "empty" else [1, 0])
+
+
+def test_labels_of_others_are_none_of_ours(tmp_path: Path) -> None:
+    table = pytest.importorskip("pyarrow").table
+    parquet = pytest.importorskip("pyarrow.parquet")
+    for labels in (["spam"], [[1, 2]], [[{"name": "x"}]], [None]):
+        parquet.write_table(
+            table({"id": [7], "html": ["<p>a"], "gold": ["a"], "labels": labels}), tmp_path / "g.parquet"
+        )
+        [page] = load_dataset(str(tmp_path / "g.parquet"))
+        assert (page.page.id, page.labels) == ("7", None)
+    parquet.write_table(table({"html": ["<p>a"], "labels": [[{"ref": "x"}]]}), tmp_path / "g.parquet")
+    with pytest.raises(DatasetError, match="not a label"):
+        load_dataset(str(tmp_path / "g.parquet"))

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from annotated import DROP, HTML, say_all, segment_otherwise, store_with_page
 from mainmatter.annotation import Store
 from mainmatter.cli import group
+from mainmatter.records import Page
 from toys import LONG, write_gold_folder
 
 if TYPE_CHECKING:
@@ -63,6 +64,32 @@ def test_add_a_gold_standard(tmp_path: Path) -> None:
     lines = run("list", tmp_path / "bench").stdout.splitlines()
     assert lines[0].split() == ["1", "labelled", "00", "5", "blocks:", "gold", "5", "(done)"]
     assert lines[-1] == "2 pages, 2 labelled, 0 merged"
+
+
+def test_count_is_of_new_pages_of_all_inputs(tmp_path: Path) -> None:
+    golds = [write_gold_folder(tmp_path / name, 3) for name in ("one", "two")]
+    (golds[1] / "html" / "00.html").write_text(HTML)
+    assert run("add", tmp_path / "bench", "--gold", golds[0], "--count", "2").stdout.startswith("2 pages added")
+    assert run("add", tmp_path / "bench", "--gold", *golds, "--count", "2").stdout.startswith("2 pages added")
+
+
+def test_what_is_asked_wrongly_makes_no_database(tmp_path: Path, site: Path) -> None:
+    for arguments in (("none",), (site, "--gold"), (site, "--rejects"), (site, "--reason", "x"), (site, "--no-labels")):
+        result = run("add", tmp_path / "bench", *arguments)
+        assert result.exit_code in (1, 2), arguments
+        assert not (tmp_path / "bench").exists(), arguments
+    assert "name it alone" in run("disagreements", _empty(tmp_path / "b"), site).stderr
+
+
+def _empty(folder: Path) -> Path:
+    Store(folder).close()
+    return folder
+
+
+def test_names_cannot_forge_lines(tmp_path: Path) -> None:
+    with store_with_page(tmp_path) as store:
+        store.add_page(Page("<p>a", "http://mill.example/a"), "a test", name="a\n    9  merged    b.html")
+    assert run("list", tmp_path).stdout.splitlines()[1] == "    2  new       a 9 merged b.html  1 block"
 
 
 def test_list(tmp_path: Path, bench: Path) -> None:
@@ -118,7 +145,7 @@ def test_export_leaves_out_what_is_not_decided(tmp_path: Path, bench: Path) -> N
     result = run("export", bench, "-o", tmp_path / "gold", "--all")
     assert result.stdout.splitlines()[:2] == [
         f"1 page with 10 labels written to {tmp_path}/gold",
-        "1 block has no label; dropped in the gold text",
+        "without a label, so not in the gold text: 1 block",
     ]
     assert run("export", bench, "-o", tmp_path / "gold.parquet", "--annotator", "Ada").exit_code == 0
     assert "nobody called 'Eve'" in run("export", bench, "-o", tmp_path / "x", "--annotator", "Eve").stderr
@@ -135,8 +162,8 @@ def test_disagreements_are_shown_and_added(tmp_path: Path) -> None:
     lines = result.stdout.splitlines()
     assert "a.html" in lines[0]
     assert lines[1].strip() in (
-        "ice-baseline keep 'Short line here.', density not",
-        "ice-baseline keep 'More of it', density not",
+        "kept by ice-baseline, dropped by density: 'Short line here.'",
+        "kept by ice-baseline, dropped by density: 'More of it'",
     )
     assert "2 pages looked at; ice-baseline, density disagree on these" in lines
     assert lines[-1].startswith("1 page added")

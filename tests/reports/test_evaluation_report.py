@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -237,6 +238,21 @@ def test_pages_on_which_a_method_failed_are_not_tried_again(
     assert calls.count("page-1") == 1
     assert "It failed: ValueError: cannot do it" in parsed.text
     assert [row[:3] for row in parsed.tables["failures"][1:]] == [["page-1", "turbohtml", "tiny"]]
+
+
+def test_one_failure_does_not_mark_other_pages_without_an_id(
+    monkeypatch: pytest.MonkeyPatch, read: Callable[[str], Parsed]
+) -> None:
+    def fail_on_some(page: Page, with_metadata: bool) -> Output:
+        if page.url == "https://a.example/1":
+            raise ValueError("cannot do it")
+        return Output("the ferry")
+
+    monkeypatch.setitem(PEERS, "turbohtml", fail_on_some)
+    pages = [replace(one, page=replace(one.page, id=None)) for one in PAGES[:3]]
+    parsed = read(report(pages, methods=["turbohtml"]))
+    assert parsed.text.count("It failed: ValueError") == 1
+    assert parsed.tables["failures"][1][0] == "(no id)"
 
 
 def test_a_method_of_ones_own() -> None:

@@ -8,7 +8,7 @@ pages with about the same, the one that `main` is least sure of comes first.
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 DEFAULT_METHODS = ("main", "density", "ncleaner", "ice-heuristic", "fiasco")
 DEFAULT_COUNT = 20
+_LONGEST = 86_400  # seconds for a page
 _STEPS = 100  # disagreements that round to the same hundredth are told apart by confidence
 
 
@@ -84,6 +85,7 @@ def disagreements(
     count: int = DEFAULT_COUNT,
     *,
     limits: Limits = DEFAULT_LIMITS,
+    seconds: float | None = None,
     on_page: Callable[[Found], object] = lambda found: None,  # noqa: ARG005
 ) -> list[Disagreement]:
     """The pages that methods disagree on most, the most first.
@@ -96,21 +98,40 @@ def disagreements(
         methods: at least two, by name or as objects.
         count: how many pages to give.
         limits: how large a page may be.
+        seconds: give up a page that takes longer, by the clock. Pages are then compared in another process, which a
+            page may even crash, and all methods are given by name.
         on_page: called with each page, after it; one that failed has a `problem`.
 
     Raises:
         UnknownName: there is no such method.
-        InputError: there are fewer than two methods, or `count` is less than 1.
+        InputError: there are fewer than two methods, or `count` or `seconds` is no such number.
     """
-    chosen = [get_method(method) if isinstance(method, str) else method for method in methods]
-    names = [method if isinstance(method, str) else method.name for method in methods]
-    if len(set(names)) < 2:
+    names = [method for method in methods if isinstance(method, str)]
+    if len({method if isinstance(method, str) else method.name for method in methods}) < 2:
         raise InputError("methods disagree with each other: name at least two")
     if count < 1:
         raise InputError(f"a count of pages is at least 1, not {count}")
+    if seconds is None:
+        return _most_contested(pages, Comparer(methods, limits).compare, count, on_page)
+    if not 0 < seconds <= _LONGEST:
+        raise InputError(f"a limit of time is above 0 and at most {_LONGEST:,} seconds, not {seconds:g}")
+    if len(names) < len(methods):
+        raise InputError("with a limit of time, methods are given by name")
+    from mainmatter.annotation.apart import ComparerApart  # noqa: PLC0415 - it is built on this module
+
+    with ComparerApart(names, limits, seconds) as comparer:
+        return _most_contested(pages, comparer.compare, count, on_page)
+
+
+def _most_contested(
+    pages: Store | Iterable[Found],
+    compare: Callable[[Found], Disagreement],
+    count: int,
+    on_page: Callable[[Found], object],
+) -> list[Disagreement]:
     best: list[tuple[tuple[float, float, float], int, Disagreement]] = []
     for number, (page_id, found) in enumerate(_of_store(pages) if isinstance(pages, Store) else _unnumbered(pages)):
-        one = _compare(found, dict(zip(names, chosen, strict=True)), limits, page_id)
+        one = replace(compare(found), page_id=page_id)
         on_page(one.found)
         if one.found.problem or not one.blocks:
             continue
@@ -130,27 +151,50 @@ def _unnumbered(pages: Iterable[Found]) -> Iterator[tuple[None, Found]]:
     return ((None, found) for found in pages)
 
 
-def _compare(found: Found, methods: dict[str, Method], limits: Limits, page_id: PageId | None) -> Disagreement:
-    """Let all methods decide about a page."""
-    if found.page is None:
-        return Disagreement(found, 0, None, ())
-    extractions: dict[str, Extraction] = {}
-    failed = []
-    try:
-        document = read(found.page, limits)
-        for name, method in methods.items():
+class Comparer:
+    """Lets methods decide about pages.
+
+    Args:
+        methods: by name or as objects.
+        limits: how large a page may be.
+
+    Raises:
+        UnknownName: there is no such method.
+    """
+
+    def __init__(self, methods: Sequence[str | Method], limits: Limits) -> None:
+        self._methods = dict(map(_named, methods))
+        self._limits = limits
+
+    def compare(self, found: Found) -> Disagreement:
+        """Let all methods decide about a page; one that cannot be compared has a `problem`."""
+        if found.page is None:
+            return Disagreement(found, 0, None, ())
+        extractions: dict[str, Extraction] = {}
+        failed = []
+        try:
+            document = read(found.page, self._limits)
+        except Exception as error:  # it is too large, or we have a bug; other pages can still be compared
+            return unread(found, f"{type(error).__name__}: {error}")
+        for name, method in self._methods.items():
             try:
                 extractions[name] = method.extract(document)
             except Exception as error:  # of a third party's method; the others can still be compared
                 failed.append((name, f"{type(error).__name__}: {error}"))
-    except Exception as error:  # it is too large, or we have a bug; other pages can still be compared
-        problem = f"{type(error).__name__}: {error}"
-        return Disagreement(Found(found.name, found.source, None, problem), 0, None, ())
-    kept = {name: extraction.kept for name, extraction in extractions.items()}
-    weights = np.array([max(1, count_words(" ".join(text.split()))[0]) for text in document.texts], np.float64)
-    sure = [each.confidence for each in extractions.values() if each.confidence is not None]
-    blocks = _contested(document.texts, kept, weights)
-    return Disagreement(found, share_of_words(kept, weights), sure[0] if sure else None, blocks, tuple(failed), page_id)
+        kept = {name: extraction.kept for name, extraction in extractions.items()}
+        weights = np.array([max(1, count_words(" ".join(text.split()))[0]) for text in document.texts], np.float64)
+        sure = [each.confidence for each in extractions.values() if each.confidence is not None]
+        blocks = _contested(document.texts, kept, weights)
+        return Disagreement(found, share_of_words(kept, weights), sure[0] if sure else None, blocks, tuple(failed))
+
+
+def _named(method: str | Method) -> tuple[str, Method]:
+    return (method, get_method(method)) if isinstance(method, str) else (method.name, method)
+
+
+def unread(found: Found, problem: str) -> Disagreement:
+    """What is known of a page that could not be compared."""
+    return Disagreement(replace(found, page=None, problem=problem), 0, None, ())
 
 
 def share_of_words(kept: dict[str, NDArray[np.bool_]], weights: NDArray[np.float64]) -> float:

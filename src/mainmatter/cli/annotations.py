@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import asdict
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -95,7 +95,8 @@ def add(
 
 def _begun(items: Iterator[Item]) -> Iterator[Item]:
     """The same items, the first of them read already: an input that does not exist is no reason to make a database."""
-    return chain([first for first in [next(items, None)] if first is not None], items)
+    first = list(islice(items, 1))
+    return chain(first, items)
 
 
 def _say_added(additions: Iterable[Addition], path: Path, most: int | None = None) -> None:

@@ -80,7 +80,7 @@ def load_dataset(name: str, data: str | Path | None = None) -> list[GoldPage]:
             raise DatasetError(f"{path}: no such file; say with --data which folder holds {name}.parquet")
     if path.is_dir():
         pages = list(_read_folder(path))
-    elif path.suffix == ".parquet" and path.is_file():
+    elif path.suffix.lower() == ".parquet" and path.is_file():
         pages = list(_read_parquet(path))
     elif path.exists():
         raise DatasetError(f"{path}: neither a Parquet file nor a folder")
@@ -104,10 +104,20 @@ def _read_parquet(path: Path) -> Iterator[GoldPage]:
         with ParquetFile(path) as file:
             if "html" not in file.schema_arrow.names:
                 raise DatasetError(f"{path}: not a gold standard; it has no column html")
-            for batch in file.iter_batches(batch_size=64):
+            # Others, too, may call a column labels; theirs say nothing of our blocks.
+            columns = [field.name for field in file.schema_arrow if field.name != "labels" or _are_ours(field.type)]
+            for batch in file.iter_batches(batch_size=64, columns=columns):
                 yield from (_from_row(row, path) for row in batch.to_pylist())
     except (ArrowException, OSError) as error:
         raise DatasetError(f"{path}: cannot be read as a Parquet file: {' '.join(str(error).split())}") from error
+
+
+def _are_ours(kind: Any) -> bool:  # noqa: ANN401 - a type of pyarrow, which is an extra
+    """Whether a column holds the labels of blocks: lists of objects with a reference each."""
+    from pyarrow import types  # noqa: PLC0415
+
+    is_list = types.is_list(kind) or types.is_large_list(kind)
+    return bool(is_list and types.is_struct(kind.value_type) and kind.value_type.get_field_index("ref") >= 0)
 
 
 def _from_row(row: dict[str, Any], path: Path) -> GoldPage:
@@ -115,7 +125,7 @@ def _from_row(row: dict[str, Any], path: Path) -> GoldPage:
         raise DatasetError(f"{path}: page {row.get('id')!r}: html is {row['html']!r}, not text or bytes")
     page_format: Literal["html", "text"] = "text" if row.get("format") == "text" else "html"
     return GoldPage(
-        Page(row["html"], row.get("url"), row.get("id"), row.get("charset"), page_format),
+        Page(row["html"], row.get("url"), _to_text(row.get("id")), row.get("charset"), page_format),
         Gold(
             text=row.get("gold"),
             marked=row.get("gold_marked"),
@@ -125,9 +135,13 @@ def _from_row(row: dict[str, Any], path: Path) -> GoldPage:
             author=row.get("author"),
             date=row.get("date"),
         ),
-        {group: row[group] for group in _GROUPS if row.get(group)},
+        {group: str(row[group]) for group in _GROUPS if row.get(group)},
         _to_labels(row.get("labels"), f"{path}: page {row.get('id')!r}"),
     )
+
+
+def _to_text(value: Any) -> str | None:  # noqa: ANN401 - pages may be numbered
+    return None if value is None else str(value)
 
 
 def _to_labels(content: Any, where: str) -> tuple[BlockLabel, ...] | None:  # noqa: ANN401 - whatever a file holds
@@ -198,12 +212,12 @@ def _is_dump(facts: dict[str, Any]) -> bool:
 
 
 def _read_pairs(pages: Path, golds: Path, index: dict[str, dict[str, Any]]) -> Iterator[GoldPage]:
-    gold_files = {re.sub(r"-cleaned$", "", file.stem): file for file in sorted(golds.glob("*.txt"))}
+    gold_files = {file.stem: file for file in sorted(golds.glob("*.txt"))}
     for file in sorted(pages.iterdir()):
         is_dump = file.suffix == ".txt" and _is_dump(index.get(file.stem, {}))
         if file.suffix.lower() not in _PAGE_ENDINGS and not is_dump:
             continue
-        gold_file = gold_files.get(file.stem)
+        gold_file = gold_files.get(file.stem) or gold_files.get(f"{file.stem}-cleaned")
         if gold_file is None:
             raise DatasetError(f"{file}: has no gold text; expected {golds / (file.stem + '.txt')}")
         yield _from_files(file, gold_file)

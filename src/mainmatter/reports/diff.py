@@ -17,7 +17,7 @@ Block = tuple[int, int, int]  # where it begins in the one list and in the other
 
 MOST_CHARACTERS = 6000  # of one diff
 _MOST_PIECES = 400
-_MOST_WORDS = 100_000  # of a text that are compared
+_MOST_WORDS = 40_000  # of a text that are compared: two seconds, if the other is as long and nothing like it
 _CONTEXT = 8  # words that are shown on each side of a difference
 _STRAY = 2  # equal words amid differences that are no sign of anything
 _LONGEST_RUN = 60  # words of a difference that are shown

@@ -11,7 +11,7 @@ from mainmatter.reports.comparison import Comparison, compare_best, ranking
 from mainmatter.reports.markup import Markup, join, tag
 from mainmatter.reports.page import Section, command_line, html_page, moment
 from mainmatter.reports.shown_pages import pages_of_methods
-from mainmatter.reports.study import BEST, WORST, characters_each, highest_score, page_scores, study
+from mainmatter.reports.study import BEST, WORST, characters_each, highest_score, page_scores, shown_name, study
 from mainmatter.reports.tables import Cell, table
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ def _comparison(one: Study, found: Comparison, number: int) -> Markup:
     )
     gains, losses = found.extremes
     rows = [
-        [Cell(name), Cell(winner), Cell(f"{value:+.3f}", value)]
+        [Cell(shown_name(name)), Cell(winner), Cell(f"{value:+.3f}", value)]
         for winner, some in ((first, gains), (second, losses))
         for name, value in some
     ]
@@ -275,7 +275,7 @@ def _significance(found: Comparison) -> str:
 
 def _failures(studies: Sequence[Study]) -> list[Markup]:
     rows = [
-        [Cell(page), Cell(evaluation.method), Cell(one.dataset), Cell(error[:300])]
+        [Cell(shown_name(page)), Cell(evaluation.method), Cell(one.dataset), Cell(error[:300])]
         for one in studies
         for evaluation in one.evaluations
         for page, error in evaluation.failures[:20]

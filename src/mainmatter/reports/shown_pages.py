@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mainmatter.reports.markup import Markup, address, join, shorten, tag
+from mainmatter.reports.study import shown_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +54,7 @@ def _method(name: str, choice: Choice, metric: Metric, *, is_open: bool) -> Mark
 
 def _page(page: ShownPage, metric: Metric, *, is_open: bool = False) -> Markup:
     score = f"{page.score:.1f}" if metric.percent else f"{page.score:.3f}"
-    about = [*(value for value in page.groups.values())]
+    about = [*page.groups.values()]
     if page.page_type:
         about.append(f"taken for {page.page_type}")
     if page.confidence is not None:
@@ -65,7 +66,7 @@ def _page(page: ShownPage, metric: Metric, *, is_open: bool = False) -> Markup:
     summary = tag(
         "summary",
         tag("b", score),
-        tag("span", shorten(page.id or "(no id)", 120)),
+        tag("span", shorten(shown_name(page.id), 120)),
         tag("span", " · ".join(about), class_="about"),
     )
     figures = ", ".join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -186,10 +187,21 @@ def _choose(evaluation: Evaluation, worst: int, best: int) -> tuple[list[int], l
     return low, [number for _, number in ranked if number not in low][:best]
 
 
+def shown_name(page_id: str) -> str:
+    """What a page is called in a report."""
+    return page_id or "(no id)"
+
+
+def _failures(evaluation: Evaluation) -> dict[str, str]:
+    """Why the method failed on pages, by their ids; without ids that several pages share: nobody knows whose it was."""
+    count = Counter(name for name, _ in evaluation.pages)
+    return {name: error for name, error in evaluation.failures if count[name] == 1}
+
+
 def _show(
     evaluation: Evaluation, method: str | Method, pages: Sequence[GoldPage], numbers: Sequence[int], characters: int
 ) -> list[ShownPage]:
-    failures = dict(evaluation.failures)
+    failures = _failures(evaluation)
     metric = leading_metric([evaluation])
     shown: list[ShownPage] = []
     if metric is None:
