@@ -130,6 +130,7 @@ def _run(settings: Settings, *, opens: bool) -> None:
         import uvicorn  # noqa: PLC0415 - an extra
 
         from mainmatter.serve.app import make_app  # noqa: PLC0415
+        from mainmatter.serve.connections import Connection  # noqa: PLC0415
 
         config = uvicorn.Config(
             make_app(settings),
@@ -138,6 +139,7 @@ def _run(settings: Settings, *, opens: bool) -> None:
             server_header=False,
             proxy_headers=False,
             lifespan="on",
+            http=Connection,
             ws="none",
             backlog=BACKLOG,
             timeout_keep_alive=KEEP_ALIVE,

@@ -17,7 +17,8 @@ from mainmatter.features.linguistic import KEYWORDS, LINGUISTIC, PageWords, keyw
 from mainmatter.features.nodes import Spans, find_nodes
 from mainmatter.features.pos import POS, need_tagger, pos_features
 from mainmatter.features.structural import STRUCTURAL, structural_features
-from mainmatter.features.visual import VISUAL, visual_features
+from mainmatter.features.visual import VISUAL, need_rendering, visual_features
+from mainmatter.features.visual_layout import LAYOUT, layout_features
 from mainmatter.learners.keyness import need_frequencies
 from mainmatter.learners.svm import KERNELS, Kernel, Svm, need_trainer, restore_svm, train_svm
 from mainmatter.methods.contract import Reasons
@@ -29,11 +30,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_FAMILIES: dict[str, tuple[str, ...]] = {
+FAMILIES: dict[str, tuple[str, ...]] = {
     "linguistic": LINGUISTIC,
     "structural": STRUCTURAL,
     "pos": POS,
     "visual": VISUAL,
+    "layout": LAYOUT,
 }
 _MOST_KEYWORDS = 200  # for each of clean and dirty text
 _FEWEST_PAGES = 5  # that a keyword is on: else it is the word of one site
@@ -87,7 +89,8 @@ class Fiasco(Trainable[NodesOfPage]):
         C: what an error costs in training (the paper: 32).
         gamma: how fast likeness fades with distance (the paper: 8).
         kernel: rbf, linear, polynomial or sigmoid.
-        features: families of features, joined by "+": linguistic, structural, pos (needs HanTa), visual.
+        features: families of features, joined by "+": linguistic, structural, pos (needs HanTa), visual and layout
+            (both render the page, which needs Chromium).
         most_nodes: train with so many nodes, taken evenly from all pages: time and size grow with it.
         clean_weight: how much more an error on a clean node costs than one on a dirty node (the paper: 1).
         threshold: a node is clean if its decision value is above this; higher keeps less (the paper: 0).
@@ -124,9 +127,9 @@ class Fiasco(Trainable[NodesOfPage]):
             raise InputError(f"fiasco: prune is one of {', '.join(get_args(Prune))}, not {self.prune!r}")
         if not isinstance(self.features, str):
             raise InputError(f"fiasco: features is a text, not {self.features!r}")
-        unknown = [family for family in self.families if family not in _FAMILIES]
+        unknown = [family for family in self.families if family not in FAMILIES]
         if unknown or len(set(self.families)) != len(self.families):
-            raise InputError(f"fiasco: features are some of {', '.join(_FAMILIES)}, joined by +; not {self.features!r}")
+            raise InputError(f"fiasco: features are some of {', '.join(FAMILIES)}, joined by +; not {self.features!r}")
         for name, (low, high) in _RANGES.items():
             value, types = getattr(self, name), int if name == "most_nodes" else int | float
             if isinstance(value, bool) or not isinstance(value, types) or not low <= value <= high:
@@ -143,15 +146,15 @@ class Fiasco(Trainable[NodesOfPage]):
     @property
     def feature_names(self) -> list[str]:
         """The names of the features, in the order of the columns; keywords come last."""
-        names = [name for family in self.families for name in _FAMILIES[family]]
+        names = [name for family in self.families for name in FAMILIES[family]]
         return [*names, *KEYWORDS] if "linguistic" in self.families else names
 
     def extract(self, document: Document) -> Extraction:
         """Judge the target node of each block.
 
         Raises:
-            InputError: it has not learned yet.
-            MissingExtra: the features need HanTa, which is not installed.
+            InputError: it has not learned yet; or the features need Chromium, which is not here.
+            MissingExtra: the features need a package that is not installed.
         """
         self._learned()
         page = self._look_at(document)
@@ -176,12 +179,12 @@ class Fiasco(Trainable[NodesOfPage]):
 
         Raises:
             MissingExtra: a package that training needs is not installed.
+            InputError: the features need Chromium, which is not here.
         """
         need_trainer()
         if "linguistic" in self.families:
             need_frequencies()
-        if "pos" in self.families:
-            need_tagger()
+        self._need_features()
 
     def observe(self, example: Example) -> NodesOfPage:
         """The features of the page's target nodes, and which of them are clean."""
@@ -207,7 +210,7 @@ class Fiasco(Trainable[NodesOfPage]):
             raise InputError("fiasco: needs clean and dirty nodes to learn from; all are the same")
         self.low_, self.high_ = rows.min(axis=0), rows.max(axis=0)
         if (self.low_ == self.high_).all():
-            raise InputError(f"fiasco: all nodes are alike by {self.features}; visual features need rendered pages")
+            raise InputError(f"fiasco: all nodes are alike by {self.features}; take more features")
         report(f"training with {len(rows)} nodes of {len(observations)} pages")
         machine = train_svm(
             self._scaled(rows),
@@ -247,10 +250,10 @@ class Fiasco(Trainable[NodesOfPage]):
 
         Raises:
             ValueError: they do not fit these features.
-            MissingExtra: the features need HanTa, which is not installed.
+            MissingExtra: the features need a package that is not installed.
+            InputError: the features need Chromium, which is not here.
         """
-        if "pos" in self.families:
-            need_tagger()
+        self._need_features()
         names = self.feature_names
         if facts["features"] != names:
             raise ValueError(f"its features are {facts['features']}, not {names}")
@@ -285,6 +288,12 @@ class Fiasco(Trainable[NodesOfPage]):
         """The features of a page's target nodes, keywords last, scaled as in training."""
         return self._scaled(self._rows(page))
 
+    def _need_features(self) -> None:
+        if "pos" in self.families:
+            need_tagger()
+        if not {"visual", "layout"}.isdisjoint(self.families):
+            need_rendering(opencv="visual" in self.families)
+
     def _learned(self) -> tuple[Svm, NDArray[np.float32], NDArray[np.float32]]:
         """The machine and the scale."""
         if self.machine_ is None or self.low_ is None or self.high_ is None:
@@ -310,6 +319,7 @@ class Fiasco(Trainable[NodesOfPage]):
             "structural": lambda: structural_features(document, nodes),
             "pos": lambda: pos_features(document, spans),
             "visual": lambda: visual_features(document),
+            "layout": lambda: layout_features(document),
         }
         rows = np.hstack([columns[family]() for family in self.families]).astype(np.float32)
         if kept is None:

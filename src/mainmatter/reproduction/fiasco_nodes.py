@@ -6,14 +6,18 @@ with the pages of Readability there are about as many.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mainmatter.datasets import folds_by_site
-from mainmatter.methods.fiasco import Fiasco, NodesOfPage
+from mainmatter.errors import InputError, MissingExtra
+from mainmatter.features.pos import need_tagger
+from mainmatter.features.visual import need_rendering
+from mainmatter.methods.fiasco import FAMILIES, Fiasco, NodesOfPage
 from mainmatter.training.align import make_example
 
 if TYPE_CHECKING:
@@ -26,6 +30,9 @@ if TYPE_CHECKING:
     from mainmatter.training.align import Aligner
 
 DATA = ("cleaneval-dev", "readability")
+_STYLE_ELEMENT = re.compile(r"<style\b", re.IGNORECASE)
+_STYLE_ATTRIBUTE = re.compile(r"<[a-z][^<>]*\sstyle\s*=", re.IGNORECASE)
+_STYLE_SHEET = re.compile(r"<link\b[^<>]*stylesheet", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -82,6 +89,55 @@ def data_note(pages: Sequence[GoldPage]) -> str:
 def observe(run: Run, features: str, pages: Sequence[GoldPage], by: Aligner) -> list[NodesOfPage]:
     """The target nodes of pages with some of the features."""
     return run.map(f"{features}, labels by {by}", partial(_observe, features, by), pages)
+
+
+def observe_families(
+    run: Run, families: Sequence[str], subsets: Sequence[str], pages: Sequence[GoldPage], by: Aligner
+) -> dict[str, list[NodesOfPage]]:
+    """The target nodes of pages with each of some subsets of the features; each page is looked at, and shown, once."""
+    everything = "+".join(families)
+    observed = observe(run, everything, pages, by)
+    return {subset: [_only(subset, everything, page) for page in observed] for subset in subsets}
+
+
+def _only(subset: str, everything: str, page: NodesOfPage) -> NodesOfPage:
+    """The page with some of its families of features; keywords are no columns yet."""
+    names = [name for family in everything.split("+") for name in FAMILIES[family]]
+    wanted = [names.index(name) for family in subset.split("+") for name in FAMILIES[family]]
+    return replace(page, rows=page.rows[:, wanted])
+
+
+def possible_families() -> dict[str, str]:
+    """The families of features that can be had here: "" for those, else what the others need."""
+    missing = dict.fromkeys(FAMILIES, "")
+    try:
+        need_tagger()
+    except MissingExtra:
+        missing["pos"] = "HanTa"
+    try:
+        need_rendering()
+    except MissingExtra as error:
+        missing["visual"] = missing["layout"] = error.package
+    except InputError:
+        missing["visual"] = missing["layout"] = "Chromium"
+    return missing
+
+
+def style_note(pages: Sequence[GoldPage]) -> str:
+    """What to say about how pages of a gold standard look, of which only the HTML is there."""
+    sources = [page.page.html for page in pages]
+    texts = [html if isinstance(html, str) else html.decode("latin-1") for html in sources]
+    counts = {
+        what: sum(pattern.search(text) is not None for text in texts)
+        for what, pattern in (("element", _STYLE_ELEMENT), ("attribute", _STYLE_ATTRIBUTE), ("linked", _STYLE_SHEET))
+    }
+    return (
+        "Visual features are those of pages shown in Chromium, 1280 pixels wide, without network and scripts. The sets "
+        "hold the pages' HTML only: style sheets and pictures from elsewhere are missing. "
+        f"{counts['linked']} of the {len(pages)} pages ask for a style sheet that is not there; {counts['element']} "
+        f"have styles of their own (`<style>`), {counts['attribute']} have `style` attributes. Where a style sheet is "
+        "missing, columns become one column, and a page looks more alike throughout than its readers saw it."
+    )
 
 
 def _observe(features: str, by: Aligner, page: GoldPage) -> NodesOfPage:

@@ -1,0 +1,32 @@
+"""One browser for all tests of this folder; they skip where it is missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mainmatter.browser.chromium import Chromium
+from mainmatter.browser.shared import close_shared
+from mainmatter.errors import InputError, MissingExtra
+from mainmatter.features.visual import need_rendering
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Chromium]:
+    try:
+        need_rendering()
+    except (InputError, MissingExtra) as error:
+        pytest.skip(str(error))
+    with Chromium() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def shared_browser(browser: Chromium) -> Iterator[None]:
+    """For what starts the process's own browser."""
+    yield
+    close_shared()
