@@ -30,6 +30,7 @@ _NEVER: tuple[tuple[str, str], ...] = (
     ("192.88.99.0/24", "a reserved address"),
     ("240.0.0.0/4", "a reserved address"),
     ("::/96", "a reserved address"),
+    ("::ffff:0:0:0/96", "a reserved address"),
     ("64:ff9b:1::/48", "a private address"),
     ("100::/64", "a reserved address"),
     ("2001:db8::/32", "a reserved address"),
@@ -91,12 +92,14 @@ def check_url(url: str) -> None:
     Where the host leads is found out when connecting (`public_pools`).
 
     Raises:
-        AddressRefused: it is such a URL.
-        ValueError: it is none at all.
+        AddressRefused: it is such a URL, or none at all.
     """
     from urllib3.util import parse_url  # noqa: PLC0415 - the parser of those who connect
 
-    parts = parse_url(url)
+    try:
+        parts = parse_url(url)
+    except ValueError as error:
+        raise AddressRefused(f"{url}: is no address of a page: {error}") from error
     if parts.scheme not in ("http", "https"):
         raise AddressRefused(f"{url}: only http:// and https:// are fetched, not {parts.scheme or 'this'}")
     if not parts.host:

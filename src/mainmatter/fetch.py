@@ -23,6 +23,7 @@ REDIRECTS = 5
 _CHUNK = 65_536
 _TEXT_TYPES = ("text/plain", "text/markdown")
 _HTML_TYPES = ("text/html", "application/xhtml+xml", "application/xml", "text/xml")
+_LONGEST_REASON = 300  # characters; some begin what a server sent that is none of the web
 _CONNECTION = re.compile(r"^<?\w+\(host=[^)]*\)[^:]*: ")  # how the HTTP library's messages begin
 
 
@@ -108,4 +109,5 @@ def _reason(error: Exception) -> str:
     innermost = reason if isinstance(reason, Exception) else error
     parts = innermost.args if len(innermost.args) > 1 else (innermost,)
     text = ": ".join(str(part).strip().removesuffix(".") for part in parts)
-    return _CONNECTION.sub("", " ".join(text.split()))
+    words = _CONNECTION.sub("", " ".join(text.split()))[:_LONGEST_REASON]
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in words)

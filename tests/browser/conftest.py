@@ -114,7 +114,8 @@ def new_tab(chromium: Browser, server: Server, watch: Watch) -> Iterator[Callabl
     contexts = []
 
     def open_tab(**options: Any) -> Page:
-        context = chromium.new_context(**{"base_url": server.url, "viewport": {"width": 1280, "height": 800}} | options)
+        usual = {"base_url": server.url, "viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce"}
+        context = chromium.new_context(**usual | options)
         contexts.append(context)
         context.set_default_timeout(SECONDS * 1000)
         tab = context.new_page()
@@ -141,7 +142,7 @@ def axe() -> Callable[[Page], list[str]]:
 
     def findings(tab: Page) -> list[str]:
         # The frame with the inspected page runs no script, axe's included, and is not ours to mend.
-        result = checker.run(tab, options={"iframes": False}).response
+        result = checker.run(tab, options={"iframes": False, "resultTypes": ["violations"]}).response
         return [
             f"{finding['impact']}: {finding['id']}: {node['target']} {node.get('failureSummary', '')}"
             for finding in result["violations"]

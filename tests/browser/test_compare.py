@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 EXAMPLE = (Path(__file__).parents[2] / "src/mainmatter/serve/static/example.html").read_text()
 SMALL = {"width": 400, "height": 800}
@@ -79,6 +79,26 @@ def test_with_a_gold_text_all_are_measured_and_the_best_is_marked(tab: Page) -> 
     expect(tab.locator('.column[data-name="density"] .same').first).to_contain_text("…")
 
 
+def test_a_tool_that_fails_loses_its_column_only(tab: Page) -> None:
+    def break_one(route: Route) -> None:
+        answer = route.fetch()
+        told = answer.json()
+        told["columns"][1] |= {"error": "it <b>hung</b>", "text": "", "parts": []}
+        route.fulfill(response=answer, json=told)
+
+    tab.route(
+        lambda url: url.endswith("/api/compare"),
+        lambda route: break_one(route) if route.request.method == "POST" else route.continue_(),
+    )
+    open_page(tab)
+    expect(tab.locator('.column[data-name="density"]')).to_contain_text("density failed: it <b>hung</b>")
+    expect(tab.locator('.column[data-name="main"]')).to_contain_text("The clock that counted fish")
+    tab.click("#input-panel summary")
+    tab.fill("#input-text", "<h1>Another</h1><p>Words of another page, which was typed and not yet used.</p>")
+    tab.click("#compare-go")
+    expect(tab.locator('.column[data-name="main"]')).to_contain_text("Words of another page")
+
+
 def test_markup_of_a_page_is_shown_as_text(tab: Page) -> None:
     html = (
         "<title>T</title><h1>Tags</h1><p>Write &lt;b onclick=x&gt;bold&lt;/b&gt; and &lt;script&gt; with care, always."
@@ -97,16 +117,14 @@ def test_a_page_goes_from_inspect_to_compare(tab: Page) -> None:
     expect(tab.locator("#columns .column").first).to_contain_text("The clock that counted fish")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_is_accessible_in_both_schemes(
-    new_tab: Callable[..., Page], axe: Callable[[Page], list[str]], scheme: str
-) -> None:
-    tab = new_tab(color_scheme=scheme)
+def test_it_is_accessible_in_both_schemes(tab: Page, axe: Callable[[Page], list[str]]) -> None:
     open_page(tab)
     tab.click("#gold-panel summary")
     tab.fill("#gold", "The clock that counted fish")
     tab.click("#compare-go")
     expect(tab.locator("#metrics")).to_be_visible()
+    assert axe(tab) == []
+    tab.emulate_media(color_scheme="dark")
     assert axe(tab) == []
 
 

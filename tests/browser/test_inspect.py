@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from playwright.sync_api import Locator, Page
+
+    Scheme = Literal["light", "dark"]
 
 STATIC = Path(__file__).parents[2] / "src/mainmatter/serve/static"
 EXAMPLE = (STATIC / "example.html").read_text()
@@ -119,6 +121,15 @@ def test_a_block_that_is_pointed_at_stands_out_everywhere(tab: Page) -> None:
     tab.click("#tab-text")
     tab.locator(f'#clean-text [data-block="{BLOCK}"]').hover()
     expect(frame_mark(tab, BLOCK)).to_have_attribute("data-focus", "")
+    tab.check("input[name=format][value=markdown]", force=True)
+    kept = clean(EXAMPLE, url=URL)
+    expect(tab.locator("#clean-text")).to_contain_text("# The clock")
+    expect(tab.locator("#clean-text [data-block]")).to_have_count(len(kept))
+    tab.locator('#clean-text [data-block="12"]').hover()  # an item of a list
+    expect(tab.locator('#clean-text [data-block="12"]')).to_have_text(f"- {kept.document.blocks[12].text}")
+    expect(frame_mark(tab, 12)).to_have_attribute("data-focus", "")
+    tab.keyboard.press("2")
+    expect(tab.locator("#plot .pointer")).to_have_attribute("d", re.compile("^M"))
 
 
 def test_keys_walk_from_block_to_block(tab: Page) -> None:
@@ -137,6 +148,7 @@ def test_keys_walk_from_block_to_block(tab: Page) -> None:
     expect(frame_mark(tab, 1)).to_have_attribute("data-pinned", "")  # what is pinned stays
     tab.keyboard.press("Escape")
     expect(tab.locator("#detail")).to_contain_text("Point at a block")
+    tab.check("input[name=comments][value=keep]", force=True)  # takes no letters
     tab.keyboard.press("3")
     expect(tab.locator("#view-table")).to_be_visible()
     tab.keyboard.press("2")
@@ -213,14 +225,44 @@ def test_files_examples_and_dumps_can_be_opened(tab: Page) -> None:
     tab.fill("#input-text", "Some words of a dump.\n\nAnd more of them, with a < sign.")
     tab.click("#input-go")
     expect(tab.locator("#counts")).to_contain_text("of 2 blocks")
+    drop = """(panel, html) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([html], "dropped.html", {type: "text/html"}));
+        panel.dispatchEvent(new DragEvent("drop", {dataTransfer, bubbles: true, cancelable: true}));
+    }"""
+    arabic = "<html dir=rtl><p>كانت المدينة تملك ساعتين، واحدة على الكنيسة وأخرى على الرصيف."
+    tab.locator("#input-panel").evaluate(drop, arabic)
+    expect(tab.locator("#page-title")).to_have_text("dropped.html")
+    expect(tab).to_have_title("dropped.html · Inspect · mainmatter")
+    words, host = tab.locator("#clean-text [data-block]").bounding_box(), tab.locator("#clean-text").bounding_box()
+    assert words is not None
+    assert host is not None
+    assert words["x"] + words["width"] > host["x"] + host["width"] - 40, "it is not set from the right"
+    with tab.expect_download() as download:
+        tab.click("#download")
+    assert download.value.suggested_filename == "dropped-html.txt"
+    assert download.value.path().read_text() == text_of(tab)
+    tab.locator("#input-panel").evaluate(drop, "<frameset><frame src=a.html></frameset>")
+    expect(tab.locator("#clean-text")).to_contain_text("There is no text in this page")
 
 
 def test_an_address_that_is_not_public_is_refused(tab: Page, watch: Any) -> None:
     tab.goto("/")
     expect(tab.locator("html")).to_have_attribute("data-ready", "true")
-    tab.fill("#input-text", "http://127.0.0.1:1/secret")
-    tab.click("#input-go")
-    expect(tab.locator("#problem .problem")).to_contain_text("127.0.0.1")
+    for typed, told in (
+        ("http://127.0.0.1:1/secret", "127.0.0.1"),
+        ("ftp://files.example/a.html", "only http:// and https:// are fetched"),
+    ):
+        tab.fill("#input-text", typed)
+        tab.click("#input-go")
+        expect(tab.locator("#problem .problem")).to_contain_text(told)
+    with tab.expect_request("**/api/inspect") as request:
+        tab.route("**/api/inspect", lambda route: route.abort())
+        tab.fill("#input-text", "files.example/a.html")
+        tab.click("#input-go")
+    assert (request.value.post_data_json or {})["url"] == "https://files.example/a.html"
+    expect(tab.locator("#problem .problem")).to_contain_text("The server does not answer. Is mainmatter serve")
+    watch.errors = [error for error in watch.errors if "ERR_FAILED" not in error]
     watch.errors = [error for error in watch.errors if "422" not in error]  # the browser notes it
 
 
@@ -259,23 +301,25 @@ def test_a_page_that_holds_on_to_its_window_is_shown_whole(tab: Page) -> None:
     expect(frame_mark(tab, 62)).to_be_in_viewport()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_is_accessible_in_both_schemes(
-    new_tab: Callable[..., Page], axe: Callable[[Page], list[str]], scheme: str
-) -> None:
-    tab = new_tab(color_scheme=scheme)
+def test_it_is_accessible_in_both_schemes(tab: Page, axe: Callable[[Page], list[str]]) -> None:
+    backgrounds: dict[Scheme, str] = {"light": "rgb(251, 250, 246)", "dark": "rgb(21, 23, 26)"}
+
+    def check() -> None:
+        for scheme, background in backgrounds.items():
+            tab.emulate_media(color_scheme=scheme)
+            assert tab.evaluate("getComputedStyle(document.documentElement).backgroundColor") == background
+            assert axe(tab) == [], scheme
+
     tab.goto("/")
     expect(tab.locator("html")).to_have_attribute("data-ready", "true")
-    assert axe(tab) == []
+    check()
     open_page(tab)
     tab.keyboard.press("j")
     for key in ("1", "2", "3"):
         tab.keyboard.press(key)
-        assert axe(tab) == []
-    background = tab.evaluate("getComputedStyle(document.documentElement).backgroundColor")
-    assert background == {"light": "rgb(251, 250, 246)", "dark": "rgb(21, 23, 26)"}[scheme]
+        check()
     tab.click("button.theme")
-    assert tab.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(251, 250, 246)"
+    assert tab.evaluate("getComputedStyle(document.documentElement).backgroundColor") == backgrounds["light"]
 
 
 def test_it_can_be_used_on_a_small_screen(new_tab: Callable[..., Page], axe: Callable[[Page], list[str]]) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
     from browser.conftest import Watch
 
@@ -63,11 +63,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnServer]:
         thread.join(LONG / 1000)
 
 
-def start(tab: Page, name: str, method: str = "ncleaner") -> None:
+def start(tab: Page, name: str, method: str = "ncleaner", *, curve: bool = True) -> None:
     tab.goto("/teach")
     expect(tab.locator("#start")).to_be_enabled()
     tab.get_by_label("Its name").fill(name)
     tab.get_by_label("Method that learns").select_option(method)
+    tab.get_by_label("for the learning curve").set_checked(curve)
     tab.get_by_role("button", name="Teach", exact=True).click()
     expect(tab.locator("#job-heading")).to_have_text(f"{name} ({method})")
 
@@ -91,9 +92,13 @@ def test_from_labels_to_a_model_in_inspect(tab: Page, axe: Callable[[Page], list
     tab.reload()  # all of it is on the server
     expect(tab.locator("#verdict")).to_contain_text("Better: bag f1 ")
     compare = tab.get_by_role("link", name="Compare it with main").get_attribute("href")
-    assert compare == "/compare?with=main%20models%2Fboards"
     tab.get_by_role("link", name="Try boards in Inspect").click()
     expect(tab.locator("#method")).to_have_value("models/boards")
+    tab.click("#input-example")
+    expect(tab.locator("#counts")).to_contain_text("blocks kept")
+    tab.goto(str(compare))
+    expect(tab.locator("#columns .column")).to_have_count(2)
+    expect(tab.locator("#columns")).to_contain_text("models/boards")
 
 
 def test_progress_is_shown_and_can_be_cancelled(new_tab: Callable[..., Page], server: OwnServer) -> None:
@@ -114,7 +119,7 @@ def test_progress_is_shown_and_can_be_cancelled(new_tab: Callable[..., Page], se
 
 def test_a_dark_and_narrow_page_with_a_result(new_tab: Callable[..., Page], axe: Callable[[Page], list[str]]) -> None:
     tab = new_tab(viewport=SMALL, color_scheme="dark")
-    start(tab, "by-keyboard")
+    start(tab, "by-keyboard", curve=False)
     expect(tab.locator("#job-state")).to_have_text("finished", timeout=LONG)
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert axe(tab) == []
@@ -125,6 +130,20 @@ def test_a_dark_and_narrow_page_with_a_result(new_tab: Callable[..., Page], axe:
     expect(button).to_have_count(0)
 
 
+def test_too_few_pages_are_told_before_they_are_taught(tab: Page) -> None:
+    def take_some_away(route: Route) -> None:
+        answer = route.fetch()
+        stand = answer.json()
+        stand["ready"] |= {"usable": 2}
+        route.fulfill(response=answer, json=stand | {"job": None})
+
+    tab.route("**/api/teach", take_some_away)
+    tab.goto("/teach")
+    expect(tab.locator("#ready-hint")).to_contain_text("Teaching needs at least 4 pages")
+    expect(tab.locator("#start-about")).to_have_text("2 more to go.")
+    expect(tab.locator("#start")).to_be_disabled()
+
+
 def test_errors_are_shown_and_text_is_no_markup(tab: Page, watch: Watch) -> None:
     watch.expected.append("409")
     tab.goto("/teach")
@@ -132,4 +151,4 @@ def test_errors_are_shown_and_text_is_no_markup(tab: Page, watch: Watch) -> None
     tab.route("**/api/teach", lambda route: route.fulfill(status=409, json={"error": "<b>no</b>", "hint": "wait"}))
     tab.get_by_label("Its name").fill("x")
     tab.get_by_role("button", name="Teach", exact=True).click()
-    expect(tab.locator("#problem")).to_contain_text("<b>no</b> wait")
+    expect(tab.locator("#problem")).to_contain_text("<b>no</b>. Wait.")

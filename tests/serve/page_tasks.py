@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import signal
 import time
@@ -35,6 +36,10 @@ def spin_in_c() -> int:
 def sleep_in_c() -> int:
     """Holds the interpreter's lock, too."""
     return int(ctypes.PyDLL(None).sleep(60))
+
+
+def fill_disk() -> NoReturn:
+    raise OSError(errno.ENOSPC, "No space left on device", "/a/place/of/the/machine")
 
 
 def die() -> NoReturn:

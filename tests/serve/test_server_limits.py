@@ -90,7 +90,7 @@ def talk(server: str, data: bytes, *, pause: float = 0.0, timeout: float = 10) -
         ("sleep_in_c", 504, "this took longer than 0.5 s", "time"),
         ("eat_memory", 413, "this took more than 500 MB of memory", "memory"),
         ("die", 500, "this ended the process that worked on it (SIGKILL)", "crash"),
-        ("stumble", 500, "this failed in a way that nobody foresaw: ZeroDivisionError: of all things", ""),
+        ("fill_disk", 507, "the server cannot write to its disk: No space left on device", ""),
         ("refuse", 422, "not like this", ""),
     ],
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mainmatter.serve.choosing import model_names
-from mainmatter.serve.jobs import AlreadyTeaching, Jobs
+from mainmatter.serve.jobs import _STARTED, AlreadyTeaching, Jobs
 from teaching_pages import annotate_boards
 
 if TYPE_CHECKING:
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 
 SECONDS = 30  # that a job may take
 FOREVER = "main:epochs=100000"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_process_is_left() -> Iterator[None]:
+    yield
+    for process in _STARTED:
+        process.kill()
+        process.wait()
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ from mainmatter.annotation.records import (
     LabelledText,
     Labels,
     PageId,
+    Stale,
 )
 from mainmatter.annotation.segmentations import find_segmentation, load_segmentation
 from mainmatter.annotation.times import now
@@ -141,6 +142,19 @@ def write_event(
             connection.execute("INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?, ?, ?)", (*key, *label))
     done = int(action == "done") if action in ("done", "reopened") else int(is_done(connection, page_id, annotator))
     connection.execute("INSERT OR REPLACE INTO work VALUES (?, ?, ?, ?)", (page_id, annotator, done, revision))
+    return revision
+
+
+def check_seen(connection: sqlite3.Connection, page_id: PageId, annotator: str, based_on: int | None) -> int:
+    """The last revision, which has to be the one that the annotator saw; None if that does not matter.
+
+    Raises:
+        Stale: it is a later one.
+    """
+    revision = last_revision(connection, page_id, annotator)
+    if based_on is not None and based_on != revision:
+        message = "load it again, so that nothing of that is lost"
+        raise Stale(f"{annotator} has changed page {page_id} meanwhile, in another window; {message}")
     return revision
 
 

@@ -27,6 +27,10 @@ class AnnotationError(InputError):
     """The store cannot do what was asked: no such page or block, not a database, a name that cannot be used."""
 
 
+class NoSuchPage(AnnotationError):
+    """There is no page of that number."""
+
+
 class Stale(AnnotationError):
     """The labels were changed meanwhile, in another window or process, by the same annotator."""
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 
 from mainmatter.annotation import changes, merging
 from mainmatter.annotation.database import DATABASE, Database, database_path
-from mainmatter.annotation.records import BEST, MERGED, AnnotationError, Change, PageBlock, Stale
+from mainmatter.annotation.records import BEST, MERGED, AnnotationError, Change, NoSuchPage, PageBlock, Stale
 from mainmatter.annotation.segmentations import Segmented, save_segmentation, segmented
 from mainmatter.annotation.summaries import checked, read_summaries
 from mainmatter.annotation.times import now
@@ -142,7 +142,7 @@ class Store:
         with self._database.reading() as connection:
             row = connection.execute(query, (page_id,)).fetchone()
         if row is None:
-            raise AnnotationError(f"{self.path}: has no page {page_id}")
+            raise NoSuchPage(f"{self.path}: has no page {page_id}")
         html, is_text, url, name, charset, format_ = row
         data = html.decode("utf-8", "surrogatepass") if is_text else html
         return Page(data, url, name, charset, "text" if format_ == "text" else "html")
@@ -209,10 +209,7 @@ class Store:
                 message = "perhaps the page is segmented otherwise by now: load it again"
                 raise AnnotationError(f"page {page_id} has no block {ref!a}; {message}")
         with self._database.writing() as connection:
-            revision = changes.last_revision(connection, page_id, annotator)
-            if based_on is not None and based_on != revision:
-                message = "load it again, so that nothing of that is lost"
-                raise Stale(f"{annotator} has changed page {page_id} meanwhile, in another window; {message}")
+            revision = changes.check_seen(connection, page_id, annotator, based_on)
             number = save_segmentation(connection, page_id, one)
             standing = changes.read_standing(connection, page_id, annotator, one, number)
             wanted = [
@@ -246,26 +243,34 @@ class Store:
             names = [name for (name,) in connection.execute(query, (page_id,)).fetchall()]
             return {name: changes.read_labels(connection, page_id, name, one) for name in names}
 
-    def undo(self, page_id: PageId, annotator: str, *, by: str | None = None) -> int | None:
+    def undo(
+        self, page_id: PageId, annotator: str, *, by: str | None = None, based_on: int | None = None
+    ) -> int | None:
         """Take back the annotator's last change of labels on this page; gives the new revision, None if there is none.
 
         Raises:
             AnnotationError: there is no such page.
+            Stale: the labels of this annotator were changed after `based_on`.
         """
         annotator, by = changes.check_names(annotator, by)
         with self._database.writing() as connection:
             self._need(connection, page_id)
+            changes.check_seen(connection, page_id, annotator, based_on)
             return changes.undo(connection, page_id, annotator, by)
 
-    def redo(self, page_id: PageId, annotator: str, *, by: str | None = None) -> int | None:
+    def redo(
+        self, page_id: PageId, annotator: str, *, by: str | None = None, based_on: int | None = None
+    ) -> int | None:
         """Do again what was undone last; gives the new revision, None if there is nothing, or it was overtaken.
 
         Raises:
             AnnotationError: there is no such page.
+            Stale: the labels of this annotator were changed after `based_on`.
         """
         annotator, by = changes.check_names(annotator, by)
         with self._database.writing() as connection:
             self._need(connection, page_id)
+            changes.check_seen(connection, page_id, annotator, based_on)
             return changes.redo(connection, page_id, annotator, by)
 
     def history(self, page_id: PageId) -> list[Event]:
@@ -278,17 +283,21 @@ class Store:
             self._need(connection, page_id)
             return changes.read_history(connection, page_id)
 
-    def set_done(self, page_id: PageId, annotator: str, done: bool, *, by: str | None = None) -> int:
+    def set_done(
+        self, page_id: PageId, annotator: str, done: bool, *, by: str | None = None, based_on: int | None = None
+    ) -> int:
         """Say that an annotator is done with a page, or is not; gives the revision.
 
         Raises:
             AnnotationError: there is no such page, or a name cannot be used.
+            Stale: the labels of this annotator were changed after `based_on`.
         """
         annotator, by = changes.check_names(annotator, by)
         with self._database.writing() as connection:
             self._need(connection, page_id)
+            revision = changes.check_seen(connection, page_id, annotator, based_on)
             if changes.is_done(connection, page_id, annotator) == done:
-                return changes.last_revision(connection, page_id, annotator)
+                return revision
             return changes.write_event(connection, page_id, annotator, by, "done" if done else "reopened")
 
     def conflicts(self, page_id: PageId) -> list[Conflict]:
@@ -365,7 +374,7 @@ class Store:
 
     def _need(self, connection: sqlite3.Connection, page_id: PageId) -> None:
         if connection.execute("SELECT 1 FROM pages WHERE id = ?", (page_id,)).fetchone() is None:
-            raise AnnotationError(f"{self.path}: has no page {page_id}")
+            raise NoSuchPage(f"{self.path}: has no page {page_id}")
 
     def _find(self, connection: sqlite3.Connection, digest: str, url: str | None) -> PageId | None:
         row = connection.execute("SELECT id FROM pages WHERE key = ?", (_key(digest, url),)).fetchone()

@@ -6,7 +6,7 @@ is not told to somebody who is still labelling it, so that annotators stay indep
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Depends, Path, Query
@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from mainmatter.annotation import MERGED, AnnotationError, Stale, Store
 from mainmatter.annotation.records import BEST, GOLD
 from mainmatter.serve import annotating_export, importing
-from mainmatter.serve.annotating_errors import NoSuchPage, StillLabelling, error_answers
+from mainmatter.serve.annotating_errors import StillLabelling, error_answers
 from mainmatter.serve.annotating_models import (
     LARGEST_ID,
     AgreementAnswer,
@@ -39,10 +39,10 @@ from mainmatter.serve.annotating_models import (
 )
 from mainmatter.serve.annotating_report import agreement_answer, pair_models
 from mainmatter.serve.annotating_state import Annotating, annotating, annotating_of
-from mainmatter.serve.workbench import Workbench, workbench_of
+from mainmatter.serve.workbench import Workbench, take_turn_at_store, workbench_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable
 
     from fastapi import FastAPI
 
@@ -54,7 +54,8 @@ _AGREEMENT_SECONDS = 120.0  # over all pages
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Close the store when the server ends."""
+    """Clear up after a server that was killed; close the store when this one ends."""
+    await run_in_threadpool(importing.remove_leftovers, app.state.workbench.database.parent)
     try:
         yield
     finally:
@@ -62,7 +63,11 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 router = APIRouter(
-    prefix="/api/annotate", tags=["Annotate"], lifespan=_lifespan, responses=error_answers(404, 409, 413, 422)
+    prefix="/api/annotate",
+    tags=["Annotate"],
+    lifespan=_lifespan,
+    dependencies=[Depends(take_turn_at_store)],
+    responses=error_answers(404, 409, 413, 422, 429),
 )
 router.include_router(importing.router)
 router.include_router(annotating_export.router)
@@ -89,7 +94,7 @@ def list_pages(state: State, annotator: Asking) -> PagesAnswer:
 @router.get("/pages/{page_id}", summary="A page to label")
 async def show_page(state: State, page_id: PageNumber, annotator: Asking) -> PageAnswer:
     """A page's blocks, its frame, and the labels of the annotator who asks."""
-    standing = await run_in_threadpool(lambda: Standing.of(_labels(state.store, page_id, annotator)))
+    standing = await run_in_threadpool(lambda: Standing.of(state.store.labels(page_id, annotator)))
     view = await state.show(page_id)
     return PageAnswer.model_construct(**view.facts, frame=view.frame, **dict(standing))
 
@@ -97,7 +102,7 @@ async def show_page(state: State, page_id: PageNumber, annotator: Asking) -> Pag
 @router.get("/pages/{page_id}/labels", summary="The labels of an annotator")
 def show_labels(state: State, page_id: PageNumber, annotator: Asking) -> Standing:
     """What an annotator said of a page, as it is stored now."""
-    return Standing.of(_labels(state.store, page_id, annotator))
+    return Standing.of(state.store.labels(page_id, annotator))
 
 
 @router.post("/pages/{page_id}/labels", summary="Label blocks")
@@ -105,32 +110,40 @@ def set_labels(state: State, page_id: PageNumber, change: LabelsChange) -> Stand
     """Store labels. When this has answered they are on disk. 409 if they were changed after `revision`."""
     labels = {ref: None if label is None else label.to_label() for ref, label in change.labels.items()}
 
-    def store_it(store: Store) -> None:
-        store.set_labels(page_id, change.annotator, labels, by=change.by, based_on=change.revision)
+    def store_it(store: Store) -> int:
+        return store.set_labels(page_id, change.annotator, labels, by=change.by, based_on=change.revision)
 
-    return _change(state, page_id, change, store_it, with_labels=False)
+    return _change(state, page_id, change, store_it)
 
 
 @router.post("/pages/{page_id}/undo", summary="Take the last change back")
 def undo(state: State, page_id: PageNumber, change: Seen) -> Standing:
     """Take back the annotator's last change of labels, whenever it was made."""
-    return _change(state, page_id, change, lambda store: store.undo(page_id, change.annotator, by=change.by))
+
+    def store_it(store: Store) -> None:
+        store.undo(page_id, change.annotator, by=change.by, based_on=change.revision)
+
+    return _change(state, page_id, change, store_it)
 
 
 @router.post("/pages/{page_id}/redo", summary="Make a change again that was taken back")
 def redo(state: State, page_id: PageNumber, change: Seen) -> Standing:
     """Make the last change that was taken back again."""
-    return _change(state, page_id, change, lambda store: store.redo(page_id, change.annotator, by=change.by))
+
+    def store_it(store: Store) -> None:
+        store.redo(page_id, change.annotator, by=change.by, based_on=change.revision)
+
+    return _change(state, page_id, change, store_it)
 
 
 @router.post("/pages/{page_id}/done", summary="Be done with a page")
 def set_done(state: State, page_id: PageNumber, change: DoneChange) -> Standing:
     """Say that an annotator is done with a page, or is not."""
 
-    def store_it(store: Store) -> None:
-        store.set_done(page_id, change.annotator, change.done, by=change.by)
+    def store_it(store: Store) -> int:
+        return store.set_done(page_id, change.annotator, change.done, by=change.by, based_on=change.revision)
 
-    return _change(state, page_id, change, store_it, with_labels=False)
+    return _change(state, page_id, change, store_it)
 
 
 @router.post("/pages/{page_id}/accept-agreed", summary="Merge what all agree on")
@@ -139,13 +152,19 @@ def accept_agreed(state: State, page_id: PageNumber, change: Seen) -> Standing:
     by = change.by
     if change.annotator != MERGED or not by:
         raise AnnotationError(f"this is for the merged labels; send annotator {MERGED!r}, and by")
-    return _change(state, page_id, change, lambda store: store.accept_agreed(page_id, by=by))
+
+    def store_it(store: Store) -> None:
+        if store.labels(page_id, MERGED).revision != change.revision:
+            raise Stale(f"somebody has merged blocks of page {page_id} meanwhile; load it again")
+        store.accept_agreed(page_id, by=by)
+
+    return _change(state, page_id, change, store_it)
 
 
 @router.get("/pages/{page_id}/suggestion", summary="What the default method would say")
 async def suggest(state: State, bench: Bench, page_id: PageNumber) -> SuggestionAnswer:
     """The verdicts of the default method as labels. They bias annotators: leave them off for a gold standard."""
-    await run_in_threadpool(lambda: _summary(state.store, page_id))
+    await run_in_threadpool(lambda: state.store.summary(page_id))
     labels = await bench.workers.run(f"{_TASKS}:suggest", database=str(bench.database), page_id=page_id)
     return SuggestionAnswer(method="main", labels=[LabelModel.of(label) for label in labels])
 
@@ -153,7 +172,7 @@ async def suggest(state: State, bench: Bench, page_id: PageNumber) -> Suggestion
 @router.get("/pages/{page_id}/history", summary="Who changed what, and when")
 async def show_history(state: State, page_id: PageNumber, annotator: Asking) -> HistoryAnswer:
     """All changes of a page, the oldest first; those of others when the annotator who asks is done with it."""
-    summary = await run_in_threadpool(lambda: _summary(state.store, page_id))
+    summary = await run_in_threadpool(lambda: state.store.summary(page_id))
     at_work = _is_at_work(summary, annotator)
     view = await state.show(page_id)
 
@@ -170,7 +189,7 @@ async def compare(
     state: State, bench: Bench, page_id: PageNumber, by: Asking, anyway: bool = False
 ) -> ComparisonAnswer:
     """What everybody said of a page. 409 if who asks is still labelling it, unless `anyway` is given."""
-    summary = await run_in_threadpool(lambda: _summary(state.store, page_id))
+    summary = await run_in_threadpool(lambda: state.store.summary(page_id))
     if _is_at_work(summary, by) and not anyway:
         raise StillLabelling("you are still labelling this page; mark it as done before you see what others said of it")
     view = await state.show(page_id)
@@ -200,43 +219,21 @@ async def show_agreement(state: State, bench: Bench, annotator: Asking) -> Agree
     return agreement_answer(report, hidden)
 
 
-def _change(
-    state: Annotating, page_id: int, change: Seen, store_it: Callable[[Store], object], *, with_labels: bool = True
-) -> Standing:
-    """Make a change of what somebody saw, and say how things stand then."""
+def _change(state: Annotating, page_id: int, change: Seen, store_it: Callable[[Store], int | None]) -> Standing:
+    """Make a change of what somebody saw, and say how things stand then.
+
+    `store_it` gives the revision if the client knows the labels after it. That one is told, not one that somebody else
+    may have made since: it would let the client overwrite what it never saw.
+    """
     if change.annotator in (BEST, GOLD):
         raise AnnotationError(f"{change.annotator!r} has a meaning of its own here; take another name")
-    store = state.store
-    with state.changing:  # undo and redo do not look at the revision themselves
-        if _labels(store, page_id, change.annotator).revision != change.revision:
-            raise Stale(f"{change.annotator} has changed page {page_id} meanwhile, in another window; load it again")
-        store_it(store)
-        return Standing.of(store.labels(page_id, change.annotator), with_labels=with_labels)
-
-
-def _labels(store: Store, page_id: int, annotator: str) -> Labels:
-    with _needing(page_id):
-        return store.labels(page_id, annotator)
-
-
-def _summary(store: Store, page_id: int) -> PageSummary:
-    with _needing(page_id):
-        return store.summary(page_id)
+    revision = store_it(state.store)
+    standing = Standing.of(state.store.labels(page_id, change.annotator), with_labels=revision is None)
+    return standing if revision is None else standing.model_copy(update={"revision": revision})
 
 
 def _said(store: Store, page_id: int) -> tuple[dict[str, Labels], list[Conflict], Labels]:
     return store.all_labels(page_id), store.conflicts(page_id), store.labels(page_id, MERGED)
-
-
-@contextmanager
-def _needing(page_id: int) -> Iterator[None]:
-    """Tell a page that is not there from other errors of the store."""
-    try:
-        yield
-    except AnnotationError as error:
-        if f"has no page {page_id}" not in str(error):
-            raise
-        raise NoSuchPage(f"there is no page {page_id}; GET /api/annotate/pages lists them") from error
 
 
 def _row(summary: PageSummary, annotator: str) -> PageRow:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mainmatter.annotation import AnnotationError, Stale
+from mainmatter.annotation import AnnotationError, NoSuchPage, Stale
 from mainmatter.serve.answers import STATUSES, ErrorAnswer
 from mainmatter.serve.answers import error_answers as common_error_answers
-
-
-class NoSuchPage(AnnotationError):
-    """There is no page of that number."""
 
 
 class NoSuchImport(AnnotationError):

@@ -52,7 +52,6 @@ class Annotating:
         self._store: Store | None = None
         self._shown: OrderedDict[int, PageView] = OrderedDict()
         self._lock = Lock()
-        self.changing = Lock()  # held while something is changed that was looked at before
 
     @property
     def store(self) -> Store:
@@ -110,6 +109,6 @@ def annotating_of(workbench: Workbench) -> Annotating:
     return _all[workbench]
 
 
-def annotating(request: Request) -> Annotating:
+async def annotating(request: Request) -> Annotating:
     """What Annotate keeps for the server that got a request; for `Depends`."""
     return annotating_of(request.app.state.workbench)

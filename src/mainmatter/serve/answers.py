@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import secrets
 from typing import TYPE_CHECKING, Any
 
 from fastapi.exceptions import RequestValidationError
@@ -12,7 +14,8 @@ from starlette.responses import JSONResponse
 
 from mainmatter.addresses import AddressRefused
 from mainmatter.errors import FetchError, MainmatterError, PageTooLarge
-from mainmatter.serve.workers import Busy, Crashed, TookTooLong, TookTooMuchMemory
+from mainmatter.serve.worker_process import CANNOT_WRITE, CannotWrite
+from mainmatter.serve.workers import UNFORESEEN, Busy, Crashed, TookTooLong, TookTooMuchMemory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,12 +34,14 @@ STATUSES: dict[type[Exception], int] = {
     Busy: 429,
     TookTooLong: 504,
     Crashed: 500,
+    CannotWrite: 507,
 }
 _HINTS: dict[type[Exception], str] = {
     Busy: "try again in a moment; Retry-After says when",
     TookTooLong: "send a smaller page, choose another method, or start the server with more --seconds",
     TookTooMuchMemory: "send a smaller page, or start the server with more --memory",
     Crashed: "this is a bug, of which the server's log tells more; the server goes on",
+    CannotWrite: "tell whoever runs the server",
     FetchError: "check the address in a browser, or send the page's HTML instead",
 }
 _MEANINGS = {
@@ -79,17 +84,25 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(MainmatterError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_exception_handler(HTTPException, _answer_http)
+    app.add_exception_handler(OSError, _answer_cannot_write)
 
 
-async def _answer_error(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - FastAPI gives both
+async def _answer_error(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, Busy):
         return busy_answer(error.retry_after)
     kind = next(each for each in type(error).__mro__ if each in STATUSES)
-    text, _, hint = " ".join(str(error).split()).partition("; ")
+    text, _, hint = request.app.state.workbench.tell(error).partition("; ")
     return error_answer(STATUSES[kind], text, hint or _HINTS.get(kind, ""))
 
 
-async def _answer_invalid(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001
+async def _answer_cannot_write(request: Request, error: Exception) -> JSONResponse:
+    if isinstance(error, OSError) and error.errno in CANNOT_WRITE:
+        _log.error("%s: %s", request.url.path, error)
+        return await _answer_error(request, CannotWrite(os.strerror(error.errno)))
+    raise error
+
+
+async def _answer_invalid(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - FastAPI gives both
     assert isinstance(error, RequestValidationError)
     return invalid_answer(error.errors())
 
@@ -122,6 +135,7 @@ async def _answer_http(request: Request, error: Exception) -> JSONResponse:
 
 
 def bug_answer(path: str, error: Exception) -> JSONResponse:
-    """The answer to what should never happen; the log tells the whole story."""
-    _log.error("%s failed", path, exc_info=error)
-    return error_answer(500, "this failed in a way that nobody foresaw", _HINTS[Crashed])
+    """The answer to what should never happen; the log tells the whole story, under the reference that clients get."""
+    reference = secrets.token_hex(4)
+    _log.error("%s failed (reference %s)", path, reference, exc_info=error)
+    return error_answer(500, f"{UNFORESEEN} (reference {reference})", _HINTS[Crashed])

@@ -6,6 +6,7 @@ files. Here the client does not.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
@@ -74,6 +75,12 @@ def without_paths(error: MainmatterError, models: Path) -> MainmatterError:
     text = str(error)
     told = text.replace(f"{models}/", MODELS).replace(f"{SHIPPED}/", "the shipped model ")
     return error if told == text else InputError(told)
+
+
+def without_folder(text: str, folder: Path) -> str:
+    """A text that names what lies in the workbench's folder as if one were there."""
+    place = str(folder).rstrip(os.sep)
+    return text.replace(place + os.sep, "").replace(place, "the workbench") if place else text
 
 
 def _refuse_paths(name: str, method: str, parameters: Mapping[str, Any]) -> None:

@@ -16,6 +16,7 @@ from mainmatter.errors import InputError, MainmatterError
 from mainmatter.fetch import fetch
 from mainmatter.inputs import DUMP_ENDINGS, PAGE_ENDINGS
 from mainmatter.limits import format_size
+from mainmatter.serve.choosing import without_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -81,7 +82,8 @@ class _Count:
         """Count a page that cannot be added."""
         self.rejected += 1
         if len(self.rejects) < _MOST_REJECTS:
-            self.rejects.append({"name": _writable(name), "why": _writable(why)})
+            told = without_folder(why, self.path.parent.parent)
+            self.rejects.append({"name": _writable(name), "why": _writable(told)})
 
     def write(self) -> None:
         """Tell the server, now and then."""

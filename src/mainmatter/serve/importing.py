@@ -11,6 +11,7 @@ import json
 import secrets
 import shutil
 import tempfile
+import time
 from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from starlette.concurrency import run_in_threadpool
 
 from mainmatter.annotation import AnnotationError
 from mainmatter.errors import InputError, MainmatterError
-from mainmatter.fetch import is_url
+from mainmatter.fetch import DEADLINE, is_url
 from mainmatter.serve.annotating_errors import NoSuchImport
 from mainmatter.serve.annotating_models import (
     EntriesAnswer,
@@ -43,6 +44,8 @@ SECONDS = 3600.0  # that an import may take
 TRIES = 30  # for a worker, while the server is busy
 MOST_FILES = 1000  # in one upload
 MOST_REMEMBERED = 100  # imports
+MOST_RUNNING = 20  # imports that run or wait for their turn: what was uploaded lies on the disk until then
+_LEFT_AFTER = 86_400  # seconds after which nobody can be at work in a temporary folder any more
 _PROGRESS = "progress.json"
 _LONGEST_NAME = 300
 
@@ -70,11 +73,14 @@ class Import:
     told: dict[str, Any] = field(default_factory=dict)
     message: str = ""
 
-    def look(self) -> None:
+    async def look(self) -> None:
         """Read how far it is."""
-        if self.state == "running":
-            with suppress(OSError, ValueError):
-                self.told = json.loads((self.folder / _PROGRESS).read_text("utf-8"))
+        try:
+            told = json.loads(await run_in_threadpool((self.folder / _PROGRESS).read_text, "utf-8"))
+        except (OSError, ValueError):  # nothing yet, or nothing any more
+            return
+        if self.state == "running":  # still: else the last word is known
+            self.told = told
 
     def answer(self) -> ImportAnswer:
         """What clients are told."""
@@ -116,6 +122,15 @@ class Imports:
             raise NoSuchImport("there is no such import; perhaps the server was started again")
         return self._all[name]
 
+    def need_room(self) -> None:
+        """Make sure that there are not too many imports already.
+
+        Raises:
+            Busy: there are.
+        """
+        if sum(one.state == "running" for one in self._all.values()) >= MOST_RUNNING:
+            raise Busy(10)
+
     def start(self, what: str, folder: Path, wanted: Wanted) -> Import:
         """Start an import; its folder is deleted when it has ended."""
         one = Import(secrets.token_urlsafe(12), what, folder)
@@ -133,17 +148,18 @@ class Imports:
                 one.told = await self._work(one, wanted)
             one.state = "done"
         except MainmatterError as error:
-            one.look()
-            one.state, one.message = "failed", " ".join(str(error).split())
+            await one.look()
+            one.state, one.message = "failed", self._workbench.tell(error)
         finally:
             await run_in_threadpool(shutil.rmtree, one.folder, ignore_errors=True)
 
     async def _work(self, one: Import, wanted: Wanted) -> dict[str, Any]:
         """Have a worker do it. Nobody waits for the answer, so it can be tried again while the server is busy."""
+        seconds = SECONDS if wanted.url is None else DEADLINE + self._workbench.settings.seconds
         for tries_left in reversed(range(TRIES)):
             try:
                 told: dict[str, Any] = await self._workbench.workers.run_for(
-                    SECONDS,
+                    seconds,
                     "mainmatter.serve.import_task:add_pages",
                     database=str(self._workbench.database),
                     wanted=wanted,
@@ -162,7 +178,7 @@ class Imports:
 _all: WeakKeyDictionary[Workbench, Imports] = WeakKeyDictionary()
 
 
-def _imports(bench: Bench) -> Imports:
+async def _imports(bench: Bench) -> Imports:
     if bench not in _all:
         _all[bench] = Imports(bench)
     return _all[bench]
@@ -181,6 +197,7 @@ async def add_files(
     ] = None,
 ) -> ImportAnswer:
     """Start an import of files that are uploaded. GET tells how far it is."""
+    running.need_room()
     if len(files) > MOST_FILES:
         raise InputError(f"there are {len(files):,} files; send at most {MOST_FILES:,} at once, or a WARC archive")
     names = [_shown(file.filename) for file in files]
@@ -197,6 +214,7 @@ async def add_files(
 @router.post("/url", status_code=202, summary="Add a page of the web")
 async def add_url(bench: Bench, running: Running, asked: UrlImport) -> ImportAnswer:
     """Start fetching a page. Private, loopback and link-local addresses are refused."""
+    running.need_room()
     settings = bench.settings
     if not settings.fetch:
         raise InputError("this server fetches nothing; upload the page instead")
@@ -216,6 +234,7 @@ async def list_folder(bench: Bench) -> EntriesAnswer:
 @router.post("/folder", status_code=202, summary="Add pages that are on the server")
 async def add_entry(bench: Bench, running: Running, asked: FolderImport) -> ImportAnswer:
     """Start an import of something in the import folder: a file, a folder, or the rejects of a corpus."""
+    running.need_room()
     root = bench.database.parent / IMPORT_FOLDER
     if asked.name not in await run_in_threadpool(entries, root):
         raise InputError(f"there is no {asked.name!r} in the import folder; choose one that is listed")
@@ -227,13 +246,22 @@ async def add_entry(bench: Bench, running: Running, asked: FolderImport) -> Impo
 async def show_import(running: Running, name: Annotated[str, PathParameter(max_length=100)]) -> ImportAnswer:
     """An import, as far as it has come."""
     one = running.get(name)
-    await run_in_threadpool(one.look)
+    await one.look()
     return one.answer()
 
 
+def remove_leftovers(folder: Path) -> None:
+    """Delete the temporary folders of imports and exports that a server left behind when it was killed."""
+    for pattern in (".import-*", ".export-*"):
+        for path in folder.glob(pattern):
+            with suppress(OSError):
+                if path.is_dir() and time.time() - path.stat().st_mtime > _LEFT_AFTER:
+                    shutil.rmtree(path, ignore_errors=True)
+
+
 def _new_folder(bench: Workbench) -> Path:
-    bench.database.parent.mkdir(parents=True, exist_ok=True)
     try:
+        bench.database.parent.mkdir(parents=True, exist_ok=True)
         return Path(tempfile.mkdtemp(prefix=".import-", dir=bench.database.parent))
     except OSError as error:
         raise AnnotationError(f"the workbench's folder cannot be written: {error.strerror}") from error

@@ -217,8 +217,10 @@ class Jobs:
             facts = json.loads((self.folder / _JOB).read_bytes())
         except (OSError, ValueError):
             return None
-        known = isinstance(facts, dict) and {"id", "name", "method", "command", "started"} <= facts.keys()
-        return facts if known else None
+        if not isinstance(facts, dict) or not isinstance(facts.get("id"), int):
+            return None
+        texts = (facts.get(name) for name in ("name", "method", "command", "started"))
+        return facts if all(isinstance(text, str) for text in texts) else None
 
     def _to_job(self, facts: dict[str, Any]) -> Job:
         # In this order: a process that ends between the two has said its last word before.

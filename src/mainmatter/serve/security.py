@@ -3,7 +3,8 @@
 - Host: a page elsewhere can give its own name our address (DNS rebinding), and would then be of "our" origin. So the
   name by which we are called must be one that is ours.
 - Origin: a page elsewhere can send us requests, though it cannot read the answers. So whatever changes something must
-  come from our own pages, or from no page at all.
+  come from our own pages, or from no page at all; and so must what another page would have our API do as its picture
+  or script, which may be much work for nothing. A link to us may be followed.
 - Token: needed wherever others than this machine can reach the server.
 """
 
@@ -12,12 +13,12 @@ from __future__ import annotations
 import hmac
 import re
 import socket
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 
 from mainmatter.serve.answers import bug_answer, error_answer
@@ -99,7 +100,7 @@ class Security:
             return error_answer(
                 421, f"this server is not called {host[:100]!r}", "start it with --name NAME if that is its name"
             )
-        if scope["method"] not in _SAFE and _is_foreign(headers, host):
+        if _is_foreign(headers, host) and (scope["method"] not in _SAFE or _is_part_of_a_page(scope, headers)):
             return error_answer(403, "requests from pages of other sites are refused")
         if self._settings.token is None or scope["path"] in OPEN_TO_ALL:
             return None
@@ -139,15 +140,19 @@ def _is_foreign(headers: Headers, host: str) -> bool:
     return origin is not None and (urlsplit(origin).netloc if "://" in origin else "").lower() != host.lower()
 
 
+def _is_part_of_a_page(scope: Scope, headers: Headers) -> bool:
+    """Whether a browser asks our API for a part of a page, such as a picture, and not because somebody goes there."""
+    is_asked = scope["path"].startswith("/api/") and scope["method"] in ("GET", "HEAD")
+    return is_asked and headers.get("sec-fetch-dest") != "document"
+
+
 def _tokens(headers: Headers) -> list[str]:
     """The tokens that a request shows."""
     scheme, _, shown = headers.get("authorization", "").partition(" ")
     tokens = [shown.strip()] if scheme.lower() == "bearer" else []
-    try:
-        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        cookie = None
-    return tokens if cookie is None else [*tokens, cookie.value]
+    # As browsers read them: other servers on this host share its cookies, and may have set some that are not proper.
+    cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE)
+    return tokens if cookie is None else [*tokens, cookie]
 
 
 def _is_same(shown: str, token: str) -> bool:

@@ -22,9 +22,9 @@ from mainmatter.registry import METHODS, make_untrained, method_names, trainable
 from mainmatter.serve.answers import error_answer, error_answers
 from mainmatter.serve.choosing import MODELS, model_names
 from mainmatter.serve.jobs import AlreadyTeaching, Job, Jobs
-from mainmatter.serve.workbench import Workbench, workbench_of
+from mainmatter.serve.workbench import Workbench, take_turn_at_store, workbench_of
 
-router = APIRouter(prefix="/api/teach", tags=["teach"])
+router = APIRouter(prefix="/api/teach", tags=["teach"], dependencies=[Depends(take_turn_at_store)])
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}"
 Bench = Annotated[Workbench, Depends(workbench_of)]

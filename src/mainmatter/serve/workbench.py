@@ -6,14 +6,19 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotation
 
+from mainmatter.serve.choosing import without_folder
 from mainmatter.serve.counting import Counts
 from mainmatter.serve.frames import Frames
-from mainmatter.serve.workers import Workers
+from mainmatter.serve.workers import Busy, Workers
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from mainmatter.serve.settings import Settings
+
+# Requests that wait for the store wait in threads, of which the server has 40: some are left for everything else.
+MOST_AT_STORE = 24
 
 
 class Workbench:
@@ -30,6 +35,7 @@ class Workbench:
         )
         self.counts = Counts()
         self.frames = Frames()  # the marked pages that are shown
+        self.at_store = 0  # requests that use the store now
 
     @property
     def database(self) -> Path:
@@ -41,8 +47,28 @@ class Workbench:
         """The folder of the models that were trained here; it may not be there yet."""
         return self.settings.folder.absolute() / "models"
 
+    def tell(self, error: Exception) -> str:
+        """What an error says, as one line that does not tell clients where the workbench lies."""
+        return without_folder(" ".join(str(error).split()), self.settings.folder.absolute())
 
-def workbench_of(request: Request) -> Workbench:
-    """The workbench of the server that got a request; for `Depends`, too."""
+
+async def workbench_of(request: Request) -> Workbench:
+    """The workbench of the server that got a request; for `Depends`, which calls what is not async in a thread."""
     workbench: Workbench = request.app.state.workbench
     return workbench
+
+
+async def take_turn_at_store(request: Request) -> AsyncIterator[None]:
+    """For `Depends`: one of the requests that may use the store at once, however long others keep it locked.
+
+    Raises:
+        Busy: there are enough of them.
+    """
+    workbench: Workbench = request.app.state.workbench
+    if workbench.at_store >= MOST_AT_STORE:
+        raise Busy
+    workbench.at_store += 1
+    try:
+        yield
+    finally:
+        workbench.at_store -= 1

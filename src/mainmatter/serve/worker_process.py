@@ -6,6 +6,7 @@ and so much more, and a timer ends it after so much processor time. See corpus/c
 
 from __future__ import annotations
 
+import errno
 import gc
 import mmap
 import os
@@ -23,9 +24,21 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 OUT_OF_MEMORY = 77  # exit code
+# What is wrong with the disk, and not with us.
+CANNOT_WRITE = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO))
 _SPARE_SECONDS = 1.0  # the server's clock goes first
 _MOST_LEFT = 0.6  # share of its memory that earlier work may have left when more is begun
 _PROBE = b"<title>A page</title><h1>A page</h1><p>Some words that warm the worker up, and a few more of them.</p>"
+
+
+class CannotWrite(MainmatterError):
+    """The server's disk is full, or may not be written."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+
+    def __str__(self) -> str:
+        return f"the server cannot write to its disk: {self.args[0]}"
 
 
 class Order(NamedTuple):
@@ -93,6 +106,10 @@ def _do(order: Order) -> Reply:
         raise
     except MainmatterError as error:
         return Reply("failed", error)
+    except OSError as error:
+        if error.errno not in CANNOT_WRITE:
+            return Reply("bug", traceback.format_exc())
+        return Reply("failed", CannotWrite(os.strerror(error.errno)))
     except Exception:
         return Reply("bug", traceback.format_exc())
 

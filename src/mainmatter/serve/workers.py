@@ -11,6 +11,7 @@ import asyncio
 import logging
 import math
 import os
+import secrets
 import signal
 import subprocess
 import tempfile
@@ -23,6 +24,7 @@ from typing import Any
 from mainmatter.corpus.processes import Started, start
 from mainmatter.errors import MainmatterError
 from mainmatter.evaluation.memory import resident_mb
+from mainmatter.serve.worker_ends import last_line, signal_name, tells_of_memory
 from mainmatter.serve.worker_process import OUT_OF_MEMORY, Order, Reply
 
 _log = logging.getLogger("mainmatter.serve")
@@ -31,6 +33,7 @@ START_LIMIT = 60.0  # seconds until a new worker is ready
 GRACE = 1.0  # seconds that work may go on for a client that has gone: ending a worker costs more than most work
 _AGAIN = 1.0  # seconds until starting a worker is tried once more
 _LAST_WORDS = 4000  # bytes of a worker's standard error
+UNFORESEEN = "this failed in a way that nobody foresaw"
 _WARM = ("mainmatter.serve.clean_task",)
 
 
@@ -246,19 +249,24 @@ class Workers:
         elif reply.kind == "failed":
             job.fail(reply.content)
         elif reply.kind == "bug":
-            _log.error("%s failed:\n%s", job.order.target, reply.content)
-            job.fail(Crashed(f"this failed in a way that nobody foresaw: {_last_line(reply.content)}"))
+            # Its words may tell of this machine: they are for the log, and clients get a reference to them.
+            reference = secrets.token_hex(4)
+            _log.error("%s failed (reference %s):\n%s", job.order.target, reference, reply.content)
+            job.fail(Crashed(f"{UNFORESEEN} (reference {reference})"))
         else:
-            job.fail(self._why(worker, reply.content, job.order.seconds))
+            why = self._why(worker, reply.content, job.order.seconds)
+            if isinstance(why, Crashed):
+                _log.error("%s: %s; its last words: %s", job.order.target, why, worker.last_words or "none")
+            job.fail(why)
 
     def _why(self, worker: _Worker, code: int, seconds: float) -> MainmatterError:
         if worker.ending == "closing":
             return Busy()
         if worker.ending == "time" or code == -signal.SIGPROF:
             return TookTooLong(f"this took longer than {seconds:g} s")
-        if code == OUT_OF_MEMORY or _tells_of_memory(worker.last_words):
+        if code == OUT_OF_MEMORY or tells_of_memory(worker.last_words):
             return TookTooMuchMemory(f"this took more than {self.memory_mb} MB of memory")
-        return Crashed(f"this ended the process that worked on it ({_signal_name(code)})")
+        return Crashed(f"this ended the process that worked on it ({signal_name(code)})")
 
     async def _replace(self, worker: _Worker) -> _Worker | None:
         loop = asyncio.get_running_loop()
@@ -283,7 +291,7 @@ class Workers:
             return worker
         said = await loop.run_in_executor(self._threads, worker.bury_and_listen)
         self._all.discard(worker)
-        raise MainmatterError(f"a worker process cannot be started: {said or _signal_name(reply.content)}")
+        raise MainmatterError(f"a worker process cannot be started: {said or signal_name(reply.content)}")
 
 
 class _Job:
@@ -364,7 +372,7 @@ class _Worker:
         """The last line that it wrote to standard error."""
         self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, self._stderr.tell() - _LAST_WORDS))
-        return _last_line(self._stderr.read().decode("utf-8", "replace"))
+        return last_line(self._stderr.read().decode("utf-8", "replace"))
 
 
 def _reason(worker: _Worker, code: int) -> str:
@@ -373,25 +381,6 @@ def _reason(worker: _Worker, code: int) -> str:
         return worker.ending
     if code == -signal.SIGPROF:
         return "time"
-    if code == OUT_OF_MEMORY or _tells_of_memory(worker.last_words):
+    if code == OUT_OF_MEMORY or tells_of_memory(worker.last_words):
         return "memory"
     return "recycled" if worker.is_last and not worker.died else "crash"
-
-
-def _tells_of_memory(said: str) -> bool:
-    """Whether a library, as those in Rust and C++ do, ended the process for want of memory."""
-    return "bad_alloc" in said or "memory allocation of" in said or said.startswith("MemoryError")
-
-
-def _last_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[-1].strip() if lines else ""
-
-
-def _signal_name(code: object) -> str:
-    if not isinstance(code, int) or code >= 0:
-        return f"exit code {code}"
-    try:
-        return signal.Signals(-code).name
-    except ValueError:
-        return f"signal {-code}"

@@ -8,8 +8,26 @@
  *   nextUnlabelled: () => void, suggest: (on: boolean) => Promise<void>, accept: () => void, done: () => void,
  *   history: () => void, keys: () => void, retry: () => void, catchUp: (keepMine: boolean) => void}} Actions
  */
-import { element, toast } from "./shell.js";
-import { BRUSHES, count } from "./annotate-words.js";
+import { count, element, toast } from "./shell.js";
+import { BRUSHES } from "./annotate-words.js";
+
+/**
+ * Whether a page may be left: all is saved, or the user does not mind.
+ * @param {Ledger} ledger
+ */
+export function mayLeave(ledger) {
+  const left = ledger.unsaved;
+  return !left || window.confirm(`${count(left, "change")} not saved yet. Leave this page and lose ${left === 1 ? "it" : "them"}?`);
+}
+
+/**
+ * @param {Ledger} ledger
+ * @param {"undo" | "redo"} type
+ */
+export function takeBack(ledger, type) {
+  if (type === "undo" ? ledger.canUndo || ledger.unsaved : ledger.canRedo) ledger.change({ type });
+  else toast(type === "undo" ? "There is nothing to undo." : "There is nothing to do again.");
+}
 
 export class LabelBar {
   /**
@@ -93,6 +111,7 @@ export class LabelBar {
       "div",
       { class: "tools" },
       element("div", { class: "brushes", role: "group", "aria-label": "Label blocks" }, ...this.brushes.values()),
+      element("p", { class: "soft small how" }, "A click keeps a block, a second one drops it; drag over several. Or choose a label first, then click."),
       element(
         "div",
         { class: "row tight", role: "group", "aria-label": "Changes" },
@@ -100,7 +119,7 @@ export class LabelBar {
         this.redo,
         button("Next without label", actions.nextUnlabelled, { title: "U" }, "u"),
         button("Drop the rest", actions.dropRest, { title: "Shift+D: drop all blocks that have no label yet" }, "⇧d"),
-        element("label", { class: "check", title: "The next click labels all blocks from the active one to it" }, this.several, "Up to the next click"),
+        element("label", { class: "check", title: "The next click labels all blocks from the active one to it" }, this.several, "Label up to the next click"),
         this.suggesting,
         this.accept,
         button("History", actions.history, { class: "quiet" }),
@@ -130,6 +149,30 @@ export class LabelBar {
       element("span", { id: "suggestion-warning", class: "small soft suggestion-warning" }, warning),
     );
   }
+}
+
+/**
+ * A figure with its name, and what it means for who points at it; part of a list.
+ * @param {string} name
+ * @param {string} value
+ * @param {string} about
+ */
+export function figure(name, value, about) {
+  return element("div", { class: "figure", title: about }, element("dt", {}, name), element("dd", {}, value));
+}
+
+/**
+ * Open a dialog that is gone when it is closed.
+ * @param {string} title
+ * @param {Record<string, any>} properties
+ * @param {...HTMLElement} content
+ */
+export function openDialog(title, properties, ...content) {
+  const head = element("div", { class: "row dialog-head" }, element("h2", { class: "grow" }, title), button("Close", () => dialog.close()));
+  const dialog = element("dialog", { "aria-label": title, ...properties }, head, ...content);
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
 }
 
 /**

@@ -92,18 +92,18 @@ export class BlockList {
   #listen() {
     /** @type {number | null} */
     let from = null;
-    this.element.addEventListener("pointermove", (event) => this.onHover(numberAt(event.target)));
+    this.element.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.onHover(numberAt(event.target)));
     this.element.addEventListener("pointerleave", () => this.onHover(null));
-    this.element.addEventListener("pointerdown", (event) => {
+    this.element.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
       from = event.pointerType === "touch" || event.button !== 0 ? null : numberAt(event.target);
       if (from !== null) this.element.focus({ preventScroll: true });
     });
-    this.element.addEventListener("pointerup", (event) => {
+    this.element.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => {
       const to = numberAt(event.target);
       if (from !== null && to !== null && from !== to) this.onPaint(from, to);
       else from = null;
     });
-    this.element.addEventListener("click", (event) => {
+    this.element.addEventListener("click", (/** @type {MouseEvent} */ event) => {
       const block = numberAt(event.target);
       if (block !== null && from === null) this.onPick(block, event);
       from = null;

@@ -1,8 +1,7 @@
 // @ts-check
 /** Taking the gold standard away: as a folder in a zip archive, or as a Parquet file; both for `train` and `evaluate`. */
-import { api, busy, element, showProblem } from "./shell.js";
+import { api, busy, count, element, showProblem } from "./shell.js";
 import { button } from "./annotate-bar.js";
-import { count } from "./annotate-words.js";
 
 export class ExportPages {
   constructor() {
@@ -73,7 +72,7 @@ function leftOutList(leftOut) {
   return element(
     "details",
     { open: leftOut.length <= 5 },
-    element("summary", {}, `${count(leftOut.length, "thing")} left out, and why`),
+    element("summary", {}, `${count(leftOut.length, "page")} left out or cut short, and why`),
     element("ul", {}, ...leftOut.map(({ name, why }) => element("li", {}, element("strong", {}, name), `: ${why}`))),
   );
 }

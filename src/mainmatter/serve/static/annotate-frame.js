@@ -5,18 +5,15 @@
  * @typedef {import("./annotate-ledger.js").Label} Label
  */
 
-// The frame's states are words: what the label is, its kind, and whether it is selected.
+// The frame's states are words: what the label is (page-frame.js tints that), its kind, and whether it is selected.
 export const FRAME_STYLE = `
-mm-block[data-state~="kept"] { background: rgb(46 160 80 / 22%) !important; box-shadow: -3px 0 0 rgb(27 107 52 / 90%); }
 mm-block[data-state~="heading"] { border-bottom: 3px double rgb(27 107 52 / 90%); }
 mm-block[data-state~="list"] { border-bottom: 2px dotted rgb(27 107 52 / 90%); }
-mm-block[data-state~="comment"] { background: rgb(120 80 170 / 20%) !important; box-shadow: -3px 0 0 rgb(107 74 134 / 90%); border-bottom: 1px dotted; }
-mm-block[data-state~="dropped"] { background: rgb(150 120 115 / 13%) !important; opacity: 0.55; text-decoration: line-through 1px rgb(138 59 50 / 75%); }
 mm-block[data-state~="suggested-kept"] { background: rgb(46 160 80 / 9%) !important; outline: 1px dashed rgb(27 107 52 / 60%); }
 mm-block[data-state~="suggested-dropped"] { text-decoration: line-through 1px dotted rgb(138 59 50 / 60%); }
 mm-block[data-state~="pending"] { outline: 2px dotted rgb(138 83 0); }
-mm-block[data-state~="selected"] { outline: 2px solid rgb(35 78 120 / 75%) !important; outline-offset: 1px; opacity: 1; }
-mm-block[data-focus] { outline: 3px solid rgb(176 96 0) !important; outline-offset: 1px; opacity: 1; }
+mm-block[data-state~="selected"] { outline: 2px solid rgb(35 78 120 / 75%) !important; outline-offset: 1px; }
+mm-block[data-focus] { outline: 3px solid rgb(176 96 0) !important; outline-offset: 1px; }
 mm-block[data-focus][data-state~="kept"] { background: rgb(46 160 80 / 30%) !important; }
 mm-block[data-focus][data-state~="dropped"] { background: rgb(150 120 115 / 25%) !important; }
 `;

@@ -7,9 +7,9 @@
  * @typedef {{revision: number, annotator: string, by: string, action: string, time: string, of: number | null,
  *   changes: {ref: string, text: string | null, before: Label | null, after: Label | null}[]}} Event
  */
-import { api, busy, element, showProblem } from "./shell.js";
-import { button } from "./annotate-bar.js";
-import { clock, count, inWords } from "./annotate-words.js";
+import { api, busy, count, element, showProblem } from "./shell.js";
+import { openDialog } from "./annotate-bar.js";
+import { clock, inWords } from "./annotate-words.js";
 
 const SHOWN = 12; // changes of one step: a whole page can be labelled at once
 
@@ -20,15 +20,7 @@ const SHOWN = 12; // changes of one step: a whole page can be labelled at once
  */
 export async function openHistory(page, name, annotator) {
   const place = element("div", { class: "history" });
-  const dialog = element(
-    "dialog",
-    { class: "wide", "aria-label": `History of ${name}` },
-    element("div", { class: "row dialog-head" }, element("h2", { class: "grow" }, "History"), button("Close", () => dialog.close())),
-    place,
-  );
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
+  openDialog("History", { class: "wide", "aria-label": `History of ${name}` }, place);
   try {
     const { events, hidden } = await busy(place, api(`/api/annotate/pages/${page}/history?annotator=${encodeURIComponent(annotator)}`));
     show(place, events, hidden);

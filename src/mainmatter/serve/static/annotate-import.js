@@ -6,9 +6,8 @@
  * @typedef {{id: string, state: "running" | "done" | "failed", what: string, share: number, read: number, added: number,
  *   known: number, rejected: number, rejects: {name: string, why: string}[], message: string}} Job
  */
-import { announce, api, element, showProblem } from "./shell.js";
+import { announce, api, count, element, showProblem } from "./shell.js";
 import { button } from "./annotate-bar.js";
-import { count } from "./annotate-words.js";
 
 const PAUSE = 400; // milliseconds between two looks at an import
 
@@ -130,7 +129,7 @@ export class AddPages {
     try {
       const { entries } = await api("/api/annotate/imports/folder");
       this.entries.replaceChildren(...entries.map((/** @type {any} */ entry) => element("option", { value: entry.name }, `${entry.name} (${entry.about})`)));
-      this.folderForm.querySelector("button").disabled = !entries.length;
+      this.entries.parentElement.hidden = !entries.length;
       this.folderNote.textContent = entries.length
         ? "A corpus made by mainmatter corpus stands for its rejects: the pages that did not get into it."
         : "Empty. Whoever runs the server can put files, folders or a corpus into import/ in the workbench's folder.";

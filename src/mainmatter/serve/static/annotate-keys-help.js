@@ -1,7 +1,7 @@
 // @ts-check
 /** The list of keys, and the switch for letters. */
 import { element } from "./shell.js";
-import { button } from "./annotate-bar.js";
+import { openDialog } from "./annotate-bar.js";
 import { lettersAreOn, switchLetters } from "./annotate-keys.js";
 import { BRUSHES } from "./annotate-words.js";
 
@@ -32,14 +32,10 @@ export function openKeys(where = "labelling") {
     element("dt", {}, element("kbd", {}, keys)),
     element("dd", {}, about),
   ]);
-  const dialog = element(
-    "dialog",
-    { "aria-label": "Keys" },
-    element("div", { class: "row dialog-head" }, element("h2", { class: "grow" }, "Keys"), button("Close", () => dialog.close())),
+  openDialog(
+    "Keys",
+    {},
     element("dl", { class: "facts keys" }, ...rows),
     element("p", {}, element("label", { class: "check" }, letters, "Single letters label (switch this off if you press them by accident)")),
   );
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
 }

@@ -5,6 +5,8 @@
  * Letters can be switched off, because people who dictate or whose hands tremble press them by accident
  * (WCAG 2.1.4); arrows and the list's own keys stay.
  */
+import { isForControl } from "./shell.js";
+
 const SWITCH = "mainmatter-letter-keys";
 
 export function lettersAreOn() {
@@ -20,18 +22,13 @@ export function switchLetters(on) {
  * The name of a key press: "k", "Shift+D", "Ctrl+z", "Shift+ArrowDown".
  * @param {KeyboardEvent} event
  */
-export function keyName(event) {
+function keyName(event) {
   const key = event.key.length === 1 && event.shiftKey ? event.key.toUpperCase() : event.key;
   const parts = [];
   if (event.ctrlKey || event.metaKey) parts.push("Ctrl");
   if (event.altKey) parts.push("Alt");
   if (event.shiftKey && key !== "?") parts.push("Shift");
   return [...parts, key.length === 1 && !event.shiftKey ? key.toLowerCase() : key].join("+");
-}
-
-/** @param {EventTarget | null} target */
-function takesText(target) {
-  return target instanceof HTMLElement && target.closest("input, textarea, select, dialog, [contenteditable]") !== null;
 }
 
 /**
@@ -43,7 +40,7 @@ export function listenToKeys(actions, signal) {
   document.addEventListener(
     "keydown",
     (event) => {
-      if (event.defaultPrevented || event.isComposing || takesText(event.target)) return;
+      if (event.defaultPrevented || event.isComposing || isForControl(event)) return;
       if (document.querySelector("dialog[open]")) return;
       const name = keyName(event);
       const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey;

@@ -7,17 +7,17 @@
  * @typedef {import("./annotate-ledger.js").Label} Label
  * @typedef {import("./annotate-ledger.js").Change} Change
  */
-import { announce, api, busy, element, toast } from "./shell.js";
+import { announce, api, busy, count, element, toast } from "./shell.js";
 import { PageFrame } from "./page-frame.js";
 import { BlockList } from "./annotate-blocks.js";
 import { FRAME_STYLE, frameState } from "./annotate-frame.js";
-import { LabelBar } from "./annotate-bar.js";
+import { LabelBar, mayLeave, takeBack } from "./annotate-bar.js";
 import { openHistory } from "./annotate-history.js";
 import { openKeys } from "./annotate-keys-help.js";
 import { listenToKeys } from "./annotate-keys.js";
 import { Ledger } from "./annotate-ledger.js";
 import { range, Selection } from "./annotate-selection.js";
-import { BRUSHES, count, inWords, nextInCycle, painted } from "./annotate-words.js";
+import { BRUSHES, inWords, nextInCycle, painted } from "./annotate-words.js";
 
 export class LabelView {
   #leaving = new AbortController();
@@ -29,6 +29,7 @@ export class LabelView {
   /** @type {Label[] | null} what a method suggests, one a block, while suggestions are shown */
   #suggestions = null;
   #name = "";
+  #offersNext = false; // when the page is stored as done, the next one is offered
 
   /**
    * @param {number} page
@@ -48,8 +49,8 @@ export class LabelView {
     });
     this.bar = new LabelBar({
       choose: (brush) => this.#chooseBrush(brush),
-      undo: () => this.#undo("undo"),
-      redo: () => this.#undo("redo"),
+      undo: () => takeBack(this.ledger, "undo"),
+      redo: () => takeBack(this.ledger, "redo"),
       dropRest: () => this.#dropRest(),
       nextUnlabelled: () => this.#goToUnlabelled(),
       suggest: (on) => this.#suggest(on),
@@ -100,6 +101,7 @@ export class LabelView {
   async open() {
     const view = await busy(this.element, api(`${this.path}?annotator=${encodeURIComponent(this.annotator)}`));
     this.#name = view.name;
+    document.title = `${view.name} · Annotate · mainmatter`;
     this.#blocks = view.blocks;
     this.#selection.open(view.blocks.length);
     this.list.load(view.blocks);
@@ -118,10 +120,8 @@ export class LabelView {
     this.place.dataset.loaded = "true";
   }
 
-  /** Whether the page may be left: all is saved, or the annotator does not mind. */
   mayLeave() {
-    const left = this.ledger.unsaved;
-    return !left || window.confirm(`${count(left, "change")} not saved yet. Leave this page and lose it?`);
+    return mayLeave(this.ledger);
   }
 
   close() {
@@ -150,11 +150,11 @@ export class LabelView {
       "Shift+Home": () => this.#goTo(0, true),
       "Shift+End": () => this.#goTo(this.#blocks.length - 1, true),
       u: () => this.#goToUnlabelled(),
-      z: () => this.#undo("undo"),
-      "Ctrl+z": () => this.#undo("undo"),
-      "Shift+Z": () => this.#undo("redo"),
-      "Ctrl+Shift+Z": () => this.#undo("redo"),
-      "Ctrl+y": () => this.#undo("redo"),
+      z: () => takeBack(this.ledger, "undo"),
+      "Ctrl+z": () => takeBack(this.ledger, "undo"),
+      "Shift+Z": () => takeBack(this.ledger, "redo"),
+      "Ctrl+Shift+Z": () => takeBack(this.ledger, "redo"),
+      "Ctrl+y": () => takeBack(this.ledger, "redo"),
       "Shift+D": () => this.#dropRest(),
       Backspace: () => this.#press("clear"),
       Delete: () => this.#press("clear"),
@@ -226,24 +226,16 @@ export class LabelView {
    */
   #label(brush, numbers) {
     const labels = this.ledger.labels;
-    const changes = numbers.map((number) => {
-      const block = this.#blocks[number];
-      return [block.ref, painted(brush, block, labels.get(block.ref))];
-    });
-    this.#change(Object.fromEntries(changes));
-    const said = inWords(changes[0][1]);
+    const changed = numbers.map((number) => this.#blocks[number]);
+    const wanted = changed.map((block) => painted(brush, block, labels.get(block.ref)));
+    this.#change(Object.fromEntries(changed.map((block, i) => [block.ref, wanted[i]])));
+    const said = inWords(wanted[0]);
     announce(numbers.length === 1 ? `Block ${numbers[0] + 1}: ${said}` : `${count(numbers.length, "block")}: ${said}`);
   }
 
   /** @param {Object<string, Label | null>} labels */
   #change(labels) {
     if (Object.keys(labels).length) this.ledger.change({ type: "labels", labels });
-  }
-
-  /** @param {"undo" | "redo"} type */
-  #undo(type) {
-    if (type === "undo" ? this.ledger.canUndo || this.ledger.unsaved : this.ledger.canRedo) this.ledger.change({ type });
-    else toast(type === "undo" ? "There is nothing to undo." : "There is nothing to do again.");
   }
 
   #unlabelled() {
@@ -277,11 +269,14 @@ export class LabelView {
     const missing = this.#unlabelled().length;
     if (done && missing && !window.confirm(`${count(missing, "block")} without a label. Mark the page as done all the same?`)) return;
     this.ledger.change({ type: "done", done });
-    if (done) void this.#offerNext();
+    this.#offersNext = done;
   }
 
+  /** Once all is stored, so that the page can be left. */
   async #offerNext() {
-    const next = await this.places.next(this.page);
+    this.#offersNext = false;
+    const next = await this.places.next(this.page).catch(() => null);
+    if (this.#leaving.signal.aborted || !this.ledger.done) return;
     this.bar.offerNext(next);
     announce(next === null ? "Done. That was the last page." : "Done. The next page can be opened.");
   }
@@ -343,6 +338,7 @@ export class LabelView {
     this.frame.setStates(states);
     this.frame.highlight(this.#selection.active);
     this.bar.show(this.ledger, { labelled: labels.size, blocks: this.#blocks.length, suggesting: this.#suggestions !== null });
+    if (this.#offersNext && this.ledger.state === "saved") void this.#offerNext();
   }
 
   /** @param {{text: string, label: Label}[]} lost */
@@ -374,8 +370,11 @@ export class LabelView {
 
   /** @param {boolean} keepMine */
   async #catchUp(keepMine) {
-    await this.ledger.catchUp(keepMine);
-    this.#show();
-    toast("This window shows what is stored now.");
+    try {
+      await this.ledger.catchUp(keepMine);
+      toast("This window shows what is stored now.");
+    } catch (error) {
+      toast(/** @type {Error} */ (error).message);
+    }
   }
 }

@@ -20,7 +20,7 @@ export const BRUSHES = [
 ];
 
 /** @type {Object<Kind, string>} */
-export const KIND_WORDS = { heading: "heading", paragraph: "paragraph", list: "list item", comment: "comment" };
+const KIND_WORDS = { heading: "heading", paragraph: "paragraph", list: "list item", comment: "comment" };
 
 /** @type {Object<Kind, string>} */
 export const KIND_SIGNS = { heading: "H", paragraph: "¶", list: "•", comment: "“" };
@@ -75,25 +75,6 @@ export function inWords(label) {
 export function same(one, other) {
   if (!one || !other) return !one === !other;
   return one.kept === other.kept && one.kind === other.kind;
-}
-
-/**
- * The state by which a page's frame tints a block.
- * @param {Label | null | undefined} label
- */
-export function stateOf(label) {
-  if (!label) return null;
-  return label.kept ? "kept" : "dropped";
-}
-
-/**
- * A count with its noun.
- * @param {number} number
- * @param {string} noun
- * @param {string} [plural]
- */
-export function count(number, noun, plural = `${noun}s`) {
-  return `${number.toLocaleString("en")} ${number === 1 ? noun : plural}`;
 }
 
 /** @param {number | null | undefined} share between 0 and 1 */

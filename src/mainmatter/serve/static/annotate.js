@@ -89,6 +89,7 @@ async function show() {
   showWho();
   const place = byId("view");
   place.replaceChildren();
+  document.title = "Annotate · mainmatter";
   if (!annotator()) return askForName();
   const next = viewOf(location.hash);
   view = next;

@@ -98,20 +98,22 @@ function curl(verb, path, operation) {
 
 /** One call: what it is for, takes and gives, and a form to try it. @param {Json} document_ @param {string} verb @param {string} path @param {Json} operation */
 function call(document_, verb, path, operation) {
+  const details = element("details", { class: "sheet call", id: anchor(verb, path) },
+    element("summary", {}, element("span", { class: `verb ${verb}` }, verb.toUpperCase()), element("h3", {}, path),
+      element("span", { class: "soft" }, operation.summary ?? "")));
+  details.addEventListener("toggle", () => details.append(callBody(document_, verb, path, operation)), { once: true });
+  return details;
+}
+
+/** What is told of a call once it is opened. @param {Json} document_ @param {string} verb @param {string} path @param {Json} operation */
+function callBody(document_, verb, path, operation) {
   const command = curl(verb, path, operation);
-  const body = element("div", { class: "stack call-body" },
+  return element("div", { class: "stack call-body" },
     element("p", { class: "prose-line" }, words(operation.description)),
     ...inputs(document_, operation), ...outputs(document_, operation),
     element("div", { class: "row" }, element("code", { class: "source grow" }, command),
-      element("button", { type: "button", on: { click: () => copy(command, "command") } }, "Copy")));
-  const details = element("details", { class: "sheet call", id: anchor(verb, path) },
-    element("summary", {}, element("span", { class: `verb ${verb}` }, verb.toUpperCase()), element("h3", {}, path),
-      element("span", { class: "soft" }, operation.summary ?? "")),
-    body);
-  details.addEventListener("toggle", () => {
-    if (details.open && !body.querySelector("form")) body.append(makeTry(document_, verb, path, operation));
-  });
-  return details;
+      element("button", { type: "button", on: { click: () => copy(command, "command") } }, "Copy")),
+    makeTry(document_, verb, path, operation));
 }
 
 /** The calls by what they are about. @param {Json} document_ @returns {Map<string, [string, string, Json][]>} */

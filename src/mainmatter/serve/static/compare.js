@@ -18,13 +18,16 @@ const state = {
 // ---- who takes part
 
 async function listContestants() {
-  const { methods, models, peers, default: usual } = await api("/api/compare");
+  const [offered, described] = await Promise.all([api("/api/compare"), api("/api/methods")]);
+  const { methods, models, peers, default: usual } = offered;
+  const summaries = new Map(described.methods.map((/** @type {any} */ one) => [one.name, one.summary]));
   const named = new URLSearchParams(location.search).get("with");
   const chosen = new Set(named ? named.split(",") : [usual, ...OFTEN]);
   const box = (/** @type {string} */ name, /** @type {string} */ title) => element("label", { class: "check", title },
     element("input", { type: "checkbox", name: "method", value: name, checked: chosen.has(name) || null }), name);
   const others = methods.filter((/** @type {string} */ name) => name !== usual);
-  byId("methods").replaceChildren(...[usual, ...others, ...models].map((name) => box(name, "")));
+  const aboutOf = (/** @type {string} */ name) => summaries.get(name) ?? "a model of this workbench";
+  byId("methods").replaceChildren(...[usual, ...others, ...models].map((name) => box(name, aboutOf(name))));
   byId("peers").replaceChildren(...peers.map((/** @type {any} */ peer) => box(peer.name, `version ${peer.version}`)));
   byId("peers-field").hidden = !peers.length;
 }
@@ -46,8 +49,8 @@ function usePage(source) {
 // ---- asking
 
 async function compare() {
-  const typed = fromText(byId("input-text").value, byId("input-url").value);
-  if (!state.source && typed) usePage(typed);
+  const typed = byId("input-panel").open ? fromText(byId("input-text").value, byId("input-url").value) : null;
+  if (typed) usePage(typed);
   const methods = chosenMethods();
   if (!state.source) return showProblem(byId("problem"), new Error("Choose a page first."));
   if (!methods.length) return showProblem(byId("problem"), new Error("Choose a method; two make a comparison."));
@@ -142,6 +145,8 @@ function showMetrics(answer, names) {
   const caption = element("caption", { class: "visually-hidden" }, "Metrics of each method");
   const body = element("tbody", {}, ...answer.metrics.map(metricRow));
   byId("metrics-table").replaceChildren(caption, element("thead", {}, head), body);
+  const about = new Map(answer.metrics.map((/** @type {any} */ row) => [row.metric, row.description]));
+  byId("metrics-about").replaceChildren(...[...about].flatMap(([name, words]) => [element("dt", {}, name), element("dd", {}, words)]));
 }
 
 /** @param {any} row */
@@ -149,7 +154,7 @@ function metricRow(row) {
   const values = row.values.map((/** @type {number | null} */ value, /** @type {number} */ i) =>
     element("td", { class: row.best.includes(i) ? "number best" : "number" }, figure(value, row.is_percent)));
   return element("tr", { class: row.is_headline ? "headline" : "" },
-    element("th", { scope: "row", title: row.description }, row.metric),
+    element("th", { scope: "row" }, row.metric),
     element("td", {}, row.figure.replaceAll("_", " ")), ...values);
 }
 

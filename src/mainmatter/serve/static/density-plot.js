@@ -3,13 +3,15 @@
 // 100,000 blocks is drawn at once.
 // @ts-check
 
-const SVG = "http://www.w3.org/2000/svg";
+import { makeSvg } from "./shell.js";
+
 const WIDTH = 640;
 const HEIGHT = 400;
 const LEFT = 50;
 const RIGHT = 40;
 const TOP = 26;
 const BOTTOM = 40;
+const INSET = 8; // between the axes and the bars next to them
 const WIDEST_BAR = 6;
 const MOST_DOTS = 20_000;
 
@@ -29,7 +31,7 @@ export class DensityPlot {
   constructor(host, options = {}) {
     this.options = options;
     const viewBox = `0 0 ${WIDTH} ${HEIGHT}`;
-    this.svg = make("svg", { class: "density-plot", viewBox, preserveAspectRatio: "none", role: "img" });
+    this.svg = makeSvg("svg", { class: "density-plot", viewBox, preserveAspectRatio: "none", role: "img" });
     host.replaceChildren(this.svg);
     host.tabIndex = 0;
     host.setAttribute("role", "group");
@@ -37,6 +39,12 @@ export class DensityPlot {
     /** @type {PlotData} */
     this.data = { positions: [], lengths: [], scores: [] };
     this.kept = /** @type {ArrayLike<number>} */ ([]);
+    this.highlighted = /** @type {number | null} */ (null);
+    this.longest = 1;
+    this.firstPosition = 0;
+    this.lastPosition = 1;
+    this.lowest = 0;
+    this.highest = 1;
     this.#listen();
     new ResizeObserver(([entry]) => this.#resize(entry.contentRect)).observe(host);
     this.width = WIDTH;
@@ -51,7 +59,7 @@ export class DensityPlot {
     this.firstPosition = data.positions[0] ?? 0;
     this.lastPosition = Math.max(this.firstPosition + 1, data.positions.at(-1) ?? 1);
     this.lowest = Math.min(0, min(data.scores));
-    this.highest = Math.max(this.lowest + 1e-9, max(data.scores), this.lowest === 0 ? 1e-9 : 0);
+    this.highest = Math.max(1, max(data.scores));
     this.svg.replaceChildren();
     if (!data.positions.length) return;
     this.#drawRegion();
@@ -63,6 +71,7 @@ export class DensityPlot {
     this.#add("path", { class: "dots", "stroke-width": 3.5, d: this.#dots() });
     this.pointer = this.#add("path", { class: "pointer", "stroke-width": Math.max(3, width) });
     this.setKept(kept);
+    this.highlight(this.highlighted);
   }
 
   /** Change what is kept; quick enough for every move of a slider. @param {ArrayLike<number>} kept */
@@ -80,6 +89,7 @@ export class DensityPlot {
 
   /** Point at a block, or at none. @param {number | null} block */
   highlight(block) {
+    this.highlighted = block;
     const isThere = block !== null && block < this.data.positions.length;
     this.pointer?.setAttribute("d", isThere ? `${this.#bar(block)}M${this.#x(block) - 6} ${TOP - 12}h12l-6 8Z` : "");
   }
@@ -89,7 +99,7 @@ export class DensityPlot {
     const { positions, lengths } = this.data;
     if (!positions.length) return null;
     const box = this.svg.getBoundingClientRect();
-    const share = (clientX - box.left - LEFT) / (box.width - LEFT - RIGHT);
+    const share = (clientX - box.left - LEFT - INSET) / (box.width - LEFT - RIGHT - 2 * INSET);
     const wanted = this.firstPosition + share * (this.lastPosition - this.firstPosition);
     let low = 0;
     let high = positions.length - 1;
@@ -125,8 +135,8 @@ export class DensityPlot {
       const score = this.lowest + share * (this.highest - this.lowest);
       this.#text(this.width - RIGHT + 5, y + 4, short(score), "start", "score");
     }
-    this.#text(LEFT, bottom + 16, String(this.firstPosition), "middle");
-    this.#text(this.width - RIGHT, bottom + 16, String(this.lastPosition), "middle");
+    this.#text(LEFT + INSET, bottom + 16, String(this.firstPosition), "middle");
+    this.#text(this.width - RIGHT - INSET, bottom + 16, String(this.lastPosition), "middle");
     this.#text((LEFT + this.width - RIGHT) / 2, bottom + 30, "position in the list of structural tags", "middle");
     this.#text(8, 13, "characters", "start");
     this.#text(this.width - 6, 13, "score", "end", "score");
@@ -152,7 +162,7 @@ export class DensityPlot {
   /** @param {number} block */
   #x(block) {
     const share = (this.data.positions[block] - this.firstPosition) / (this.lastPosition - this.firstPosition);
-    return LEFT + share * (this.width - LEFT - RIGHT);
+    return LEFT + INSET + share * (this.width - LEFT - RIGHT - 2 * INSET);
   }
 
   /** @param {number} length */
@@ -180,7 +190,7 @@ export class DensityPlot {
 
   /** @param {string} tag @param {Record<string, string | number>} attributes */
   #add(tag, attributes) {
-    const made = make(tag, attributes);
+    const made = makeSvg(tag, attributes);
     this.svg.append(made);
     return made;
   }
@@ -189,13 +199,6 @@ export class DensityPlot {
   #text(x, y, words, anchor, name = "") {
     this.#add("text", { x, y, "text-anchor": anchor, class: name }).textContent = words;
   }
-}
-
-/** @param {string} tag @param {Record<string, string | number>} attributes */
-function make(tag, attributes) {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
-  return made;
 }
 
 // Math.max(...list) fails on long lists.

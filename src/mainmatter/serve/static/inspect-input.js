@@ -37,8 +37,8 @@ export function listenForPages(onSource, onProblem) {
     if (event.target.files.length) onSource(await fromFile(event.target.files[0]));
     event.target.value = "";
   });
-  byId("input-example").addEventListener("click", async () => {
-    onSource({ name: "the example", html: await api("/static/example.html"), url: EXAMPLE_URL });
+  byId("input-example").addEventListener("click", () => {
+    api("/static/example.html").then((html) => onSource({ name: "the example", html, url: EXAMPLE_URL }), onProblem);
   });
   listenForDrops(byId("input-panel"), onSource);
 }
@@ -68,7 +68,8 @@ function listenForDrops(panel, onSource) {
 export function fromText(typed, url) {
   const text = typed.trim();
   if (!text) return null;
-  if (/^https?:\/\/\S+$/i.test(text)) return { name: text, url: text };
+  if (/^[a-z]+:\/\/\S+$/i.test(text)) return { name: text, url: text }; // the server says which it does not fetch
+  if (/^[\w-]+(\.[\w-]+)*\.[a-z]{2,}(\/\S*)?$/i.test(text)) return { name: text, url: `https://${text}` };
   const from = url.trim() ? { url: url.trim() } : {};
   if (/<[a-z!/][^>]*>/i.test(text)) return { name: "the pasted page", html: typed, ...from };
   return { name: "the pasted text", text: typed };

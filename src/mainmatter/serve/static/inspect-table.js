@@ -98,6 +98,7 @@ export class BlockTable {
     if (!this.answer) return;
     this.comments = new Set(this.answer.blocks.comments);
     const { texts } = this.answer.blocks;
+    /** @type {number[]} */
     const order = [];
     for (let i = 0; i < texts.length; i++) {
       if (this.filter === "all" || (this.filter === "kept") === Boolean(this.kept[i])) order.push(i);

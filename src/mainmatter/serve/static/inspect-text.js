@@ -7,6 +7,9 @@ import { element } from "./shell.js";
 const STAND_TOGETHER = new Set(["list-item", "table-row"]);
 const LABELS = new Map([["heading", "<h>"], ["list-item", "<l>"]]);
 const COMMENTS_LINE = "--- Comments ---";
+const LETTERS = /[\p{L}\p{N}]/gu;
+const LONGEST_MARKDOWN = 1_000_000; // in which blocks are looked for
+const LARGEST_GAP = 5000; // letters of Markdown that belong to no block, between two that do
 const MOST_PIECES = 5000; // that know their block; the rest of a longer page is one piece
 
 /**
@@ -56,8 +59,45 @@ export function composeCleaneval(answer, kept) {
   return pieces;
 }
 
+/**
+ * Find the blocks in Markdown that the server made: their letters and digits stand in it in the same order. A block that
+ * is not found that way is shown, but stands out nowhere.
+ *
+ * @param {string} markdown
+ * @param {Piece[]} blocks the pieces of the plain text
+ * @returns {Piece[]}
+ */
+export function composeMarkdown(markdown, blocks) {
+  const withoutAddresses = markdown.replace(/\]\([^()\s]*\)/g, (link) => " ".repeat(link.length));
+  /** @type {number[]} */
+  const places = []; // of each letter in the Markdown
+  let all = "";
+  for (const letter of markdown.length < LONGEST_MARKDOWN ? withoutAddresses.matchAll(LETTERS) : []) {
+    for (let i = 0; i < letter[0].length; i++) places.push(letter.index + i);
+    all += letter[0];
+  }
+  /** @type {Piece[]} */
+  const pieces = [];
+  let at = 0; // in the letters
+  let end = 0; // in the Markdown
+  for (const { words, block } of blocks) {
+    const wanted = (words.match(LETTERS) ?? []).join("");
+    const found = wanted ? all.slice(at, at + wanted.length + LARGEST_GAP).indexOf(wanted) : -1;
+    if (found < 0 || block < 0) continue;
+    const first = places[at + found];
+    at += found + wanted.length;
+    const last = places[at - 1];
+    const begin = Math.max(end, markdown.lastIndexOf("\n", first) + 1);
+    const lineEnd = markdown.indexOf("\n", last);
+    const before = markdown.slice(end, begin);
+    end = lineEnd < 0 ? markdown.length : lineEnd;
+    pieces.push({ before, words: markdown.slice(begin, end), block });
+  }
+  return [...pieces, { before: markdown.slice(end), words: "", block: -1 }];
+}
+
 /** @param {Piece[]} pieces */
-export function join(pieces) {
+function join(pieces) {
   return pieces.map((piece) => piece.before + piece.words).join("");
 }
 
@@ -94,14 +134,13 @@ export class CleanText {
     this.text = join(pieces);
     const nodes = pieces.slice(0, MOST_PIECES).flatMap((piece) => [piece.before, this.#span(piece)]);
     this.host.replaceChildren(...nodes, join(pieces.slice(MOST_PIECES)));
-    if (!pieces.length) this.host.append(element("span", { class: "soft" }, "Nothing is kept."));
   }
 
-  /** Show text that the server made. @param {string} text */
-  showWhole(text) {
-    this.#dress(true);
-    this.text = text;
-    this.host.textContent = text;
+  /** Say why there is no text. @param {string} why */
+  showNothing(why) {
+    this.#dress(false);
+    this.text = "";
+    this.host.replaceChildren(element("span", { class: "soft" }, why));
   }
 
   /** @param {number | null} block @param {boolean} scrolls */

@@ -3,17 +3,19 @@
 // @ts-check
 
 import { announce, api, busy, byId, copy, debounced, download } from "./shell.js";
-import { element, isTyping, makeTabs, showProblem } from "./shell.js";
+import { element, isForControl, makeTabs, showProblem } from "./shell.js";
 import { DensityPlot } from "./density-plot.js";
 import { listenForPages, recall, remember, toRequest } from "./inspect-input.js";
 import { BlockTable } from "./inspect-table.js";
-import { CleanText, composeCleaneval, composeText } from "./inspect-text.js";
+import { CleanText, composeCleaneval, composeMarkdown, composeText } from "./inspect-text.js";
 import { aboutPage, countsOf, keptAt, showDetail } from "./inspect-words.js";
 import { PageFrame } from "./page-frame.js";
 
 const SWITCHES = ["headings", "tables", "captions", "code"];
 const MANY = 20_000; // blocks
 const TABS = ["tab-text", "tab-plot", "tab-table"];
+const NO_TEXT = "There is no text in this page. Pages that scripts or frames put together have theirs elsewhere: "
+  + "save the page from a browser and open that file, or open the address of the frame.";
 const ENDINGS = { text: ".txt", markdown: ".md", cleaneval: ".cleaneval.txt" };
 
 const state = {
@@ -106,25 +108,32 @@ async function listMethods() {
 
 // ---- questions to the server
 
-/** Ask about the page that is open; `isNew` if it is another page than before. @param {boolean} isNew */
-async function inspect(isNew) {
-  if (!state.source) return;
+/** Ask about a page, or again about the one that is shown. @param {import("./inspect-input.js").Source | null} [other] */
+async function inspect(other = null) {
+  const source = other ?? state.source;
+  if (!source) return;
   const asked = ++state.asked;
   saveChoices();
   try {
-    const answer = await busy(byId("main"), ask(isNew));
+    const answer = await busy(byId("main"), ask(source, other !== null));
     if (asked !== state.asked) return;
     showProblem(byId("problem"), null);
-    await show(answer, isNew);
+    state.source = source;
+    if (other) remember(other);
+    await show(answer, other !== null);
   } catch (error) {
     if (asked === state.asked) showProblem(byId("problem"), error);
   }
 }
 
-/** Of a page that the server remembers, only the key travels. @param {boolean} isNew */
-async function ask(isNew) {
+/**
+ * Of a page that the server remembers, only the key travels.
+ *
+ * @param {import("./inspect-input.js").Source} source
+ * @param {boolean} isNew
+ */
+async function ask(source, isNew) {
   const fields = { method: byId("method").value, options: options() };
-  const source = /** @type {import("./inspect-input.js").Source} */ (state.source);
   if (!isNew && state.answer) {
     try {
       return await api("/api/inspect", { json: { frame: state.answer.frame, ...fields } });
@@ -146,11 +155,13 @@ async function askReasons(/** @type {number[]} */ blocks) {
 
 const askMarkdown = debounced(async () => {
   const chosen = state.answer.dial ? { dial: Number(byId("dial").value) } : {};
-  const asked = state.asked;
+  const [asked, kept] = [state.asked, state.kept];
   try {
     const fields = { method: byId("method").value, options: { ...options(), ...chosen }, format: "markdown" };
     const answer = await api("/api/inspect/text", { json: { frame: state.answer.frame, ...fields } });
-    if (asked === state.asked && checked("format") === "markdown") text.showWhole(answer.text);
+    if (asked !== state.asked || kept !== state.kept || checked("format") !== "markdown") return;
+    text.showPieces(composeMarkdown(answer.text, composeText(state.answer, state.kept)), true);
+    text.highlight(state.block, false);
   } catch (error) {
     showProblem(byId("problem"), error);
   }
@@ -168,6 +179,7 @@ async function show(answer, isNew) {
   byId("input-panel").open = false;
   byId("input-summary").textContent = "Open another page";
   byId("page-title").textContent = answer.metadata.title || state.source?.name || "A page without a title";
+  document.title = `${byId("page-title").textContent} · Inspect · mainmatter`;
   aboutPage(byId("metadata"), answer);
   allowControls(answer);
   state.kept = keptAt(answer, Number(byId("dial").value));
@@ -228,7 +240,9 @@ function showKept() {
 function showText() {
   if (!state.answer) return;
   const format = checked("format");
-  if (format === "markdown") askMarkdown();
+  if (!state.answer.blocks.texts.length) text.showNothing(NO_TEXT);
+  else if (!state.kept.includes(1)) text.showNothing("Nothing is kept. Turn the dial up, or take another method.");
+  else if (format === "markdown") askMarkdown();
   else if (format === "text") text.showPieces(composeText(state.answer, state.kept), false);
   else text.showPieces(composeCleaneval(state.answer, state.kept), true);
   text.highlight(state.block, false);
@@ -292,9 +306,9 @@ function turnDial() {
 
 /** @param {KeyboardEvent} event */
 function onKey(event) {
-  if (isTyping(event) || !state.answer) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || isForControl(event) || !state.answer) return;
   const inView = event.target instanceof Element && event.target.closest("#page, #plot, #table, #clean-text") !== null;
-  const onButton = event.target instanceof Element && event.target.closest("button, a, summary, label") !== null;
+  const onButton = event.target instanceof Element && event.target.closest("button, a, summary, label, input") !== null;
   const turn = (/** @type {number} */ by) => {
     byId("dial").value = Number(byId("dial").value) + by;
     turnDial();
@@ -315,17 +329,13 @@ function onKey(event) {
 }
 
 function listen() {
-  listenForPages((source) => {
-    state.source = source;
-    remember(source);
-    inspect(true);
-  }, (error) => showProblem(byId("problem"), error));
-  byId("method").addEventListener("change", () => inspect(false));
+  listenForPages(inspect, (error) => showProblem(byId("problem"), error));
+  byId("method").addEventListener("change", () => inspect());
   byId("dial").addEventListener("input", turnDial);
   byId("dial").addEventListener("change", saveChoices);
   for (const name of ["comments", ...SWITCHES]) {
     for (const input of document.querySelectorAll(`input[name="${name}"]`)) {
-      input.addEventListener("change", () => inspect(false));
+      input.addEventListener("change", () => inspect());
     }
   }
   byId("formats").addEventListener("change", () => { saveChoices(); showText(); });
@@ -333,7 +343,10 @@ function listen() {
     table.setFilter(checked("filter"));
     byId("table-count").textContent = `${table.order.length.toLocaleString("en")} blocks`;
   });
-  byId("remote").addEventListener("change", () => page.load(frameAddress()));
+  byId("remote").addEventListener("change", async () => {
+    await page.load(frameAddress());
+    showBlock("none");
+  });
   byId("copy").addEventListener("click", () => copy(text.text));
   byId("download").addEventListener("click", () => {
     const words = byId("page-title").textContent.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? ["page"];
@@ -351,8 +364,7 @@ async function start() {
     showProblem(byId("problem"), error);
   }
   restoreChoices();
-  state.source = recall();
-  if (state.source) await inspect(true);
+  await inspect(recall());
   document.documentElement.dataset.ready = "true";
 }
 

@@ -2,6 +2,8 @@
 // same numbers must stand in a table beneath it: the picture is for those who see it.
 // @ts-check
 
+import { makeSvg } from "./shell.js";
+
 const SPACE = { width: 640, height: 300, left: 56, right: 20, top: 34, bottom: 44 };
 const LEAST_SPAN = 0.02; // of the upright axis: tiny differences must not look large
 const MOST_TICKS = 8;
@@ -26,7 +28,7 @@ export function drawCurve(points, words) {
     SPACE.left + ((SPACE.width - SPACE.left - SPACE.right) * (Math.log2(Math.max(1, pages)) - first)) / wide;
   const up = (/** @type {number} */ value) =>
     SPACE.top + ((SPACE.height - SPACE.top - SPACE.bottom) * (high - value)) / (high - low);
-  const picture = make("svg", {
+  const picture = makeSvg("svg", {
     class: "learning-curve", viewBox: `0 0 ${SPACE.width} ${SPACE.height}`, role: "img", "aria-label": words.label,
   });
   for (const value of ticks(low, high)) {
@@ -40,8 +42,8 @@ export function drawCurve(points, words) {
   }
   picture.append(line(SPACE.left, up(words.line), SPACE.width - SPACE.right, up(words.line), "shipped"));
   for (const point of points) picture.append(line(across(point.pages), up(clip(point.low)), across(point.pages), up(clip(point.high)), "interval"));
-  picture.append(make("polyline", { class: "taught", points: points.map((point) => `${across(point.pages)},${up(point.value)}`).join(" ") }));
-  for (const point of points) picture.append(make("circle", { class: "point", cx: across(point.pages), cy: up(point.value), r: 4 }));
+  picture.append(makeSvg("polyline", { class: "taught", points: points.map((point) => `${across(point.pages)},${up(point.value)}`).join(" ") }));
+  for (const point of points) picture.append(makeSvg("circle", { class: "point", cx: across(point.pages), cy: up(point.value), r: 4 }));
   picture.append(
     text(SPACE.left, 18, words.valueLabel, "start", "taught-label"),
     text(SPACE.width - SPACE.right, 18, words.lineLabel, "end", "shipped-label"),
@@ -78,21 +80,14 @@ function shown(value) {
   return String(Number(value.toFixed(4)));
 }
 
-/** @param {string} tag @param {Record<string, string | number>} attributes */
-function make(tag, attributes) {
-  const made = /** @type {SVGElement} */ (document.createElementNS("http://www.w3.org/2000/svg", tag));
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
-  return made;
-}
-
 /** @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 @param {string} kind */
 function line(x1, y1, x2, y2, kind) {
-  return make("line", { x1, y1, x2, y2, class: kind });
+  return makeSvg("line", { x1, y1, x2, y2, class: kind });
 }
 
 /** @param {number} x @param {number} y @param {string} words @param {string} anchor @param {string} [kind] */
 function text(x, y, words, anchor, kind = "") {
-  const made = make("text", { x, y, "text-anchor": anchor, class: kind });
+  const made = makeSvg("text", { x, y, "text-anchor": anchor, class: kind });
   made.textContent = words;
   return made;
 }

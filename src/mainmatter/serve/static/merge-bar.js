@@ -4,9 +4,9 @@
  *
  * @typedef {import("./annotate-ledger.js").Ledger} Ledger
  */
-import { element } from "./shell.js";
-import { button, SavedState, wayBack } from "./annotate-bar.js";
-import { count, kappaInWords, percent } from "./annotate-words.js";
+import { count, element } from "./shell.js";
+import { button, figure, SavedState, wayBack } from "./annotate-bar.js";
+import { kappaInWords, percent } from "./annotate-words.js";
 
 export class MergeBar {
   /**
@@ -79,13 +79,4 @@ function pairFigures(pair) {
     figure("keep or drop", `${percent(pair.kept)}, κ ${kappaInWords(pair.kept_kappa)}`, `Cohen's kappa over ${count(pair.blocks, "block")}`),
     figure("kinds", `κ ${kappaInWords(pair.kind_kappa)}`, "Cohen's kappa over heading, paragraph, list item, comment"),
   ];
-}
-
-/**
- * @param {string} name
- * @param {string} value
- * @param {string} about
- */
-function figure(name, value, about) {
-  return element("div", { class: "figure", title: about }, element("dt", {}, name), element("dd", { class: "number" }, value));
 }

@@ -8,15 +8,16 @@
  * @typedef {import("./annotate-words.js").Brush} Brush
  * @typedef {{block: Block, labels: Map<string, Label>}} Case
  */
-import { announce, api, busy, element, toast } from "./shell.js";
+import { announce, api, busy, count, element, toast } from "./shell.js";
 import { PageFrame } from "./page-frame.js";
 import { listenToKeys } from "./annotate-keys.js";
 import { openHistory } from "./annotate-history.js";
 import { openKeys } from "./annotate-keys-help.js";
 import { Ledger } from "./annotate-ledger.js";
+import { mayLeave, takeBack } from "./annotate-bar.js";
 import { MergeBar } from "./merge-bar.js";
 import { MergeCases } from "./merge-cases.js";
-import { BRUSHES, count, inWords, painted, same } from "./annotate-words.js";
+import { BRUSHES, inWords, painted } from "./annotate-words.js";
 
 const MERGED = "merged";
 
@@ -48,14 +49,14 @@ export class MergeView {
     });
     this.bar = new MergeBar({
       acceptAgreed: () => this.ledger.change({ type: "accept-agreed" }),
-      undo: () => this.#undo("undo"),
-      redo: () => this.#undo("redo"),
+      undo: () => takeBack(this.ledger, "undo"),
+      redo: () => takeBack(this.ledger, "redo"),
       next: () => this.#nextOpen(),
-      done: () => this.ledger.change({ type: "done", done: !this.ledger.seemsDone }),
+      done: () => this.#markDone(),
       history: () => openHistory(this.page, this.#name, MERGED),
       keys: () => openKeys("merging"),
       retry: () => this.ledger.retry(),
-      catchUp: (keepMine) => void this.ledger.catchUp(keepMine),
+      catchUp: (keepMine) => this.ledger.catchUp(keepMine).catch((error) => toast(error.message)),
     }, by);
     this.cases = new MergeCases({
       decide: (number, label) => this.#decide(number, label),
@@ -89,8 +90,7 @@ export class MergeView {
   }
 
   mayLeave() {
-    const left = this.ledger.unsaved;
-    return !left || window.confirm(`${count(left, "change")} not saved yet. Leave this page and lose it?`);
+    return mayLeave(this.ledger);
   }
 
   close() {
@@ -101,6 +101,7 @@ export class MergeView {
   /** @param {any} view */
   #take(view) {
     this.#name = view.name;
+    document.title = `Merge ${view.name} · Annotate · mainmatter`;
     this.#blocks = view.blocks;
     this.#annotators = view.annotators.map((/** @type {{name: string}} */ one) => one.name);
     this.#said = new Map(Object.entries(view.labels).map(([name, labels]) => [name, new Map(Object.entries(/** @type {any} */ (labels)))]));
@@ -131,10 +132,10 @@ export class MergeView {
       n: () => this.#goTo(this.#active + 1),
       b: () => this.#goTo(this.#active - 1),
       u: () => this.#nextOpen(),
-      z: () => this.#undo("undo"),
-      "Ctrl+z": () => this.#undo("undo"),
-      "Shift+Z": () => this.#undo("redo"),
-      "Ctrl+Shift+Z": () => this.#undo("redo"),
+      z: () => takeBack(this.ledger, "undo"),
+      "Ctrl+z": () => takeBack(this.ledger, "undo"),
+      "Shift+Z": () => takeBack(this.ledger, "redo"),
+      "Ctrl+Shift+Z": () => takeBack(this.ledger, "redo"),
       Backspace: () => this.#decide(this.#active, null),
       "?": () => openKeys("merging"),
     };
@@ -171,10 +172,11 @@ export class MergeView {
     if (label) this.#nextOpen();
   }
 
-  /** @param {"undo" | "redo"} type */
-  #undo(type) {
-    if (type === "undo" ? this.ledger.canUndo || this.ledger.unsaved : this.ledger.canRedo) this.ledger.change({ type });
-    else toast(type === "undo" ? "There is nothing to undo." : "There is nothing to do again.");
+  #markDone() {
+    const done = !this.ledger.seemsDone;
+    const missing = this.#blocks.length - this.ledger.labels.size;
+    if (done && missing && !window.confirm(`${count(missing, "block")} not merged yet. Mark the page as done all the same?`)) return;
+    this.ledger.change({ type: "done", done });
   }
 
   /** @param {boolean} [first] begin with the first one */
@@ -245,7 +247,7 @@ export class MergeView {
 
 const FRAME_STYLE = `
 mm-block[data-state="agreed"] { border-bottom: 1px dotted rgb(27 107 52 / 70%); }
-mm-block[data-focus] { outline: 3px solid rgb(176 96 0) !important; opacity: 1; }
+mm-block[data-focus] { outline: 3px solid rgb(176 96 0) !important; }
 `;
 
 /**

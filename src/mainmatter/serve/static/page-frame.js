@@ -24,16 +24,16 @@ html, body { display: block !important; visibility: visible !important; }
 html, body { opacity: 1 !important; animation: none !important; }
 :where(svg:not([width], [height])) { width: 2em; height: 2em; }
 mm-block { pointer-events: auto !important; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
-mm-block[data-state="kept"] { background: rgb(46 160 80 / 20%) !important; box-shadow: -3px 0 0 rgb(27 107 52 / 90%); }
-mm-block[data-state="comment"] {
+mm-block[data-state~="kept"] { background: rgb(46 160 80 / 20%) !important; box-shadow: -3px 0 0 rgb(27 107 52 / 90%); }
+mm-block[data-state~="comment"] {
   background: rgb(120 80 170 / 20%) !important; box-shadow: -3px 0 0 rgb(107 74 134 / 90%);
   text-decoration: underline dotted 1px;
 }
-mm-block[data-state="dropped"] {
+mm-block[data-state~="dropped"] {
   background: rgb(150 120 115 / 13%) !important; color: color-mix(in srgb, currentColor 62%, transparent) !important;
   text-decoration: line-through 1px rgb(138 59 50 / 75%);
 }
-mm-block[data-state="conflict"] {
+mm-block[data-state~="conflict"] {
   background: rgb(240 170 40 / 28%) !important; box-shadow: 0 2px 0 rgb(138 83 0 / 90%);
 }
 mm-block[data-focus] {
@@ -106,16 +106,8 @@ export class PageFrame {
     });
   }
 
-  /** Show no page. */
-  clear() {
-    this.marks.clear();
-    this.states.clear();
-    this.frame.removeAttribute("src");
-    this.sizer.style.setProperty("height", "0");
-  }
-
   /**
-   * Say what each block is: "kept", "dropped", "comment", "conflict", or a word of your own (see addStyle). Blocks that
+   * Say what each block is: "kept", "dropped", "comment", "conflict", or words of your own (see addStyle). Blocks that
    * are not named have no state. Only what changes is touched, so it can be called at every move of a slider.
    *
    * @param {Map<number, string> | string[]} states
@@ -127,13 +119,6 @@ export class PageFrame {
       if (state !== this.states.get(block)) for (const mark of marks) setData(mark, "state", state);
     }
     this.states = next;
-  }
-
-  /** Change the state of one block. @param {number} block @param {string | null} state */
-  setState(block, state) {
-    if (state === null) this.states.delete(block);
-    else this.states.set(block, state);
-    for (const mark of this.marks.get(block) ?? []) setData(mark, "state", state ?? undefined);
   }
 
   /** Make one block stand out, or none. @param {number | null} block @param {{pinned?: boolean}} [how] */

@@ -6,10 +6,11 @@
  *   status: string, labelled: number, done: boolean, others: {annotator: string, labelled: number, done: boolean}[],
  *   merged: number, conflicts: number | null, lost: number | null}} PageRow
  */
-import { api, busy, debounced, element, showProblem } from "./shell.js";
+import { api, busy, count, debounced, element, showProblem } from "./shell.js";
+import { figure } from "./annotate-bar.js";
 import { AddPages } from "./annotate-import.js";
 import { ExportPages } from "./annotate-export.js";
-import { count, kappaInWords, percent } from "./annotate-words.js";
+import { kappaInWords, percent } from "./annotate-words.js";
 
 const AT_ONCE = 200; // rows; more are shown when asked for
 const FILTERS = [
@@ -119,7 +120,7 @@ export class PagesView {
 
   #show() {
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const chosen = this.#pages.filter((page) => passes(page, this.filter.value) && words.every((word) => textOf(page).includes(word)));
+    const chosen = this.#pages.filter((page) => passes(page, this.filter.value) && words.every((/** @type {string} */ word) => textOf(page).includes(word)));
     this.rows.replaceChildren(...chosen.slice(0, this.#most).map((page) => this.#row(page)));
     this.more.hidden = chosen.length <= this.#most;
     this.empty.hidden = this.#pages.length > 0;
@@ -172,15 +173,6 @@ export class PagesView {
       figure("Pages", String(report.pages.length), "labelled by at least two annotators"),
     );
   }
-}
-
-/**
- * @param {string} name
- * @param {string} value
- * @param {string} about
- */
-function figure(name, value, about) {
-  return element("div", { class: "figure", title: about }, element("dt", {}, name), element("dd", {}, value));
 }
 
 /**

@@ -81,6 +81,19 @@ export function element(tag, properties = {}, ...children) {
   return made;
 }
 
+/**
+ * Make an element of a drawing.
+ *
+ * @param {string} tag
+ * @param {Record<string, string | number>} attributes
+ * @returns {SVGElement}
+ */
+export function makeSvg(tag, attributes) {
+  const made = /** @type {SVGElement} */ (document.createElementNS("http://www.w3.org/2000/svg", tag));
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+  return made;
+}
+
 /** The element of an id, which must be there. @param {string} id @returns {any} */
 export function byId(id) {
   const found = document.getElementById(id);
@@ -119,8 +132,24 @@ export function showProblem(place, error) {
   if (!error) return;
   const hint = error instanceof ApiError ? error.hint : "";
   const message = error instanceof Error ? error.message : String(error);
-  const words = hint ? `${message} ${hint}` : message;
+  const words = [message, hint].filter(Boolean).map(asSentence).join(" ");
   place.append(element("p", { class: "problem", role: "alert" }, element("strong", {}, "That did not work: "), words));
+}
+
+/** With a capital letter, unless it begins with an address, and a full stop. @param {string} words */
+function asSentence(words) {
+  const begun = /^\w+:\/\//.test(words) ? words : words.charAt(0).toUpperCase() + words.slice(1);
+  return /[.?!…]$/.test(begun) ? begun : `${begun}.`;
+}
+
+/**
+ * A count with its noun.
+ *
+ * @param {number} number
+ * @param {string} noun
+ */
+export function count(number, noun) {
+  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 let working = 0;
@@ -197,11 +226,14 @@ export function download(text, name, type = "text/plain") {
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
-/** Whether a key press is meant for a control that takes text or keys of its own. @param {KeyboardEvent} event */
-export function isTyping(event) {
-  const target = event.target;
-  if (!(target instanceof Element) || event.ctrlKey || event.metaKey || event.altKey) return true;
-  return target.closest("input, textarea, select, dialog, [contenteditable]") !== null;
+const WITH_KEYS = "input, textarea, select, dialog, [contenteditable]";
+const WITHOUT_LETTERS = 'input:is([type="checkbox"], [type="radio"], [type="range"], [type="file"])';
+
+/** Whether a key press is meant for the control that it goes to: a switch takes no letters. @param {KeyboardEvent} event */
+export function isForControl(event) {
+  const control = event.target instanceof Element ? event.target.closest(WITH_KEYS) : null;
+  const isLetter = event.key.length === 1 && event.key !== " ";
+  return control !== null && !(isLetter && control.matches(WITHOUT_LETTERS));
 }
 
 /**

@@ -1,8 +1,8 @@
 // What came of a lesson, in plain words: whether to use the model, by how much it is better, and on which pages.
 // @ts-check
 
-import { element } from "/static/shell.js";
-import { counted, fillTable, interval, probability, score, signed } from "/static/teach-words.js";
+import { count, element } from "./shell.js";
+import { fillTable, interval, probability, score, signed } from "./teach-words.js";
 
 const MOST_PAGES = 200;
 
@@ -33,7 +33,7 @@ function notesOf(lesson) {
   const how = lesson.splitting === "site" ? "Whole sites were left out to measure on" : "Single pages were left out to measure on";
   const start = lesson.start ? `It went on from ${lesson.start === "main" ? "the shipped model" : lesson.start}.` : "It began from nothing.";
   const told = [
-    `${how}, in ${counted(lesson.folds, "part")}; the model itself learned from all ${counted(lesson.pages, "page")} of ${counted(lesson.sites, "site")}. ${start}`,
+    `${how}, in ${count(lesson.folds, "part")}; the model itself learned from all ${count(lesson.pages, "page")} of ${count(lesson.sites, "site")}. ${start}`,
     ...lesson.notes.map((/** @type {string} */ note) => `Note: ${note}.`),
     ...(lesson.default === null ? [] : [`main as shipped reaches ${score(lesson.default)} on the same pages.`]),
   ];
@@ -53,7 +53,7 @@ function linksOf(job) {
   const method = `models/${job.name}`;
   return element("p", { class: "row" },
     element("a", { class: "button", href: `/?method=${encodeURIComponent(method)}` }, `Try ${job.name} in Inspect`),
-    element("a", { class: "button", href: `/compare?with=${encodeURIComponent(`main ${method}`)}` }, "Compare it with main"));
+    element("a", { class: "button", href: `/compare?with=${["main", method].map(encodeURIComponent).join(",")}` }, "Compare it with main"));
 }
 
 /** @param {any} lesson */

@@ -1,7 +1,7 @@
 // Figures and states of teaching in words, and the tables that hold them.
 // @ts-check
 
-import { element } from "/static/shell.js";
+import { element } from "./shell.js";
 
 /** What a job's state is called, and the kind of its badge. @type {Record<string, [string, string]>} */
 export const STATES = {
@@ -33,9 +33,6 @@ export const probability = (value) => (value < 0.001 ? "< 0.001" : value.toFixed
 
 /** @param {any} gain */
 export const interval = (gain) => `${signed(gain.low)} to ${signed(gain.high)}`;
-
-/** @param {number} count @param {string} what */
-export const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /**
  * Fill a table. Cells are text, numbers or nodes; columns whose name begins with "#" hold numbers.

@@ -1,10 +1,10 @@
 // The page that teaches: it asks the server how things stand, once a second while a job runs, and shows it.
 // @ts-check
 
-import { announce, api, busy, byId, element, showProblem, toast } from "/static/shell.js";
-import { drawCurve } from "/static/learning-curve.js";
-import { resultOf } from "/static/teach-result.js";
-import { CURVE_COLUMNS, READINESS, STATES, counted, curveRows, fillTable, interval, probability, score, signed } from "/static/teach-words.js";
+import { announce, api, busy, byId, count, element, showProblem, toast } from "./shell.js";
+import { drawCurve } from "./learning-curve.js";
+import { resultOf } from "./teach-result.js";
+import { CURVE_COLUMNS, READINESS, STATES, curveRows, fillTable, interval, probability, score, signed } from "./teach-words.js";
 
 const WHILE_RUNNING = 1000; // milliseconds between questions
 const OTHERWISE = 10000;
@@ -13,6 +13,7 @@ const PARTS = 1000; // of the progress bar
 /** What is shown, by part of the page: nothing is drawn again that has not changed, or focus would be lost. */
 const shown = new Map();
 let timer = 0;
+let suggestedName = ""; // replaced as pages come, unless the user wrote another
 /** @type {any} */
 let stand = null;
 /** The state of the job at the last look; null before the first. @type {string | null} */
@@ -52,7 +53,7 @@ function show() {
 /** @param {any} ready */
 function showReady(ready) {
   byId("ready-figure").replaceChildren(
-    element("strong", {}, String(ready.usable)), ` of ${counted(ready.pages, "page")} ready`,
+    element("strong", {}, String(ready.usable)), ` of ${count(ready.pages, "page")} ready`,
   );
   byId("ready-parts").replaceChildren(...READINESS.filter(([name]) => ready[name]).map(([name, words, kind]) =>
     element("li", {}, element("span", { class: `badge ${kind}` }, String(ready[name])), ` ${words}`)));
@@ -83,8 +84,10 @@ function showStart(ready, job) {
   const isEnough = ready.usable >= ready.needed;
   byId("start").disabled = isRunning || !isEnough;
   byId("start-about").textContent = isRunning ? "One model at a time: wait for the one below, or cancel it."
-    : isEnough ? `Learns from ${counted(ready.usable, "page")}.` : `${ready.needed - ready.usable} more to go.`;
-  if (!byId("name").value && !isRunning) byId("name").value = `taught-${ready.usable}-pages`;
+    : isEnough ? `Learns from ${count(ready.usable, "page")}.` : `${ready.needed - ready.usable} more to go.`;
+  const suggested = `taught-${ready.usable}-pages`;
+  if (["", suggestedName].includes(byId("name").value) && !isRunning) byId("name").value = suggested;
+  suggestedName = suggested;
 }
 
 /** @param {any} job */
@@ -119,10 +122,10 @@ function tell(job) {
 
 /** @param {any[]} points */
 function showCurve(points) {
-  byId("curve-part").hidden = points.length === 0;
-  if (!points.length) return;
+  byId("curve-part").hidden = points.length < 2;
+  if (points.length < 2) return;
   const last = points[points.length - 1];
-  const label = `Learning curve: ${counted(last.pages, "page")} teach ${last.metric} ${score(last.taught)}; as shipped ${score(last.shipped)}. The table below has all points.`;
+  const label = `Learning curve: ${count(last.pages, "page")} teach ${last.metric} ${score(last.taught)}; as shipped ${score(last.shipped)}. The table below has all points.`;
   byId("curve-picture").replaceChildren(drawCurve(
     points.map((point) => ({ pages: point.pages, value: point.taught, low: point.shipped + point.low, high: point.shipped + point.high })),
     { label, line: last.shipped, lineLabel: `as shipped, ${score(last.shipped)}`, valueLabel: `taught, ${last.metric}` },
@@ -136,7 +139,7 @@ function showLessons(lessons) {
   if (!lessons.length) return;
   const byPages = [...lessons].sort((a, b) => a.pages - b.pages);
   const points = byPages.map((lesson) => ({ pages: lesson.pages, value: lesson.gain, low: lesson.low, high: lesson.high }));
-  const label = `Gain of ${counted(lessons.length, "lesson")} by number of pages; the table below has all of them.`;
+  const label = `Gain of ${count(lessons.length, "lesson")} by number of pages; the table below has all of them.`;
   const picture = () => drawCurve(points, { label, line: 0, lineLabel: "no gain", valueLabel: "gain over the shipped model" });
   byId("lessons-picture").replaceChildren(...(points[0].pages < points[points.length - 1].pages ? [picture()] : []));
   fillTable(byId("lessons-table"), "All lessons, the latest first", ["when", "model", "method", "#pages", "#gain", "95 % interval", "#p", "advice"],

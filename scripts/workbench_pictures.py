@@ -1,0 +1,200 @@
+"""Take the pictures of the workbench that the documentation shows.
+
+python scripts/workbench_pictures.py [--folder docs/images] [--chromium /usr/bin/chromium]
+
+It starts a server of its own on pages that we wrote, with two annotators' labels, and takes pictures 1280 pixels wide.
+"""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import uvicorn
+from playwright.sync_api import expect, sync_playwright
+
+from mainmatter.annotation.records import Label
+from mainmatter.annotation.store import Store
+from mainmatter.clean import clean
+from mainmatter.records import Kind, Page
+from mainmatter.serve.app import STATIC, make_app
+from mainmatter.serve.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Page as Tab
+    from playwright.sync_api import ViewportSize
+
+    from mainmatter.datasets.labels import LabelKind
+
+    Scheme = Literal["light", "dark"]
+
+ROOT = Path(__file__).parents[1]
+SITE = ROOT / "examples" / "site"
+EXAMPLE = STATIC / "example.html"
+SIZE: ViewportSize = {"width": 1280, "height": 860}
+ARGUMENTS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking".split()
+TEACH_SECONDS = 300
+KINDS: dict[Kind, LabelKind] = {Kind.HEADING: "heading", Kind.LIST_ITEM: "list"}
+IDA, PIET = "Ida", "Piet"
+BYLINE = "By Ida Marsh, 14 March 2026\n\n"  # our gold text of the example is the article without it
+CONTESTED = 7  # every so many blocks, Piet sees it otherwise
+
+
+def main() -> None:
+    """Take all pictures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, default=ROOT / "docs" / "images")
+    parser.add_argument("--chromium", default="/usr/bin/chromium")
+    arguments = parser.parse_args()
+    with (
+        tempfile.TemporaryDirectory() as workbench,
+        serving(Path(workbench)) as address,
+        sync_playwright() as playwright,
+    ):
+        label_pages(Path(workbench) / "annotations.db")
+        browser = playwright.chromium.launch(executable_path=arguments.chromium, args=ARGUMENTS)
+        for name, (scheme, shoot) in PICTURES.items():
+            context = browser.new_context(base_url=address, viewport=SIZE, color_scheme=scheme, device_scale_factor=1)
+            tab = context.new_page()
+            shoot(tab)
+            path = arguments.folder / f"workbench-{name}.png"
+            tab.screenshot(path=path, animations="disabled")
+            print(f"{path}: {path.stat().st_size:,} bytes")
+            context.close()
+        browser.close()
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """A server at a free port; its address."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        app = make_app(Settings(port=port, folder=folder))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=2))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        while not server.started and thread.is_alive():
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}"
+        server.should_exit = True
+        thread.join()
+
+
+def label_pages(database: Path) -> None:
+    """Our example pages, labelled by two annotators, who differ here and there."""
+    with Store(database) as store:
+        for path in [EXAMPLE, *sorted(SITE.rglob("*.html"))]:
+            url = f"https://harbourlamp.example/{path.stem}"
+            extraction = clean(Page(path.read_bytes(), url))
+            page_id = store.add_page(extraction.document.page, "example")
+            labels = [
+                Label(kept=bool(kept), kind=KINDS.get(kind, "paragraph"))
+                for kept, kind in zip(extraction.kept, extraction.kinds, strict=True)
+            ]
+            refs = store.references(page_id)
+            store.set_labels(page_id, IDA, dict(zip(refs, labels, strict=True)))
+            store.set_done(page_id, IDA, True)
+            if path == EXAMPLE:
+                others = [
+                    Label(kept=not label.kept, kind=label.kind) if number % CONTESTED == CONTESTED - 1 else label
+                    for number, label in enumerate(labels)
+                ]
+                store.set_labels(page_id, PIET, dict(zip(refs, others, strict=True)))
+                store.set_done(page_id, PIET, True)
+
+
+def shoot_inspect(tab: Tab) -> None:
+    """Inspect, with the table of blocks, and a block that stands out."""
+    open_example(tab, "/?tab=table")
+    tab.locator("#page").focus()
+    for _ in range(11):
+        tab.keyboard.press("j")
+    tab.locator("#page-title").click()
+    tab.wait_for_timeout(300)
+
+
+def shoot_plot(tab: Tab) -> None:
+    """Inspect, with the density plot."""
+    open_example(tab, "/?tab=plot")
+    for _ in range(9):
+        tab.keyboard.press("j")
+    tab.wait_for_timeout(300)
+
+
+def shoot_compare(tab: Tab) -> None:
+    """Compare, with a gold text."""
+    tab.goto("/compare")
+    expect(tab.locator("html")).to_have_attribute("data-ready", "true")
+    tab.locator("#gold-panel summary").click()
+    tab.locator("#gold").fill(clean(EXAMPLE.read_bytes()).text.replace(BYLINE, ""))
+    tab.locator("#gold-panel summary").click()
+    tab.locator("#input-example").click()
+    expect(tab.locator("#metrics")).to_be_visible(timeout=60_000)
+    tab.locator("#result-title").evaluate("title => title.scrollIntoView()")
+    tab.wait_for_timeout(300)
+
+
+def shoot_annotate(tab: Tab) -> None:
+    """Annotate: a page that Ida has labelled."""
+    tab.goto("/annotate")
+    tab.evaluate("name => localStorage.setItem('mainmatter-annotator', name)", IDA)
+    tab.goto("/annotate#/page/1")
+    tab.reload()
+    expect(tab.frame_locator("iframe").locator("mm-block[data-state]").first).to_be_attached(timeout=30_000)
+    tab.wait_for_timeout(500)
+
+
+def shoot_merge(tab: Tab) -> None:
+    """Merge: what Ida and Piet differ on."""
+    tab.goto("/annotate")
+    tab.evaluate("localStorage.setItem('mainmatter-annotator', 'Mara')")
+    tab.goto("/annotate#/merge/1")
+    tab.reload()
+    expect(tab.locator("li.case").first).to_be_visible(timeout=30_000)
+    tab.get_by_role("button", name="Accept all that agree").click()
+    tab.keyboard.press("1")
+    expect(tab.get_by_text("Decided:").first).to_be_visible()
+    expect(tab.locator(".saved")).to_have_text("Saved")
+    tab.wait_for_timeout(500)
+
+
+def shoot_teach(tab: Tab) -> None:
+    """Teach: a model that has just been trained on our few pages."""
+    tab.goto("/teach")
+    expect(tab.locator("#start")).to_be_enabled(timeout=30_000)
+    tab.get_by_label("Its name").fill("harbour")
+    tab.get_by_label("Method that learns").select_option("ncleaner")
+    tab.get_by_role("button", name="Teach", exact=True).click()
+    expect(tab.locator("#job-state")).to_have_text("finished", timeout=TEACH_SECONDS * 1000)
+    tab.wait_for_timeout(500)
+
+
+def open_example(tab: Tab, address: str) -> None:
+    """Open our example page in Inspect."""
+    tab.goto(address)
+    expect(tab.locator("html")).to_have_attribute("data-ready", "true")
+    tab.locator("#input-example").click()
+    expect(tab.frame_locator("#page iframe").locator("mm-block[data-state]").first).to_be_attached(timeout=30_000)
+    tab.wait_for_timeout(300)
+
+
+PICTURES: dict[str, tuple[Scheme, Callable[[Tab], None]]] = {
+    "inspect": ("light", shoot_inspect),
+    "inspect-dark": ("dark", shoot_plot),
+    "compare": ("light", shoot_compare),
+    "annotate": ("light", shoot_annotate),
+    "merge": ("light", shoot_merge),
+    "teach": ("light", shoot_teach),
+}
+
+
+if __name__ == "__main__":
+    main()
