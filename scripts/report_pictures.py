@@ -1,6 +1,6 @@
 """Make the pictures of docs/guide/reports.md from our own pages: docs/images/report-evaluation.png, report-corpus.png.
 
-    python scripts/report_pictures.py [--chromium /usr/bin/chromium]
+    python scripts/report_pictures.py
 
 The gold standard is tests/quality/pages, the crawl examples/crawl.warc.gz. It needs the extras eval, corpus and
 visual, and a Chromium.
@@ -8,7 +8,6 @@ visual, and a Chromium.
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
+from mainmatter.browser.finding import find_chromium
 from mainmatter.corpus import Job, build_corpus
 from mainmatter.datasets import load_dataset
 from mainmatter.evaluation import evaluate
@@ -60,9 +60,6 @@ def photograph(browser: Browser, file: Path, picture: Path, start: str) -> None:
 
 def main() -> None:
     """Make both."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--chromium", default="/usr/bin/chromium")
-    chromium = parser.parse_args().chromium
     os.chdir(ROOT)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -71,7 +68,7 @@ def main() -> None:
         files["report-corpus.png"].write_text(corpus(folder), encoding="utf-8")
         os.chdir(ROOT)
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+            browser = playwright.chromium.launch(executable_path=find_chromium(), args=ARGUMENTS)
             for picture, file in files.items():
                 photograph(browser, file, PICTURES / picture, "distribution" if "evaluation" in picture else "")
             browser.close()

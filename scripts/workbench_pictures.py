@@ -1,6 +1,6 @@
 """Take the pictures of the workbench that the documentation shows.
 
-python scripts/workbench_pictures.py [--folder docs/images] [--chromium /usr/bin/chromium]
+python scripts/workbench_pictures.py [--folder docs/images]
 
 It starts a server of its own on pages that we wrote, with two annotators' labels, and takes pictures 1280 pixels wide.
 """
@@ -21,6 +21,7 @@ from playwright.sync_api import expect, sync_playwright
 
 from mainmatter.annotation.records import Label
 from mainmatter.annotation.store import Store
+from mainmatter.browser.finding import find_chromium
 from mainmatter.clean import clean
 from mainmatter.records import Kind, Page
 from mainmatter.serve.app import STATIC, make_app
@@ -52,7 +53,6 @@ def main() -> None:
     """Take all pictures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=ROOT / "docs" / "images")
-    parser.add_argument("--chromium", default="/usr/bin/chromium")
     arguments = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as workbench,
@@ -60,7 +60,7 @@ def main() -> None:
         sync_playwright() as playwright,
     ):
         label_pages(Path(workbench) / "annotations.db")
-        browser = playwright.chromium.launch(executable_path=arguments.chromium, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=ARGUMENTS)
         for name, (scheme, shoot) in PICTURES.items():
             context = browser.new_context(base_url=address, viewport=SIZE, color_scheme=scheme, device_scale_factor=1)
             tab = context.new_page()

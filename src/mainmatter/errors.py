@@ -2,7 +2,8 @@
 
     MainmatterError
     ├── InputError           what was given cannot be used: no such file, not a web page, wrong method parameters
-    │   └── FetchError       a URL could not be fetched
+    │   ├── FetchError       a URL could not be fetched; AddressRefused (addresses.py): it may not be
+    │   └── AnnotationError  annotations cannot be used, or were changed meanwhile (annotation/records.py)
     ├── PageTooLarge         a page is over the size limit
     ├── UnknownName          no method, dataset, metric or format of that name
     ├── MissingExtra         an optional dependency is not installed; says which command installs it

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import threading
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mainmatter.browser.finding import find_chromium
+from mainmatter.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Browser, Page, Request
 
-CHROMIUM = os.environ.get("MAINMATTER_CHROMIUM", "/usr/bin/chromium")
 ARGUMENTS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
@@ -93,11 +94,13 @@ def chromium() -> Iterator[Browser]:
     pytest.importorskip("playwright")
     from playwright.sync_api import expect, sync_playwright  # noqa: PLC0415 - an extra
 
-    if not Path(CHROMIUM).exists():
-        pytest.skip(f"no Chromium at {CHROMIUM}; name yours with MAINMATTER_CHROMIUM")
+    try:
+        program = find_chromium()
+    except InputError as error:
+        pytest.skip(str(error))
     expect.set_options(timeout=SECONDS * 1000)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield browser
         browser.close()
 

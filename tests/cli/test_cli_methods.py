@@ -13,7 +13,9 @@ from mainmatter import registry
 from mainmatter.cli import group
 from mainmatter.registry import DEFAULT_METHOD, METHODS, method_names
 
-COMMANDS = "bench clean corpus evaluate explain index methods plot reproduce search train".split()
+COMMANDS = (
+    "annotations bench clean corpus evaluate explain index methods plot render reproduce search serve teach train"
+).split()
 
 
 def test_every_method_is_listed_with_its_parameters() -> None:
