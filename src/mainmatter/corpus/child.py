@@ -9,9 +9,7 @@ from __future__ import annotations
 import gc
 import mmap
 import os
-import resource
 import signal
-import sys
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -19,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.corpus.guard import CLEANING, MOST_AT_ONCE, NOTE, OUT_OF_MEMORY, READING, Outcome, Task
+from mainmatter.corpus.processes import limit_memory, memory_given
 from mainmatter.corpus.readers import read_slice
 from mainmatter.corpus.records import Record, Reject, Skipped
 from mainmatter.corpus.work import make_work
@@ -53,8 +52,8 @@ def serve(connection: Connection[Any, Any], notes: int) -> None:
                 made = task, _no_work if task.probe else make_work(task)
                 gc.freeze()  # what is loaded stays: no collection of garbage need look at it again
             _load_readers(task)
-            base = base or _memory()
-            _limit_memory(base + task.job.max_memory)
+            base = base or memory_given()
+            limit_memory(base + task.job.max_memory)
             _do(task, made[1], notebook, sender)
             connection.send(("done", None))
         except BrokenPipeError:
@@ -160,21 +159,6 @@ def _that_can_travel(error: Exception) -> Exception:
     if type(error).__module__ in ("builtins", MainmatterError.__module__):
         return error
     return MainmatterError(_told(error))
-
-
-def _memory() -> int:
-    """How many bytes of memory this process has been given; 0 where the kernel limits none."""
-    if not sys.platform.startswith("linux"):
-        return 0
-    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - no file of ours
-        return int(file.read().split()[0]) * mmap.PAGESIZE
-
-
-def _limit_memory(limit: int) -> None:
-    """Allow this process so many bytes."""
-    if sys.platform.startswith("linux"):
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (limit if most == resource.RLIM_INFINITY else min(limit, most), most))
 
 
 class _Notebook:

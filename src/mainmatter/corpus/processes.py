@@ -6,7 +6,9 @@ They are plain new interpreters (no fork: the caller may have threads; no import
 from __future__ import annotations
 
 import fcntl
+import mmap
 import os
+import resource
 import select
 import signal
 import socket
@@ -93,6 +95,21 @@ def begin(connection: int, lifeline: int) -> Connection[Any, Any]:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     _die_with(lifeline)
     return Connection(connection)
+
+
+def memory_given() -> int:
+    """How many bytes of memory this process has been given; 0 where the kernel limits none."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - no file of ours
+        return int(file.read().split()[0]) * mmap.PAGESIZE
+
+
+def limit_memory(limit: int) -> None:
+    """Let the kernel give this process no more than so many bytes, where it limits any."""
+    if sys.platform.startswith("linux"):
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (limit if most == resource.RLIM_INFINITY else min(limit, most), most))
 
 
 def _die_with(lifeline: int) -> None:

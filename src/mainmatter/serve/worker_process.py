@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import errno
 import gc
-import mmap
 import os
-import resource
 import signal
-import sys
 import traceback
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mainmatter.clean import clean
+from mainmatter.corpus.processes import limit_memory, memory_given
 from mainmatter.errors import MainmatterError
 
 if TYPE_CHECKING:
@@ -68,8 +66,8 @@ def serve(connection: Connection[Any, Any]) -> None:
     try:
         memory, modules = connection.recv()
         _warm(modules)
-        base = _memory()
-        _limit_memory(base + memory)
+        base = memory_given()
+        limit_memory(base + memory)
         connection.send(Reply("ready", None))
         is_last = False
         while not is_last:
@@ -77,7 +75,7 @@ def serve(connection: Connection[Any, Any]) -> None:
             signal.setitimer(signal.ITIMER_PROF, order.seconds + _SPARE_SECONDS)
             reply = _do(order)
             signal.setitimer(signal.ITIMER_PROF, 0)
-            is_last = _memory() > base + int(_MOST_LEFT * memory)
+            is_last = memory_given() > base + int(_MOST_LEFT * memory)
             _send(connection, reply._replace(is_last=is_last))
             del order, reply
     except (EOFError, ConnectionError):
@@ -121,18 +119,3 @@ def _send(connection: Connection[Any, Any], reply: Reply) -> None:
         raise
     except Exception:  # a result that cannot travel
         connection.send(Reply("bug", traceback.format_exc(), reply.is_last))
-
-
-def _memory() -> int:
-    """How many bytes of memory this process has been given; 0 where the kernel limits none."""
-    if not sys.platform.startswith("linux"):
-        return 0
-    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - no file of ours
-        return int(file.read().split()[0]) * mmap.PAGESIZE
-
-
-def _limit_memory(limit: int) -> None:
-    """Allow this process so many bytes."""
-    if sys.platform.startswith("linux"):
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (limit if most == resource.RLIM_INFINITY else min(limit, most), most))
