@@ -105,7 +105,7 @@ class Database:
         except OSError as error:
             raise AnnotationError(f"{path.parent}: cannot be made: {error.strerror}") from error
         with self._clear_errors():
-            self._connection = sqlite3.connect(path, _PATIENCE, isolation_level=None, check_same_thread=False)
+            self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
         try:
             with self._clear_errors():
                 self._prepare()
