@@ -21,13 +21,14 @@ from mainmatter.records import Kind, Page
 from mainmatter.training.align import make_example
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 DUMP = "Home | News\n\nThe otters were seen at the old mill again, three of them.\n\n* Fish are back.\n"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path: Path) -> Iterator[Store]:
     """Two pages and a dump, labelled and done."""
     store = store_with_page(tmp_path / "bench")
     store.add_page(
@@ -39,7 +40,8 @@ def store(tmp_path: Path) -> Store:
     say(store, "Ada", {0: DROP, 1: KEEP, 2: LIST}, 3)
     for page_id in (1, 2, 3):
         store.set_done(page_id, "Ada", True)
-    return store
+    yield store
+    store.close()
 
 
 @pytest.mark.parametrize("target", ["gold", "gold.parquet"])

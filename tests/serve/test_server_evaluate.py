@@ -29,6 +29,7 @@ def error_of(answer: Any, status: int = 422) -> str:
 
 
 def test_methods_and_a_peer_on_a_page(client: TestClient) -> None:
+    pytest.importorskip("trafilatura")
     asked = {"pages": [PAGE], "methods": ["main", "density:c1=0.5", "trafilatura"], "metrics": ["bag", "cleaneval"]}
     rows = client.post("/api/evaluate", json=asked).json()
     assert [row["method"] for row in rows] == asked["methods"]
