@@ -19,7 +19,8 @@ test: $(VENV)/installed-dev chromium check
 chromium: | $(BIN)/python
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
 		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing chromium" && \
-		(apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium) >$(VENV)/chromium.log 2>&1; \
+		(timeout 60 apt-get update -qq && DEBIAN_FRONTEND=noninteractive timeout 240 apt-get install -y -qq chromium) \
+			>$(VENV)/chromium.log 2>&1; \
 	} || echo "Chromium is not here and could not be installed: tests that need a browser will be skipped"
 
 # dolma and NeMo Curator (6 GB) pin other versions than ours: their tests run in environments of their own; needs uv.
