@@ -13,7 +13,7 @@ import mainmatter
 from mainmatter.browser import finding
 from mainmatter.browser.shared import keep_rendering
 from mainmatter.cli import group
-from mainmatter.errors import InputError, MissingExtra
+from mainmatter.errors import InputError, MissingExtra, ModelError
 from mainmatter.features.visual import VISUAL, visual_features
 from mainmatter.methods.fiasco import Fiasco
 from mainmatter.metrics import Gold
@@ -73,6 +73,21 @@ def test_fiasco_with_visual_features(tmp_path: Path) -> None:
     # The same from the command line's side: the page is shown on demand.
     page = Page(document.page.html)
     assert mainmatter.clean(page, method=tmp_path / "model").text.startswith("Wide")
+
+
+@pytest.mark.usefixtures("shared_browser")
+@pytest.mark.parametrize("features", ["linguistic+structural+visual", "visual+structural"])
+def test_subsets_with_visual_features(features: str, tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    pytest.importorskip("wordfreq")
+    method = Fiasco(features=features).fit(examples(4))
+    method.save(tmp_path / "model")
+    again = Fiasco.load(tmp_path / "model")
+    document = examples(1)[0].document
+    assert again.features == features
+    assert again.extract(document).scores.tolist() == method.extract(document).scores.tolist()
+    with pytest.raises(ModelError, match="features"):
+        Fiasco.load(tmp_path / "model", features="pos")
 
 
 def test_fiasco_complains_early(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
