@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -75,7 +76,9 @@ class _Locator:
     def __init__(self, tree: Tree) -> None:
         self._places: dict[Node, _Place] = {tree: _Place(tree, "", "", 0, hidden=False)}
         self._holders: set[Node] = set()
-        self._numbers: dict[Node, dict[Node, int]] = {}
+        self._steps: dict[Node, str] = {}
+        # Asking each element for its namespace takes as long as all else that a step needs.
+        self._all_html = not any(next(tree.iter_elements(name), None) for name in ("svg", "math"))
         self._deep_numbers: dict[Node, dict[Node, int]] = {}
         self._attributes: dict[Element, dict[str, str]] = {}
 
@@ -103,8 +106,7 @@ class _Locator:
         if outer.depth == MAX_DEPTH:
             return outer._replace(hidden=hidden)
         path = f"{outer.path}/{node.tag}" if outer.path else node.tag
-        xpath = f"{outer.xpath}/{_name_test(node)}[{self._number(node)}]"
-        return _Place(node, path, xpath, outer.depth + 1, hidden)
+        return _Place(node, path, f"{outer.xpath}/{self._xpath_step(node)}", outer.depth + 1, hidden)
 
     def xpath_of_text(self, text: Text) -> str:
         """An XPath that selects a text node."""
@@ -112,28 +114,30 @@ class _Locator:
         assert parent is not None
         place = self.place_of(parent)
         if place.element is parent:
-            return f"{place.xpath}/text()[{self._number(text)}]"
+            return f"{place.xpath}/{self._xpath_step(text)}"
         return f"{place.xpath}/descendant::text()[{self._deep_number(place.element, text)}]"
 
-    def _number(self, node: Node) -> int:
-        """A node's number among those siblings that its step of an XPath selects."""
-        parent = node.parent
-        assert parent is not None
-        numbers = self._numbers.get(parent)
-        if numbers is None:
-            numbers = self._numbers[parent] = {}
-            elements = texts = 0
-            seen: dict[str, int] = {}
-            for child in parent:
-                if isinstance(child, Element):
-                    elements += 1
-                    tag = child.tag
-                    seen[tag] = seen.get(tag, 0) + 1
-                    numbers[child] = seen[tag] if _has_plain_name(child) else elements
-                elif isinstance(child, Text):
-                    texts += 1
-                    numbers[child] = texts
-        return numbers[node]
+    def _xpath_step(self, node: Node) -> str:
+        """The last step of a node's XPath: its name and its number among the siblings that this name selects."""
+        if node not in self._steps:
+            assert node.parent is not None
+            self._add_steps(node.parent)
+        return self._steps[node]
+
+    def _add_steps(self, parent: Node) -> None:
+        """Work out the step to each child: by name, or by `*` where an element's name is no plain HTML name."""
+        elements = texts = 0
+        seen: dict[str, int] = {}
+        for child in parent:
+            if isinstance(child, Element):
+                elements += 1
+                tag = child.tag
+                number = seen[tag] = seen.get(tag, 0) + 1
+                is_plain = _is_plain(tag) and (self._all_html or is_html(child))
+                self._steps[child] = f"{tag}[{number}]" if is_plain else f"*[{elements}]"
+            elif isinstance(child, Text):
+                texts += 1
+                self._steps[child] = f"text()[{texts}]"
 
     def _deep_number(self, ancestor: Node, text: Text) -> int:
         """A text node's number among all that are below an ancestor."""
@@ -153,13 +157,9 @@ class _Locator:
         return attributes
 
 
-def _name_test(element: Element) -> str:
-    """How a step of an XPath names this element; by `*` where its name is no plain HTML name."""
-    return element.tag if _has_plain_name(element) else "*"
-
-
-def _has_plain_name(element: Element) -> bool:
-    return is_html(element) and _PLAIN_NAME.fullmatch(element.tag) is not None
+@lru_cache(maxsize=1024)
+def _is_plain(tag: str) -> bool:
+    return _PLAIN_NAME.fullmatch(tag) is not None
 
 
 def _hides(element: Element) -> bool:

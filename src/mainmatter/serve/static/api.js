@@ -8,6 +8,9 @@ import { makeTry } from "./api-try.js";
 
 const VERBS = ["get", "post", "put", "patch", "delete"];
 
+/** How to make what is told of those calls that nobody has opened yet. @type {Map<HTMLElement, () => HTMLElement>} */
+const bodies = new Map();
+
 /** What a reference stands for. @param {Json} document_ @param {Json | undefined} schema @returns {Json} */
 export function resolve(document_, schema) {
   if (!schema?.$ref) return schema ?? {};
@@ -101,8 +104,16 @@ function call(document_, verb, path, operation) {
   const details = element("details", { class: "sheet call", id: anchor(verb, path) },
     element("summary", {}, element("span", { class: `verb ${verb}` }, verb.toUpperCase()), element("h3", {}, path),
       element("span", { class: "soft" }, operation.summary ?? "")));
-  details.addEventListener("toggle", () => details.append(callBody(document_, verb, path, operation)), { once: true });
+  details.addEventListener("toggle", () => fill(details), { once: true });
+  bodies.set(details, () => callBody(document_, verb, path, operation));
   return details;
+}
+
+/** Show what is told of a call, once. @param {HTMLElement} details */
+function fill(details) {
+  const body = bodies.get(details);
+  if (body) details.append(body());
+  bodies.delete(details);
 }
 
 /** What is told of a call once it is opened. @param {Json} document_ @param {string} verb @param {string} path @param {Json} operation */
@@ -132,6 +143,8 @@ function byTag(document_) {
 function openNamed() {
   const named = document.getElementById(location.hash.slice(1));
   if (!(named instanceof HTMLDetailsElement)) return;
+  // Now, not at the event that follows: who goes on with the Tab key must not pass what is still to come.
+  fill(named);
   named.open = true;
   named.scrollIntoView();
   named.querySelector("summary")?.focus({ preventScroll: true });
