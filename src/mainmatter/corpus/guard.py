@@ -16,10 +16,12 @@ import struct
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mainmatter.corpus.processes import Started, start
 from mainmatter.corpus.records import Reject
+from mainmatter.corpus.work import load_for_all
 from mainmatter.errors import MainmatterError
 
 if TYPE_CHECKING:
@@ -174,7 +176,7 @@ class Guard:
 
     def _run(self, task: Task) -> Iterator[list[Outcome] | _Death]:
         """Give a child the task; what it sends, and at last how it died if it did."""
-        child = self._child = self._child or self._start()
+        child = self._child = self._child or self._start(task)
         number, position = task.begin
         NOTE.pack_into(self._notes, 0, 0, READING, number, task.slices[number].start if position is None else position)
         is_over = False
@@ -217,10 +219,12 @@ class Guard:
                 return False
         return True
 
-    def _start(self) -> Started:
+    def _start(self, task: Task) -> Started:
         self._last_words.truncate(0)
         self._last_words.seek(0)
-        return start("mainmatter.corpus.child:serve", stderr=self._last_words, pass_fds=(self._notes_file.fileno(),))
+        notes = self._notes_file.fileno()
+        load = partial(load_for_all, task.stage)
+        return start("mainmatter.corpus.child:serve", stderr=self._last_words, pass_fds=(notes,), prepare=load)
 
     def _death(self, code: int | None, job: Job) -> _Death:
         count, phase, number, position = NOTE.unpack_from(self._notes)

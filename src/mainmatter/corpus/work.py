@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from mainmatter.corpus.language import load_identifier
 from mainmatter.corpus.records import Record, Reject
 from mainmatter.corpus.rows import make_blocks, make_row
 from mainmatter.corpus.templates import method_with_templates, template_of
-from mainmatter.errors import PageTooLarge
+from mainmatter.errors import MissingExtra, PageTooLarge
 from mainmatter.limits import Limits
 from mainmatter.registry import get_method
 
@@ -23,6 +24,17 @@ if TYPE_CHECKING:
 
 Result = tuple[tuple[Any, ...] | Reject, bytes]
 Work = Callable[[Record], Result]
+
+
+def load_for_all(stage: str) -> None:
+    """Load what takes long and all who work at a stage need, so that processes forked after this share it.
+
+    What is missing is told by `make_work`.
+    """
+    if stage == "clean":
+        with suppress(MissingExtra):
+            load_identifier()
+    gc.freeze()  # what is not looked at is not copied
 
 
 def make_work(task: Task) -> Work:

@@ -7,10 +7,13 @@ written whole or not at all.
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
+from importlib.abc import MetaPathFinder
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Protocol
 
+from mainmatter.corpus.processes import is_ours
 from mainmatter.corpus.records import Reject
 from mainmatter.corpus.rows import column_names
 from mainmatter.errors import MissingExtra
@@ -56,7 +59,7 @@ def read_rows(job: Job, data: bytes) -> Iterator[Row]:
             content = json.loads(line)
             yield tuple(content[name] for name in names)
         return
-    arrow, parquet = _import_arrow()
+    arrow, parquet = import_arrow()
     for batch in parquet.ParquetFile(arrow.BufferReader(data)).iter_batches(ROWS_IN_GROUP):
         yield from zip(*(batch.column(name).to_pylist() for name in names), strict=True)
 
@@ -85,7 +88,7 @@ class _JsonlWriter:
 
 class _ParquetWriter:
     def __init__(self, *, blocks: bool) -> None:
-        self._arrow, parquet = _import_arrow()
+        self._arrow, parquet = import_arrow()
         self._schema = _schema(self._arrow, blocks=blocks)
         self._rows: list[Row] = []
         self._buffer = self._arrow.BufferOutputStream()
@@ -130,13 +133,36 @@ def _schema(arrow: Any, *, blocks: bool) -> Any:  # noqa: ANN401 - a module, and
     return arrow.schema([(name, types.get(name, text)) for name in column_names(blocks=blocks)])
 
 
-def _import_arrow() -> tuple[Any, Any]:
+def import_arrow() -> tuple[Any, Any]:
+    """`pyarrow` and `pyarrow.parquet`.
+
+    Raises:
+        MissingExtra: they are not installed.
+    """
     try:
         import pyarrow  # noqa: PLC0415 - an extra
         from pyarrow import parquet  # noqa: PLC0415
     except ImportError as error:
         raise MissingExtra("pyarrow", "corpus") from error
+    if is_ours():
+        _keep_pandas_out(pyarrow)
     return pyarrow, parquet
+
+
+def _keep_pandas_out(arrow: Any) -> None:  # noqa: ANN401 - a module
+    """Let pyarrow find no pandas: at its first array it imports that, for a second, to ask whether a list is of it."""
+    finder = _FindsNoPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        arrow.array([])
+    finally:
+        sys.meta_path.remove(finder)
+
+
+class _FindsNoPandas(MetaPathFinder):
+    def find_spec(self, name: str, path: object, target: object = None) -> None:  # noqa: ARG002 - Python's interface
+        if name == "pandas":
+            raise ModuleNotFoundError(name, name=name)
 
 
 def _line(content: dict[str, Any]) -> bytes:
