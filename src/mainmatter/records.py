@@ -31,6 +31,8 @@ class Page:
         id: any name by which the caller wants to recognise it.
         charset: the encoding that the HTTP header declared, if known.
         format: "html", or "text" for a plain-text dump.
+        lines_are_blocks: of a plain-text dump: every line is a block, as in WET archives; else the reader looks whether
+            lines were broken at some width (text/segment.py).
     """
 
     html: str | bytes
@@ -38,6 +40,7 @@ class Page:
     id: str | None = None
     charset: str | None = None
     format: Literal["html", "text"] = "html"
+    lines_are_blocks: bool = False
 
 
 class Kind(StrEnum):

@@ -7,6 +7,7 @@ import random
 import sys
 import time
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from mainmatter.methods.ice_regex import Fitness, IceRegex, PageWords
 from mainmatter.methods.trainable import Example
 from mainmatter.metrics import Gold
 from mainmatter.records import Page
+from timing import least_seconds
 from toys import edit_model
 
 if TYPE_CHECKING:
@@ -320,9 +322,9 @@ def test_what_is_interrupted_keeps_everything() -> None:
     bad = group(*[literal(r"(?:\w+\s*)*")] * 6, literal(r"<a>"), capture(literal(r"\d+")))
     method.restore({"tree": bad.to_json(), "expression": bad.text}, {})
     document = read(Page(f"<p>{'word ' * 3000}</p><p>x <a href=x>1</a>"))
-    started = time.monotonic()
+    started = time.process_time()
     assert method.extract(document).kept.all()
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
     observed = method.observe(Example(document, Gold(text="x"), np.zeros(2), document.columns.kinds))
     assert Fitness(method, [observed]).fitness(bad, [0]) is None
 
@@ -355,9 +357,6 @@ def test_the_shipped_model() -> None:
 def test_the_shipped_expression_takes_linear_time(block: str) -> None:
     size = 5_000_000
     page = Page(block * (size // len(block)))
-    document = read(page)
     method = IceRegex().load_shipped()
-    started = time.process_time()
-    method.extract(document)
     # The rate of tests/test_hostile.py: a second for 5 MB, and a margin of three for slow machines.
-    assert time.process_time() - started < 3
+    assert least_seconds(lambda: partial(method.extract, read(page)), 3) < 3

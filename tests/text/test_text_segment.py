@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 
 import pytest
 
@@ -88,6 +89,56 @@ def test_positions_count_blocks_and_wide_gaps() -> None:
 
 def test_levels_of_headings() -> None:
     assert segment_text("# a\n## b\n###### c\n\nd\n===\n\ne\n---").levels == [1, 2, 6, 1, 2]
+
+
+WET = """Home
+About us
+- Contact
+How fog signals got their voices
+Before there were sirens there were bells, and before there were bells there was a man with a drum, paid by the hour.
+1. The siren could be heard for eleven miles on a calm day, when the wind came from the land.
+Privacy policy
+"""
+
+
+def test_each_line_is_a_block_where_none_was_broken() -> None:
+    lines = WET.splitlines()
+    expected = [
+        (P, lines[0]),
+        (P, lines[1]),
+        (L, "Contact"),
+        (P, lines[3]),
+        (P, lines[4]),
+        (L, lines[5]),
+        (P, lines[6]),
+    ]
+    assert kinds(WET) == kinds(f"\n\n{WET}\n\n") == expected
+    assert segment_text(WET).positions == [0, 1, 2, 3, 4, 5, 6]
+    with_blank_line = WET.replace("us\n", "us\n\n", 1)
+    assert kinds(with_blank_line)[0][1] == "Home About us"
+    assert len(kinds("\n".join(lines[:4]))) == 1  # too few to tell
+    assert kinds("\n".join(["首页", "关于我们", "联系方式", "很久以前" * 60, "隐私政策"])) == [
+        (P, text) for text in ("首页", "关于我们", "联系方式", "很久以前" * 60, "隐私政策")
+    ]
+
+
+@pytest.mark.parametrize("width", [45, 60, 72, 80, 120])
+@pytest.mark.parametrize("indent", ["", "   "])
+def test_a_paragraph_that_was_broken_is_one_block(width: int, indent: str) -> None:
+    text = " ".join(
+        f"In the year {1800 + i} the keeper of the lighthouse wrote {i * 7919 % 97} letters to the harbour office."
+        for i in range(12)
+    )
+    broken = textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent)
+    assert kinds(broken) == [(P, text)]
+
+
+def test_whoever_knows_that_lines_are_blocks_says_so() -> None:
+    text = "one\ntwo\n\n* three\nTitle\n=====\nfour"
+    assert segment_text(text, lines_are_blocks=True).texts == ["one", "two", "three", "Title", "four"]
+    assert segment_text(text, lines_are_blocks=True).kinds == [P, P, L, H, P]
+    assert read(Page("one\ntwo", format="text", lines_are_blocks=True)).texts == ["one", "two"]
+    assert read(Page("one\ntwo", format="text")).texts == ["one two"]
 
 
 def test_a_dump_becomes_a_document() -> None:

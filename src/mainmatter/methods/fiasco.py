@@ -211,7 +211,7 @@ class Fiasco(Trainable[NodesOfPage]):
         self.low_, self.high_ = rows.min(axis=0), rows.max(axis=0)
         if (self.low_ == self.high_).all():
             raise InputError(f"fiasco: all nodes are alike by {self.features}; take more features")
-        report(f"training with {len(rows)} nodes of {len(observations)} pages")
+        report(f"training with {len(rows)} nodes of {len(observations)} page{'s' * (len(observations) != 1)}")
         machine = train_svm(
             self._scaled(rows),
             is_clean,

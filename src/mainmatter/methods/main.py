@@ -24,6 +24,7 @@ from mainmatter.learners.block_net import BlockNet, Rows
 from mainmatter.learners.block_net_training import Config, Shares, train_net
 from mainmatter.learners.block_net_training import Example as NetExample
 from mainmatter.methods.controls import Comments, apply_controls, check_controls, tell_controls
+from mainmatter.methods.dumps import BETA, judge_dump
 from mainmatter.methods.expected import best_choice
 from mainmatter.methods.ice_heuristic import IceHeuristic
 from mainmatter.methods.signals import FAMILIES, Described, SignalReasons, leave_out
@@ -119,6 +120,7 @@ class Main(Trainable[NetExample]):
 
     net_: BlockNet = field(init=False, repr=False)
     vectors_: VectorCache = field(init=False, repr=False)
+    knows_dumps_: bool = field(init=False, repr=False, default=False)
 
     name: ClassVar[str] = "main"
     summary: ClassVar[str] = "our own: a small net over all signals of the papers, and the page as a whole"
@@ -139,6 +141,8 @@ class Main(Trainable[NetExample]):
         """Keep the blocks that promise the highest F; of a page with very many, those that `ice-heuristic` keeps."""
         if len(document) > _MOST_BLOCKS:
             return replace(IceHeuristic().extract(document), method=self.name)
+        if document.page.format == "text" and not self.knows_dumps_:
+            return self._extract_dump(document)
         described = self.describe(document)
         judged = self.judge(described)
         site = know_site(self.site_templates, document) if self.site_templates else None
@@ -178,6 +182,27 @@ class Main(Trainable[NetExample]):
             page_type=judged.page_type if len(document) else None,
             confidence=choice.expected if len(document) else None,
             is_comment=is_comment,
+            marks_comments=self.comments == "mark",
+        )
+
+    def _extract_dump(self, document: Document) -> Extraction:
+        """Keep what promises the highest F on a plain-text dump, of which our net knows nothing (methods/dumps.py)."""
+        self._need_net()
+        judged = judge_dump(document)
+        choice = best_choice(judged.chances, document.lengths.astype(np.float64), self.dial, BETA)
+        kinds = document.columns.kinds
+        none = np.zeros(len(document), np.bool_)
+        shown = {"headings": self.headings, "tables": self.tables, "captions": self.captions, "code": self.code}
+        kept = apply_controls(choice.kept, kinds, none, comments=self.comments, **shown)
+        return Extraction(
+            document,
+            self.name,
+            scores=judged.chances,
+            kept=kept,
+            kinds=kinds,
+            reasons=tell_controls(judged, choice.kept, kept, kinds, none, comments=self.comments),
+            confidence=choice.expected if len(document) else None,
+            is_comment=none,
             marks_comments=self.comments == "mark",
         )
 
@@ -253,12 +278,14 @@ class Main(Trainable[NetExample]):
         )
         start = self._start_net()
         self._use(train_net(known, config, self.seed, augment=Augmenter(known), start=start, report=report))
+        # Only a dump has no container but the whole.
+        self.knows_dumps_ = any(len(page.rows.parents) == 1 for page in known)
         return self
 
     def facts_and_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """The names of the columns, tags and stems that the net was trained on; its weights."""
+        """What the net was trained on: the names of columns, tags and stems, and whether dumps; its weights."""
         self._need_net()
-        return _SEEN, self.net_.arrays()
+        return _SEEN | {"knows_dumps": self.knows_dumps_}, self.net_.arrays()
 
     def restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         """Take over a net that was trained on the same columns, tags and stems."""
@@ -270,6 +297,7 @@ class Main(Trainable[NetExample]):
             raise ValueError("the net does not fit its facts")
         if len(net.weights["type_bias"]) != len(PAGE_TYPES):
             raise ValueError("the net knows other types of pages")
+        self.knows_dumps_ = facts.get("knows_dumps") is True
         self._use(net)
 
     def __getstate__(self) -> dict[str, Any]:

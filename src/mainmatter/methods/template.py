@@ -101,7 +101,8 @@ class Template(Trainable[SiteCounts]):
         for observed in observations:
             counts.merge(observed)
         self.sites_ = counts.templates(cluster=self.cluster, drop_duplicates=self.drop_duplicates)
-        report(f"{len(counts)} pages of {len(self.sites_.sites)} sites counted")
+        pages, sites = len(counts), len(self.sites_.sites)
+        report(f"{pages:,} page{'s' * (pages != 1)} of {sites:,} site{'s' * (sites != 1)} counted")
         return self
 
     def extract(self, document: Document) -> Extraction:

@@ -10,7 +10,7 @@ from mainmatter.text.segment import segment_text
 def read_text(page: Page) -> Document:
     """Read a plain-text dump: find its encoding, split it into blocks."""
     text, encoding = (page.html, None) if isinstance(page.html, str) else decode(page.html, page.charset)
-    return Document(page, segment_text(text), encoding, TextSource(page))
+    return Document(page, segment_text(text, page.lines_are_blocks), encoding, TextSource(page))
 
 
 class TextSource:

@@ -3,12 +3,17 @@
 Blocks are separated by blank lines; a line that begins with a bullet or a number begins a list item. Lines in between
 were broken by whoever wrote the dump, and are joined. Other than NCleaner we also take an underlined or `#`-marked
 line for a heading, since dumps are often Markdown today.
+
+NCleaner's dumps are Lynx's, with broken lines. Others break none: in WET archives, and in what many extractors print,
+a line is a block, and there is no blank line. Those are told by that, and because most of their lines had room for the
+first word of the next one, which whoever breaks lines at some width does not leave.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from mainmatter.records import Columns, Kind
 
@@ -23,6 +28,10 @@ _MARKS = frozenset("*+•·▪◦‣●○■□–—-(#=~")
 # White space that breaks no line; with these few searches a whole dump is normalised faster than line by line.
 _SPACES = "\t\x1f\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 
+_FEWEST_LINES = 5  # fewer do not tell
+_NARROWEST, _WIDEST = 40, 132  # characters at which lines are broken: half of a terminal's 80, and a wide one's
+_LONGEST_WORD = 20  # longer ones, and scripts without spaces, are broken too
+
 
 @dataclass(slots=True)
 class _Draft:
@@ -34,13 +43,19 @@ class _Draft:
     lines: list[str] = field(default_factory=list)
 
 
-def segment_text(text: str) -> Columns:
+def segment_text(text: str, lines_are_blocks: bool = False) -> Columns:
     """Split a plain-text dump into blocks.
+
+    Args:
+        text: the dump.
+        lines_are_blocks: every line is a block. If not told, it is so in a dump of five lines or more that has no
+            blank line and whose lines were not broken at some width.
 
     The position of a block counts the blocks before it and the blank lines beyond the one that separates two blocks,
     which stand for the tags that the dump has lost.
     """
-    drafts = _drafts(text)
+    lines = _with_single_spaces(text).splitlines()
+    drafts = _drafts(lines, lines_are_blocks or _are_blocks(lines))
     return Columns(
         texts=[" ".join(draft.lines) for draft in drafts],
         kinds=[draft.kind for draft in drafts],
@@ -52,11 +67,11 @@ def segment_text(text: str) -> Columns:
     )
 
 
-def _drafts(text: str) -> list[_Draft]:
+def _drafts(lines: list[str], lines_are_blocks: bool) -> list[_Draft]:
     drafts: list[_Draft] = []
     current: _Draft | None = None
     position = blank_lines = 0
-    for raw_line in _with_single_spaces(text).splitlines():
+    for raw_line in lines:
         line = raw_line.strip()
         if not line:
             blank_lines += 1
@@ -66,18 +81,40 @@ def _drafts(text: str) -> list[_Draft]:
             position += blank_lines - 1
         blank_lines = 0
         may_have_mark = line[0] in _MARKS or line[0].isdigit()
-        if current is None or (may_have_mark and _begins_block(line, current)):
+        if current is not None and may_have_mark and len(current.lines) == 1 and _UNDERLINE.fullmatch(line):
+            current.kind, current.level = Kind.HEADING, 1 if line[0] == "=" else 2
+            current = None
+        elif current is None or lines_are_blocks or (may_have_mark and _begins_block(line, current)):
             current = _begin(line, position) if may_have_mark else _Draft(Kind.PARAGRAPH, position, 0, [line])
             drafts.append(current)
             position += 1
             if current.kind is Kind.HEADING:
                 current = None
-        elif may_have_mark and len(current.lines) == 1 and _UNDERLINE.fullmatch(line):
-            current.kind, current.level = Kind.HEADING, 1 if line[0] == "=" else 2
-            current = None
         else:
             current.lines.append(line)
     return drafts
+
+
+def _are_blocks(lines: list[str]) -> bool:
+    """Whether each line of a dump is a block: no blank line is between them, and none was broken."""
+    told = [line.rstrip() for line in lines]
+    while told and not told[-1]:
+        told.pop()
+    first = next((i for i, line in enumerate(told) if line), 0)
+    told = told[first:]
+    return len(told) >= _FEWEST_LINES and all(told) and not _are_broken(told)
+
+
+def _are_broken(lines: list[str]) -> bool:
+    """Whether lines were broken at some width: that of the longest one, which most others nearly reach."""
+    width = max((len(line) for line in lines if " " in line), default=0)
+    if not _NARROWEST <= width <= _WIDEST:
+        return False
+    full = 0
+    for line, following in pairwise(lines):
+        word = following.split(maxsplit=1)[0]
+        full += len(line) + 1 + min(len(word), _LONGEST_WORD) > width
+    return 2 * full >= len(lines) - 1
 
 
 def _with_single_spaces(text: str) -> str:
