@@ -7,6 +7,7 @@ import hashlib
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,7 +29,6 @@ from mainmatter.reports.study import Study, characters_each, study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from reports.conftest import Parsed
 
@@ -294,6 +294,10 @@ def test_through_the_command_line(
     assert "tiny: is a folder; name a file for the report, such as tiny/report.html" in result.stderr
     result = CliRunner().invoke(group, [*command, "tiny/html/a.html/report.html"])
     assert "a.html is no folder" in result.stderr
+    if Path("/proc/self").is_dir():  # a folder that even its owner cannot write to
+        result = CliRunner().invoke(group, [*command, "/proc/report.html"])
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert "/proc/report.html: no report can be written there; /proc cannot be written to" in result.stderr
 
 
 @pytest.mark.parametrize(

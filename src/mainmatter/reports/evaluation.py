@@ -202,7 +202,7 @@ def _plots(one: Study, number: int) -> Markup | None:
         return None
     title = f"{metric.name} {metric.headline.replace('_', ' ')}"
     scores = [(e.method, [s for s in page_scores(e) if s is not None]) for e in one.evaluations]
-    said = "; ".join(f"{name}: {len(values)} pages" for name, values in scores)
+    said = "; ".join(f"{name}: {len(values)} page{'s' * (len(values) != 1)}" for name, values in scores)
     words = charts.Words(
         f"distribution-{number}",
         f"Distribution of page scores on {one.dataset}",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from mainmatter.corpus import storage
 from mainmatter.errors import InputError
@@ -25,10 +25,16 @@ def check_place(path: str) -> None:
     if place.is_dir():
         raise InputError(f"{path}: is a folder; name a file for the report, such as {place / 'report.html'}")
     above = next(parent for parent in (place.absolute(), *place.absolute().parents) if parent.exists())
-    if above != place.absolute() and not above.is_dir():
+    if above == place.absolute():
+        above = above.parent  # a report that is there is replaced by a file beside it
+    if not above.is_dir():
         raise InputError(f"{path}: no report can be written there; {above} is no folder")
-    if not os.access(above, os.W_OK):
-        raise InputError(f"{path}: no report can be written there; {above} may not be written to")
+    try:
+        with TemporaryFile(dir=above):  # what a folder's permissions say is not all: there are /proc, and full disks
+            pass
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(f"{path}: no report can be written there; {above} cannot be written to: {reason}") from error
 
 
 def write_report(path: str, content: str) -> None:

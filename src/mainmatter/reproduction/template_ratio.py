@@ -12,6 +12,7 @@ from mainmatter.evaluation.evaluate import evaluate
 from mainmatter.methods.template import Template
 from mainmatter.registry import get_method
 from mainmatter.reproduction.report import Report
+from mainmatter.reproduction.template_gold import FEWEST_PAGES, SETS
 from mainmatter.reproduction.template_sites import MADE_UP, SHAPES, make_site
 
 if TYPE_CHECKING:
@@ -24,9 +25,7 @@ if TYPE_CHECKING:
     from mainmatter.reproduction.run import Run
     from mainmatter.reproduction.template_sites import MadePage
 
-_SETS = ("cleanportaleval", "daniel-a")
 _UNITS: tuple[Unit, ...] = ("table", "container")
-_FEWEST_PAGES = 8  # of a site: as many as the smallest of the paper that it tells of
 _PAPER = (
     "cnnfn 34.1 %, Netflix 17.8 %, NBA 18.1 %, Amazon 19.3 %, eBay 22.5 %, Disneylandsource 54.1 %, Elle 19.3 %, "
     "Launch 29.3 %; the whole of cnnfn 21.3 %"
@@ -63,7 +62,7 @@ def reproduce(run: Run) -> Report:
         )
     report.table(rows)
     run.used[MADE_UP] = sum(shape.pages for shape in SHAPES)
-    for name in _SETS:
+    for name in SETS:
         _one_set(run, report, name)
     return report
 
@@ -77,10 +76,10 @@ def _one_set(run: Run, report: Report, name: str) -> None:
         by_site[site_of(one)].append(one.page)
     rows = [["site", "pages", *(f"by {unit}" for unit in _UNITS)]]
     for site, its in sorted(by_site.items(), key=lambda item: (-len(item[1]), item[0])):
-        if len(its) >= _FEWEST_PAGES:
+        if len(its) >= FEWEST_PAGES:
             rows.append([site, str(len(its)), *(f"{_ratio(method, its):.1%}" for method in fitted)])
     report.text(
-        f"**{name}**: {len(pages)} pages of {len(by_site)} sites; those with {_FEWEST_PAGES} pages or more (no gold "
+        f"**{name}**: {len(pages)} pages of {len(by_site)} sites; those with {FEWEST_PAGES} pages or more (no gold "
         "text is looked at):"
     )
     report.table(rows)

@@ -1,0 +1,126 @@
+"""How much less likely a block is that other pages of its site have: the regression of docs/methods/template.md.
+
+python scripts/site_weight.py --data ../shared/data
+
+On the pages of training sets whose site has at least three: logistic regression of the labels over the net's log odds
+and (c - 1) / (n - 1 + d), where n pages of the site were counted and c of them have the block's chunk. Each page weighs
+the same, its blocks by their length; blocks of which nothing is known weigh nothing. The weight is told in the net's
+log odds: the factor of the count by that of the log odds.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+import numpy as np
+
+from mainmatter.datasets import load_dataset, site_of
+from mainmatter.evaluation.report import format_table
+from mainmatter.methods.site_counts import SiteCounts
+from mainmatter.registry import get_method
+from mainmatter.training.align import make_example
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mainmatter.datasets import GoldPage
+    from mainmatter.features.chunks import Unit
+    from mainmatter.methods.main import Main
+
+SETS = ("wcxb-dev", "trafilatura-eval-a", "cleaneval-dev")
+UNITS: tuple[Unit, ...] = ("block", "container", "table")
+DOUBTS = (0, 1, 2, 4, 8)
+FEWEST_PAGES = 3
+ROUNDS = 60  # of Newton's method
+RIDGE = 1e-9  # so that there is always a solution
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """All blocks of all pages: the net's log odds, what they are, what they weigh, and the counts of their chunks."""
+
+    odds: NDArray[np.float64]
+    is_text: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    pages: NDArray[np.float64]
+    counts: dict[Unit, NDArray[np.float64]]
+
+
+@click.command()
+@click.option("--data", type=click.Path(path_type=Path, exists=True), required=True)
+def main(data: Path) -> None:
+    """Fit all regressions."""
+    pages = {name: _of_large_sites(load_dataset(name, data)) for name in SETS}
+    click.echo(", ".join(f"{name}: {len(its)} pages" for name, its in pages.items()))
+    blocks = _gather(pages)
+    ones = np.ones_like(blocks.odds)
+    _, alone = _fit(blocks, [blocks.odds, ones])
+    click.echo(f"{len(blocks.odds):,} blocks; cross-entropy of the net's log odds alone {alone:.4f}")
+    rows = [["d", *(f"{unit}: {what}" for unit in UNITS for what in ("cross-entropy", "weight"))]]
+    for doubt in DOUBTS:
+        row = [str(doubt)]
+        for unit in UNITS:
+            repeated = (blocks.counts[unit] - 1) / np.maximum(blocks.pages - 1 + doubt, 1)
+            factors, entropy = _fit(blocks, [blocks.odds, ones, repeated])
+            row += [f"{entropy:.4f}", f"{-factors[2] / factors[0]:.1f}"]
+        rows.append(row)
+    click.echo(format_table(rows))
+
+
+def _of_large_sites(pages: list[GoldPage]) -> list[GoldPage]:
+    by_site: dict[str, list[GoldPage]] = defaultdict(list)
+    for page in pages:
+        by_site[site_of(page)].append(page)
+    return [page for its in by_site.values() if len(its) >= FEWEST_PAGES for page in its]
+
+
+def _gather(pages: dict[str, list[GoldPage]]) -> Blocks:
+    method = cast("Main", get_method("main"))
+    columns: list[list[NDArray[np.float64]]] = []
+    for its in pages.values():
+        examples = [make_example(page) for page in its]
+        templates = []
+        for unit in UNITS:
+            counts = SiteCounts(unit)
+            for example in examples:
+                counts.add(example.document)
+            templates.append(counts.templates())
+        for example in examples:
+            document, shares = example.document, example.shares
+            if not len(document) or np.isnan(shares).all():
+                continue
+            counted = [one.look_up(document) for one in templates]
+            weights = np.where(np.isnan(shares), 0, document.lengths / document.lengths.sum())
+            columns.append(
+                [
+                    method.log_odds(method.describe(document)),
+                    (np.nan_to_num(shares) > 0.5).astype(float),
+                    weights,
+                    np.full(len(document), float(counted[0].pages)),
+                    *(one.counts[one.chunks.of_block].astype(float) for one in counted),
+                ]
+            )
+    odds, is_text, weights, count, *by_unit = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return Blocks(odds, is_text, weights / weights.sum(), count, dict(zip(UNITS, by_unit, strict=True)))
+
+
+def _fit(blocks: Blocks, columns: list[NDArray[np.float64]]) -> tuple[NDArray[np.float64], float]:
+    """The factors of the columns, by Newton's method, and the cross-entropy with them."""
+    table = np.stack(columns, 1)
+    factors = np.zeros(len(columns))
+    factors[0] = 1
+    for _ in range(ROUNDS):
+        chances = 1 / (1 + np.exp(-table @ factors))
+        slope = table.T @ (blocks.weights * (chances - blocks.is_text))
+        curvature = (table * (blocks.weights * chances * (1 - chances))[:, None]).T @ table
+        factors -= np.linalg.solve(curvature + RIDGE * np.eye(len(columns)), slope)
+    odds = table @ factors
+    return factors, float((blocks.weights * (np.logaddexp(0, odds) - blocks.is_text * odds)).sum())
+
+
+if __name__ == "__main__":
+    main()
