@@ -6,8 +6,10 @@ import bz2
 import gzip
 import io
 import lzma
+import random
 import re
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -40,12 +42,55 @@ def test_file_is_taken_whatever_its_ending() -> None:
 
 
 def test_folder_stands_for_its_pages_and_dumps_sorted() -> None:
-    for name in ("b.HTML", "a.htm", "sub/c.php", "sub/d.txt", "e.pdf", "f", "sub/g.css"):
+    for name in ("b.HTML", "a.htm", "sub/c.php", "sub/d.txt", "e.pdf", "sub/g.css", "sub/h.html.gz"):
         write(f"site/{name}")
     Path("site/folder.html").mkdir()
     found = find_inputs(["site"])
-    assert [one.name for one in found] == ["site/a.htm", "site/b.HTML", "site/sub/c.php", "site/sub/d.txt"]
-    assert [str(one.relative) for one in found] == ["a.htm", "b.HTML", "sub/c.php", "sub/d.txt"]
+    names = ["a.htm", "b.HTML", "sub/c.php", "sub/d.txt"]
+    assert [one.name for one in found] == [*(f"site/{name}" for name in names), "site/sub/h.html.gz"]
+    assert [str(one.relative) for one in found] == [*names, "sub/h.html"]
+
+
+@pytest.mark.parametrize(
+    ("head", "is_page"),
+    [
+        (b"<!DOCTYPE html>\n", True),
+        (b"\xef\xbb\xbf\r\n <!-- saved --><!-- twice -->\n<HTML lang=de>", True),
+        (b"<p>x", True),
+        (b"\xff\xfe" + "<html><p>x".encode("utf-16-le"), True),
+        (b'<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0//EN"><html>', True),
+        (gzip.compress(b"<title>x</title>" * 5000, 0), True),
+        (b"<!--" + b"x" * 5000 + b"--><p>x", True),
+        (b'<?xml version="1.0"?><rss><channel><title>x</title>', False),
+        (b"<svg><title>x</title></svg>", False),
+        (b"# A title\n\n<p>HTML in the middle</p>", False),
+        (b"<pre-made>", False),
+        (b"", False),
+        (b"%PDF-1.7 <html>", False),
+        (b"\x1f\x8b no gzip", False),
+    ],
+)
+def test_content_tells_of_files_in_a_folder_where_their_endings_do_not(head: bytes, is_page: bool) -> None:
+    for name in ("noending", "index.php?id=5", "index.cgi"):
+        write(f"site/{name}", head)
+    write("site/a.html")
+    found = inputs.look_through(["site"])
+    expected = {"a.html"} | ({"noending", "index.php?id=5", "index.cgi"} if is_page else set())
+    assert {Path(one.name).name for one in found.inputs} == expected
+    assert len(found.passed_over) == 4 - len(expected)
+
+
+def test_what_was_passed_over_is_told() -> None:
+    for name in ("a.html", "b.png", "c.png", "sub/d.pdf", "notes", "e.warc.gz"):
+        write(f"site/{name}", b"words")
+    Path("site/broken.html").symlink_to("nowhere")
+    found = inputs.look_through(["site"])
+    assert [one.name for one in found.inputs] == ["site/a.html", "site/broken.html"]
+    assert found.why_passed_over() == (
+        "5 files were passed over, by ending or content no page and no text dump: 2 .png, 1 .pdf, 1 .warc, "
+        "1 without an ending; archives, JSONL and Parquet are for `mainmatter corpus`"
+    )
+    assert inputs.look_through(["site/a.html"]).why_passed_over() == ""
 
 
 def test_folders_that_begin_with_a_dot_are_not_walked() -> None:
@@ -130,7 +175,6 @@ def test_format_of_a_url_is_told_by_the_server_unless_said(
         (b"\x89PNG\r\n\x1a\n\0\0", "a PNG picture"),
         (b"\xff\xd8\xff\xe0\0\x10JFIF", "a JPEG picture"),
         (b"%PDF-1.7\n%\xe2\xe3", "a PDF document"),
-        (gzip.compress(b"<p>x", mtime=0), "a gzip archive"),
         (bz2.compress(b"<p>x"), "a bzip2 archive"),
         (lzma.compress(b"<p>x"), "an xz archive"),
         (b"PK\3\4\x14\0", "a ZIP archive or an Office document"),
@@ -142,6 +186,68 @@ def test_what_is_no_page_is_refused(data: bytes, words: str, monkeypatch: pytest
     for name in (write("a.html", data), write("a.txt", data), "-"):
         with pytest.raises(InputError, match=f"^{name}: is {words}, not a web page$"):
             Input(name, Path(name)).read(Limits(size=50))  # also where it is too large
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"WARC/1.0\r\nWARC-Type: warcinfo\r\n", "a WARC archive"),
+        (gzip.compress(b"WARC/1.0\r\n" * 99, mtime=0), "a WARC archive"),
+        (b'{"url": "x", "html": "<p>x"}\n', "JSON data"),
+        (b'\xef\xbb\xbf[\n  {"html": "<p>x"}]', "JSON data"),
+        (b"PAR1\x15\x04", "a Parquet file"),
+    ],
+)
+def test_collections_of_pages_are_refused_and_it_is_said_who_reads_them(data: bytes, words: str) -> None:
+    message = f"^a.html: is {words}, not a web page; collections of pages are for `mainmatter corpus`$"
+    with pytest.raises(InputError, match=message):
+        Input(write("a.html", data), Path("a.html")).read()
+
+
+def test_text_may_begin_as_json_does() -> None:
+    data = b'{"quoted": "words"}, said the page'
+    assert Input(write("a.txt", data), Path("a.txt")).read().html == data
+    assert Input(write("a.html", data), Path("a.html"), "text").read().html == data
+
+
+def test_packed_page_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = gzip.compress(b"<p>a", mtime=0) + gzip.compress(b"b", mtime=0) + bytes(100)
+    assert Input(write("a.html.gz", packed), Path("a.html")).read() == Page(b"<p>ab", None, "a.html.gz")
+    assert Input(write("a.TXT.gz", packed), Path("a.TXT")).read().format == "text"
+    monkeypatch.setattr(sys, "stdin", _Stdin(packed))
+    assert Input("-", Path("page")).read().html == b"<p>ab"
+    (one,) = find_inputs(["a.html.gz"])
+    assert one.relative == Path("a.html")
+
+
+def test_packed_page_is_unpacked_no_further_than_the_limits_allow() -> None:
+    limits = Limits(size=1_000_000)
+    bomb = gzip.compress(bytes(50_000_000), mtime=0)
+    with pytest.raises(PageTooLarge, match=r"^a\.html\.gz has more than 1\.0 MB; raise the limit"):
+        Input(write("a.html.gz", bomb), Path("a.html")).read(limits)
+    assert len(inputs.page_bytes(bomb, "this", limits)) == limits.size + 1
+    many = gzip.compress(b"", mtime=0) * 20_000
+    with pytest.raises(InputError, match="is a gzip archive that cannot be unpacked: it has more than 10,000 members"):
+        Input(write("many.html.gz", many), Path("many.html")).read(limits)
+    noise = gzip.compress(random.Random(1).randbytes(2_000_000), mtime=0)  # cut while it is read
+    with pytest.raises(PageTooLarge, match=r"^noise\.html\.gz has more than 1\.0 MB"):
+        Input(write("noise.html.gz", noise), Path("noise.html")).read(limits)
+
+
+@pytest.mark.parametrize("data", [gzip.compress(b"<p>x" * 100, mtime=0)[:-9], b"\x1f\x8b\x08 no gzip"])
+def test_damaged_packed_page(data: bytes) -> None:
+    with pytest.raises(InputError, match=r"^a\.html\.gz: is a gzip archive that cannot be unpacked: "):
+        Input(write("a.html.gz", data), Path("a.html")).read()
+
+
+def test_nothing_but_a_page_comes_out_of_a_packed_file() -> None:
+    with pytest.raises(InputError, match=r"^a\.gz: is a PDF document, not a web page$"):
+        Input(write("a.gz", gzip.compress(b"%PDF-1.7", mtime=0)), Path("a")).read()
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz") as tar:
+        tar.add(write("b.html"))
+    with pytest.raises(InputError, match=r"^a\.tgz: is a tar archive, not a web page$"):
+        Input(write("a.tgz", archive.getvalue()), Path("a")).read()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 import os
 import shutil
@@ -333,6 +334,32 @@ def test_picture_among_pages(folder: Path) -> None:
     assert result.stderr == (
         "Error: site/map.html: is a PNG picture, not a web page\n2 of 3 pages cleaned, 1 failed, written to out\n"
     )
+
+
+def test_no_file_of_a_folder_is_lost_without_a_word(folder: Path) -> None:
+    (folder / "site" / "river.html").rename("site/river")
+    Path("site/map.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    Path("site/notes.md").write_text("# Notes")
+    result = clean("site", "-o", "out")
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "2 of 2 pages cleaned, written to out\n"
+        "2 files were passed over, by ending or content no page and no text dump: 1 .md, 1 .png\n"
+    )
+    assert (folder / "out" / "river.txt").read_text() == RIVER
+    Path("site/broken.html").symlink_to("nowhere")
+    result = clean("site", "-o", "out")
+    assert result.exit_code == 1
+    assert result.stderr.startswith(
+        "Error: site/broken.html: cannot be read: No such file or directory\n2 of 3 pages cleaned, 1 failed"
+    )
+
+
+def test_packed_page(folder: Path) -> None:
+    Path("river.html.gz").write_bytes(gzip.compress(Path("site/river.html").read_bytes()))
+    assert clean("river.html.gz").output == RIVER
+    assert clean("river.html.gz", "-o", "out/").exit_code == 0
+    assert texts(folder / "out") == {"river.txt": RIVER}
 
 
 def test_small_limits_are_told_in_bytes(folder: Path) -> None:

@@ -16,9 +16,9 @@ from mainmatter.clean import clean
 from mainmatter.cli import options
 from mainmatter.cli.printing import harmless, why_unwritable
 from mainmatter.cli.progress import progress
-from mainmatter.cli.sites import check_knows_sites, count_sites
+from mainmatter.cli.sites import check_has_sites, check_knows_sites, count_sites
 from mainmatter.files import write_whole
-from mainmatter.inputs import STANDARD_INPUT, Input, find_inputs
+from mainmatter.inputs import STANDARD_INPUT, Input, look_through
 from mainmatter.parallel import Failure, ordered_map
 from mainmatter.registry import FORMATS, split_name
 
@@ -79,7 +79,8 @@ def command(
 ) -> None:
     """Keep the main matter of pages.
 
-    INPUT is an HTML file, a plain-text dump (.txt), a folder of such, a URL, or - for standard input. The result goes
+    INPUT is an HTML file, which gzip may have packed, a plain-text dump (.txt), a folder of such, a URL, or - for
+    standard input. Collections of pages (WARC, JSONL, Parquet) are for: mainmatter corpus. The result goes
     to standard output, where JSON of several pages or of a folder is one object a line, or with -o to a file or folder.
     A page that cannot be cleaned, or whose result cannot be written, is named on standard error, and the exit code is
     then 1.
@@ -87,7 +88,10 @@ def command(
     --dial, --comments and --without set parameters of the method, if it has them, and win over those in its name.
     """
     parameters = options.to_parameters(method, dial, comments, without)  # complain before any work
-    found = find_inputs(inputs, input_format)
+    if not site_templates:
+        check_has_sites(method)
+    looked_through = look_through(inputs, input_format)
+    found = looked_through.inputs
     if url is not None and len(found) > 1:
         raise click.BadParameter(
             f"there are {len(found)} pages, and they cannot all come from {url}", param_hint="--url"
@@ -107,6 +111,8 @@ def command(
         failed = _run(task, found, targets, url, workers)
     if len(found) > 1:
         _say_summary(len(found), failed, output)
+    if passed_over := looked_through.why_passed_over():
+        click.echo(passed_over, err=True)
     if failed:
         click.get_current_context().exit(1)
 

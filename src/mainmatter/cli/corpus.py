@@ -17,6 +17,8 @@ from mainmatter.corpus.filters import Filters
 from mainmatter.corpus.folder import REJECTS
 from mainmatter.corpus.job import DEFAULT_MEMORY, DEFAULT_SECONDS, Job
 from mainmatter.corpus.readers import SHARD_SIZE
+from mainmatter.corpus.readers.find import names_urls
+from mainmatter.interrupts import INTERRUPTED
 from mainmatter.limits import MEGABYTE
 from mainmatter.reports.corpus import corpus_report
 from mainmatter.reports.file import check_place, write_report
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from mainmatter.corpus.job import Duplicates, OutputFormat
     from mainmatter.corpus.summary import Summary
 
-INTERRUPTED = 130  # what a shell expects of a command that was ended by Ctrl-C
+_NOT_READ = frozenset(("damaged", "unreadable", "fetch"))  # for these reasons nothing was seen of a page
 _ABOVE_0 = click.FloatRange(min=0, min_open=True)
 
 
@@ -39,6 +41,7 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True)
 @click.option(
     "-f", "--format", "format_", type=click.Choice(["parquet", "jsonl"]), default="parquet", show_default=True
 )
+@options.fields
 @click.option("--blocks", is_flag=True, help="Give all blocks of each page, too, with their labels and scores.")
 @click.option("--language", "languages", multiple=True, metavar="CODE", help="Keep only these, such as de; repeatable.")
 @click.option("--min-words", type=click.IntRange(min=0), default=0, metavar="N", help="Drop pages with fewer words.")
@@ -96,6 +99,9 @@ def command(
     comments: str | None,
     without: tuple[str, ...],
     format_: OutputFormat,
+    html_field: str,
+    url_field: str,
+    id_field: str,
     blocks: bool,
     languages: tuple[str, ...],
     min_words: int,
@@ -122,8 +128,8 @@ def command(
     A run that was interrupted or killed goes on when the same command is run again. The output is the same, whatever
     the number of workers. A page that hangs, crashes or eats memory is a reject, and the run goes on.
 
-    Exit codes: 0 the corpus is complete, whatever was rejected; 1 it is not, or the input holds no page at all; 130
-    interrupted.
+    Exit codes: 0 the corpus is complete, whatever was rejected; 1 it is not, or the input holds no page at all, or none
+    that could be read or fetched; 130 interrupted.
     """
     job = Job(
         method=method,
@@ -137,12 +143,17 @@ def command(
         duplicates=drop_duplicates or "",
         site_templates=site_templates,
         shard_size=_to_bytes(shard_size, "--shard-size"),
+        html_field=html_field,
+        url_field=url_field,
+        id_field=id_field,
     )
     if report is not None:
         check_place(report)
+    if robots and not names_urls(inputs):
+        click.echo("--robots changes nothing here: no input is a list of URLs, so nothing is fetched", err=True)
     context = click.get_current_context()
     try:
-        with show_progress() as tell:
+        with show_progress(engine) as tell:
             summary = build_corpus(inputs, output, job, engine=engine, workers=workers, restart=restart, report=tell)
     except KeyboardInterrupt:
         click.echo("interrupted; run the same command again to go on", err=True)
@@ -151,8 +162,9 @@ def command(
     if report is not None:
         write_report(report, corpus_report(output))
         click.echo(f"report: {report}")
-    if not summary.pages:
-        click.echo("Error: the input holds no page", err=True)
+    problem = _why_no_page(summary)
+    if problem:
+        click.echo(f"Error: {problem}", err=True)
         context.exit(1)
 
 
@@ -160,6 +172,15 @@ def _to_bytes(megabytes: float, option: str) -> int:
     if not math.isfinite(megabytes):
         raise click.BadParameter(f"{megabytes} is no size", param_hint=option)
     return max(1, int(megabytes * MEGABYTE))
+
+
+def _why_no_page(summary: Summary) -> str:
+    """What is wrong with an input of which no page was ever seen; "" if one was."""
+    if not summary.pages:
+        return "the input holds no page"
+    if summary.kept or not summary.rejects.keys() <= _NOT_READ:
+        return ""
+    return f"no page of the input could be read or fetched; {storage.join(summary.out, REJECTS)} says why"
 
 
 def _say(summary: Summary) -> None:

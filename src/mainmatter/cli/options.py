@@ -121,6 +121,18 @@ def _takes(method: str, parameter: str) -> bool:
         return False
 
 
+def fields(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that name the fields of JSONL and the columns of Parquet."""
+    of = "Of JSONL and Parquet: the field with the"
+    for decorate in (
+        click.option("--id-field", default="", metavar="NAME", help=f"{of} page's id, likewise."),
+        click.option("--url-field", default="", metavar="NAME", help=f"{of} page's URL, likewise."),
+        click.option("--html-field", default="", metavar="NAME", help=f"{of} page, if it has no usual name."),
+    ):
+        command = decorate(command)
+    return command
+
+
 def to_limits(max_size: float) -> Limits:
     """The limits for pages of at most so many megabytes."""
     if not math.isfinite(max_size):

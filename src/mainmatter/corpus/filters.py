@@ -62,11 +62,6 @@ class Filters:
             if type(choice) is not bool:
                 raise InputError(f"{name} is true or false, not {choice!r}")
 
-    @property
-    def need_language(self) -> bool:
-        """Whether a page's language has to be identified."""
-        return bool(self.languages) or self.min_language_score > 0
-
     def why_dropped(self, record: Record, row: Mapping[str, object]) -> tuple[str, str] | None:
         """Why a page is left out.
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from mainmatter.corpus.duplicates import check_kind
 from mainmatter.corpus.filters import Filters
-from mainmatter.corpus.readers import SHARD_SIZE
-from mainmatter.corpus.templates import check_method
+from mainmatter.corpus.readers import SHARD_SIZE, FieldNames
+from mainmatter.corpus.templates import check_has_templates, check_method
 from mainmatter.errors import InputError
 from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE
 from mainmatter.registry import DEFAULT_METHOD, get_method
@@ -41,6 +41,10 @@ class Job:
         duplicates: which pages to drop as repetitions of an earlier one: "exact", "i-match" or "near"; "" for none.
         site_templates: whether to find out first what each site repeats on its pages.
         shard_size: how many bytes of input make a shard, about.
+        html_field: the field of JSONL, or the column of Parquet, that holds the page; "" for the usual names, which
+            docs/guide/corpus.md lists. It may hold HTML or plain text, which has no tag.
+        url_field: likewise its URL.
+        id_field: likewise its id.
     """
 
     method: str = DEFAULT_METHOD
@@ -54,6 +58,14 @@ class Job:
     duplicates: Duplicates = ""
     site_templates: bool = False
     shard_size: int = SHARD_SIZE
+    html_field: str = ""
+    url_field: str = ""
+    id_field: str = ""
+
+    @property
+    def field_names(self) -> FieldNames:
+        """The fields of JSONL and Parquet that hold what."""
+        return FieldNames(self.html_field, self.url_field, self.id_field)
 
     @property
     def stages(self) -> tuple[str, ...]:
@@ -76,11 +88,16 @@ class Job:
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise InputError(f"{name} is a number above 0, not {value!r}")
+        for name in ("html_field", "url_field", "id_field"):
+            if not isinstance(getattr(self, name), str):
+                raise InputError(f"{name} is the name of a field, not {getattr(self, name)!r}")
         if self.duplicates:
             check_kind(self.duplicates)
         get_method(self.method, **self.parameters)
         if self.site_templates:
             check_method(self.method, self.parameters)
+        else:
+            check_has_templates(self.method)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON can hold it."""

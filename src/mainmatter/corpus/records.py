@@ -26,6 +26,9 @@ class Slice:
             in a list of URLs, of a file in `files`. What begins at or after `start` and before `end` belongs to it.
         end: where it ends, not included.
         files: for "files": the files of the slice, relative to `path`.
+        html_field: for "jsonl" and "parquet": the field or column of the page; "" for one of the names that are known.
+        url_field: likewise of its URL.
+        id_field: likewise of its id.
     """
 
     kind: SourceKind
@@ -33,6 +36,9 @@ class Slice:
     start: int
     end: int
     files: tuple[str, ...] = ()
+    html_field: str = ""
+    url_field: str = ""
+    id_field: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,8 @@ class Reject:
 class Skipped:
     """A record of an archive that is no page and never was one: a request, the archive's description, a DNS answer.
 
-    It is counted by its type, and not listed among the rejects.
+    Or a line of a list that repeats an earlier URL, or a file of a folder that is something else. It is counted by its
+    type, and not listed among the rejects.
     """
 
     type: str

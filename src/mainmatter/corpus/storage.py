@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import stat
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ _SCHEME = re.compile(r"[A-Za-z][\w+.-]*(::[A-Za-z][\w+.-]*)*://")
 _PAUSES = (0.5, 2.0)  # seconds before a remote read is tried again
 _READ_AHEAD = 4 << 20  # bytes; s3fs would fetch 50 MB where an archive is only looked at
 _OBJECT_STORES = frozenset("abfs abfss adl az gcs gs s3 s3a".split())  # have no folders; making one makes a bucket
+NOWHERE = "leads nowhere"
 _STAMPS = ("ETag", "etag", "mtime", "LastModified", "last_modified", "updated", "created")  # by file system
 
 
@@ -34,7 +36,8 @@ class Facts:
     Attributes:
         path: its path, as it was given.
         size: its size in bytes; of a folder, that of all files together.
-        stamp: its date of change, its ETag or, for a folder, a digest of its files'; "" where nothing is known.
+        stamp: its date of change, its ETag or, for a folder, a digest of its files'; "" where nothing is known, and
+            `NOWHERE` of a link that leads nowhere.
     """
 
     path: str
@@ -177,6 +180,7 @@ def list_files(folder: str) -> list[tuple[str, Facts]]:
     """All files below a folder, sorted: the path relative to it, with `/`, and what `facts` says.
 
     Folders whose name begins with a dot are left out, and links to folders are not followed, so loops are harmless.
+    Links that lead nowhere are in the list; pipes and devices are not.
 
     Raises:
         InputError: the folder cannot be listed.
@@ -204,11 +208,24 @@ def _list_here(folder: str) -> Iterator[tuple[str, Facts]]:
 
     for parent, folders, names in os.walk(root, onerror=refuse):
         folders[:] = (name for name in folders if not name.startswith("."))  # where os.walk goes next
+        below = os.path.relpath(parent, root).replace(os.sep, "/")
         for name in names:
-            path = os.path.join(parent, name)  # noqa: PTH118 - a Path for each of a million files takes long
-            if Path(path).is_file():  # no device, no broken link
-                relative = os.path.relpath(path, root).replace(os.sep, "/")
-                yield relative, facts(path)
+            found = _facts_of_file(os.path.join(parent, name))  # noqa: PTH118 - a Path for each of a million takes long
+            if found is not None:
+                yield name if below == "." else f"{below}/{name}", found
+
+
+def _facts_of_file(path: str) -> Facts | None:
+    """What is known of a file, or of a link that leads nowhere; None for pipes and devices, and what is gone again."""
+    try:
+        state = os.stat(path)  # noqa: PTH116
+    except OSError as error:
+        if os.path.islink(path):  # noqa: PTH114
+            return Facts(path, 0, NOWHERE)
+        if isinstance(error, FileNotFoundError):
+            return None
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    return Facts(path, state.st_size, str(state.st_mtime_ns)) if stat.S_ISREG(state.st_mode) else None
 
 
 def _list_remote(folder: str) -> Iterator[tuple[str, Facts]]:

@@ -14,7 +14,7 @@ import pytest
 
 from crawl_archives import gz, page, zst
 from mainmatter.corpus.readers import find_shards, input_facts, read_slice
-from mainmatter.corpus.records import Read, Record, Reject, Slice
+from mainmatter.corpus.records import Read, Record, Reject, Skipped, Slice
 from mainmatter.corpus.storage import Facts, join, write_whole
 from mainmatter.errors import InputError, MissingExtra
 from mainmatter.limits import Limits
@@ -86,10 +86,14 @@ def test_plan_travels_as_json() -> None:
         ("crawl.gz", ARCHIVE, "warc"),
         ("crawl.bin", zst(page(1)), "warc"),
         ("rows", b'{"text": "x"}\n', "jsonl"),
+        ("rows.json", b'[\n{"text": "x"}]\n', "jsonl"),
+        ("rows.json", b'{\n "text": "x"\n}\n', "jsonl"),
         ("rows.json.gz", gzip.compress(b'{"text": "x"}\n', mtime=0), "jsonl"),
         ("list.txt", b"# pages\n\nhttps://a.example/\nhttp://b.example/\n", "urls"),
         ("list.urls", b"", "urls"),
+        ("list.txt", b"https://a.example/\nhtp:/b.example\nhttps://c.example/\n", "urls"),
         ("words.txt", b"https://a.example/ is a page\n", "files"),
+        ("words.txt", b"A page of links\nhttps://a.example/\nAnother\nhttps://b.example/\n", "files"),
         ("words.txt", b"", "files"),
         ("words.txt", b'{"a": 1}', "files"),
         ("saved.page", b"<p>x", "files"),
@@ -146,7 +150,8 @@ def test_folder_with_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     write("site/e.css")
     Path("site/loop").symlink_to("..")
     reads = read_all("site")
-    assert ids(reads) == ["a.html.gz", "b.HTML", "sub/c.txt", "row", *NAMES]
+    assert ids(reads) == ["a.html.gz", "b.HTML", "sub/c.txt", "", "row", *NAMES]
+    assert reads[3] == Skipped("other-file", "site", 3)
     assert isinstance(reads[0], Record)
     assert reads[0].page.html == b"<p>packed"
     assert (reads[0].source, reads[0].position) == ("site", 0)
@@ -154,6 +159,63 @@ def test_folder_with_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (reads[2].page.format, reads[2].position) == ("text", 2)
     for shard_size in (1, 5, 100, 500):
         assert read_all("site", shard_size=shard_size) == reads
+
+
+def test_no_file_of_a_folder_is_lost_without_a_word() -> None:
+    write("site/z.html")
+    write("site/noending", b"<!DOCTYPE html><p>x")
+    write("site/index.php?id=5", gzip.compress(b"<html><p>x", mtime=0))
+    write("site/picture.png", b"\x89PNG\r\n\x1a\n")
+    write("site/readme.md", b"<p>HTML at the top of Markdown")
+    write("site/notes", b"words")
+    write("site/crawl", ARCHIVE)
+    for name in ("gone.html", "gone", "gone.warc.gz"):
+        Path(f"site/{name}").symlink_to("nowhere")
+    reads = read_all("site")
+    by_name = dict(zip(("gone", "gone.html", "gone.warc.gz", "z.html"), reads, strict=False))
+    assert [read.reason for read in by_name.values() if isinstance(read, Reject)] == ["unreadable"] * 3
+    assert ids(reads)[3:] == ["z.html", "not-a-page", "index.php?id=5", "noending", "", "", ""]
+    assert {read.type for read in reads if isinstance(read, Skipped)} == {"other-file"}
+    archive = reads[4]
+    assert isinstance(archive, Reject)
+    assert archive.detail == (
+        "is a WARC archive, not a web page; name it itself, or give it an ending that tells so, such as .warc.gz or "
+        ".parquet"
+    )
+    assert [read.position for read in reads] == list(range(10))
+    for shard_size in (1, 5, 100):
+        assert read_all("site", shard_size=shard_size) == reads
+
+
+def test_planning_reads_no_file_of_a_folder_that_has_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a.html", "noending", "b.png"):
+        write(f"site/{name}")
+    monkeypatch.setattr("mainmatter.corpus.readers.find.open_input", None)
+    ((one,),) = find_shards(["site"])
+    assert one.files == ("a.html", "b.png", "noending")
+
+
+def test_large_files_that_may_be_no_pages_make_no_shards() -> None:
+    write("site/a.html")
+    for i in range(5):
+        write(f"site/{i}.mp4", b"\0" * 1_000_000)
+    assert len(find_shards(["site"], 2_000_000)) == 1
+
+
+def test_folder_without_a_page() -> None:
+    write("site/a.png", b"<p>x")
+    write("site/b", b"words")
+    with pytest.raises(InputError, match=r"^site: holds nothing to read; looked for .* \.xhtml, and for HTML in files"):
+        find_shards(["site"])
+    write("site/c")
+    assert ids(read_all("site")) == ["", "", "c"]
+
+
+def test_data_is_not_taken_for_a_page() -> None:
+    write("site/a.html", b'{"html": "<p>x"}')
+    write("site/b.htm", b"WARC/1.0\r\n")
+    write("site/c.txt", b'{"quoted": 1}, said the page')
+    assert ids(read_all("site")) == ["not-a-page", "not-a-page", "c.txt"]
 
 
 def test_going_on_in_a_folder() -> None:
@@ -263,6 +325,14 @@ def test_list_of_urls_is_fetched() -> None:
         assert page_itself == [[Slice("urls", lines[1], 0, 1)]]
         assert ids(list(read_slice(page_itself[0][0]))) == [lines[1]]
         assert list(read_slice(page_itself[0][0], start=1)) == []
+
+
+def test_a_bad_line_of_a_list_in_a_text_file_is_named() -> None:
+    with serve({"/a": ("text/html", b"<p>a"), "/b": ("text/html", b"<p>b")}) as address:
+        reads = read_all(write("list.txt", f"{address}/a\nw.b.example\n{address}/b\n".encode()))
+    assert ids(reads) == [f"{address}/a", "damaged", f"{address}/b"]
+    assert isinstance(reads[1], Reject)
+    assert reads[1].detail == "line 2 is no URL: w.b.example"
 
 
 def test_what_robots_txt_forbids_is_not_fetched() -> None:

@@ -86,7 +86,8 @@ def test_halves_of_characters_do_not_get_through(tmp_path: Path) -> None:
         (b"[1]", "damaged", "is no JSON object"),
         (b"[" * 200_000, "too-large", "is too long for a page of 1,000 bytes"),
         (b'{"text": 5}', "damaged", "its field 'text' is a number, not text"),
-        (b'{"text": null}', "damaged", "its field 'text' is missing, not text"),
+        (b'{"text": null}', "damaged", "its field 'text' is empty (null)"),
+        (b'{"text": true}', "damaged", "its field 'text' is true or false, not text"),
         (b'{"words": "x"}', "damaged", "it has no field for the page; looked for html, "),
         (b'{"text": "' + b"x" * 1001 + b'"}', "too-large", "has more than 1,000 bytes"),
     ],
@@ -219,7 +220,7 @@ def test_parquet_with_all_columns(tmp_path: Path) -> None:
     assert isinstance(first, Record)
     assert first.page.html == "<p>ä"
     assert isinstance(second, Reject)
-    assert second.detail == "its field 'content' is missing, not text"
+    assert second.detail == "its field 'content' is empty (null)"
 
 
 def test_parquet_text_that_is_not_utf8(tmp_path: Path) -> None:

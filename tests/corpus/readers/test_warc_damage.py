@@ -109,6 +109,34 @@ def test_headers_that_run_into_the_next_record(tmp_path: Path) -> None:
     assert reads[2].position == len(PAGES[0]) + 60
 
 
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("length", [65_000, 66_000, 200_000])
+def test_headers_over_64_kilobytes_are_told_and_cost_one_record(tmp_path: Path, ending: str, length: int) -> None:
+    long = record(http(b"<p>x"), name="<urn:long>", url="http://a.example/?" + "a" * length)
+    records = [PAGES[0], long, *PAGES[2:]]
+    data = b"".join(gz(*records)) if ending == ".gz" else zst(*records) if ending == ".zst" else b"".join(records)
+    reads = read_bytes(tmp_path, data, f"a.warc{ending}")
+    if length == 65_000:
+        assert shape(reads) == [NAMES[0], "<urn:long>", *NAMES[2:]]
+        return
+    assert shape(reads) == [NAMES[0], "damaged", *NAMES[2:]]
+    assert isinstance(reads[1], Reject)
+    assert reads[1].detail == (
+        f"the record at byte {reads[1].position:,} is damaged: "
+        "its headers are longer than 64 KB: WARC-Target-URI goes on after that"
+    )
+    assert (reads[1].id, reads[1].url) == ("<urn:long>", None)
+    for size in (len(data) // 3, 1000):
+        assert read_bytes(tmp_path, data, f"a.warc{ending}", shard_size=size) == reads
+
+
+def test_what_only_looks_like_long_headers_is_no_record(tmp_path: Path) -> None:
+    rubbish = b"WARC/1.0\r\nWARC-Type: response\r\n" + b"and then some words \r\n" * 4000
+    reads = read_bytes(tmp_path, PAGES[0] + rubbish + b"".join(PAGES[1:]), "a.warc")
+    assert shape(reads) == [NAMES[0], "damaged", *NAMES[1:]]
+    assert rejected(reads[1])[1] == f"at byte {len(PAGES[0]):,}: what follows there is no record"
+
+
 @pytest.mark.parametrize("ends", [b"", b"\r\n", b"\r\n\r\n"])
 def test_records_without_the_empty_lines_after_them(tmp_path: Path, ends: bytes) -> None:
     data = b"".join(one.removesuffix(b"\r\n\r\n") + ends for one in PAGES)

@@ -21,6 +21,7 @@ from crawl_archives import (
     rejected,
     zst,
 )
+from mainmatter.clean import read as read_page
 from mainmatter.corpus.readers.streams import stream_io
 from mainmatter.corpus.records import Record, Reject, Skipped
 
@@ -114,6 +115,26 @@ def test_what_is_no_page_is_rejected(tmp_path: Path, block: bytes, reason: str, 
     assert rejected(read) == (reason, detail)
     assert isinstance(read, Reject)
     assert (read.id, read.url) == ("<urn:uuid:1>", "http://site.example/")
+
+
+def test_a_page_that_a_proxy_changed_is_one(tmp_path: Path) -> None:
+    read = read_one(tmp_path, record(http(b"<p>x</p>", status="203 Non-Authoritative Information")))
+    assert isinstance(read, Record)
+    assert read.page.html == b"<p>x</p>"
+
+
+def test_a_line_of_a_wet_record_is_a_block(tmp_path: Path) -> None:
+    lines = ["Home", "Contact", "The siren could be heard for eleven miles on a calm day, or so they say.", "Terms"]
+    told = {}
+    for kind, media_type in (("conversion", "text/plain"), ("conversion", "text/markdown"), ("resource", "text/plain")):
+        read = read_one(tmp_path, record("\n".join(lines).encode(), kind, media_type=media_type))
+        assert isinstance(read, Record)
+        told[kind, media_type] = read_page(read.page).texts
+    assert told == {
+        ("conversion", "text/plain"): lines,
+        ("conversion", "text/markdown"): [" ".join(lines)],
+        ("resource", "text/plain"): [" ".join(lines)],
+    }
 
 
 def test_revisit_is_a_reject_of_its_own(tmp_path: Path) -> None:

@@ -26,11 +26,13 @@ from mainmatter.corpus.readers.streams import (
 )
 from mainmatter.errors import InputError
 
-HEAD = 65_536  # no record's headers are longer
+HEAD = 65_536  # a record whose headers are longer is given up
 _SEARCH = 1_000_000
 _SIGN = b"WARC/"
 _DICTIONARY = b"\x5d\x2a\x4d\x18"
 _BLOCK = 128 * 1024 + 64  # the first block of a Zstandard frame, with its headers (RFC 8878, section 3.1.1.2.4)
+_FIRST_LINES = re.compile(rb"WARC/\d\.\d\r\n[\w-]+:")
+_HEADER = re.compile(rb"[\w-]+:|[ \t]")  # or the rest of the header before
 
 
 class Damage(Exception):
@@ -130,6 +132,23 @@ def record_length(data: bytes) -> int | None:
     return None
 
 
+def why_no_length(data: bytes) -> str:
+    """Why `record_length` finds none in what should be a record's beginning."""
+    if not _has_long_headers(data):
+        return "it has no headers that can be read"
+    name = data[: HEAD - 2].rpartition(b"\r\n")[2].partition(b":")[0].decode("ascii", "replace")
+    return f"its headers are longer than {HEAD // 1024} KB: {name[:100]} goes on after that"
+
+
+def _has_long_headers(data: bytes) -> bool:
+    """Whether data begin with headers as a record has them, and nothing else follows as far as headers are read."""
+    head = data[:HEAD]
+    if len(head) < HEAD or b"\r\n\r\n" in head or head.lower().count(b"\r\nwarc-type:") != 1:
+        return False
+    lines = head.split(b"\r\n")[:-1]
+    return _FIRST_LINES.match(head) is not None and all(_HEADER.match(line) for line in lines[1:])
+
+
 class _Searching(ABC):
     """Finds members by the magic number that they begin with."""
 
@@ -167,9 +186,6 @@ class _Searching(ABC):
         return None
 
 
-_FIRST_LINES = re.compile(rb"WARC/\d\.\d\r\n[\w-]+:")
-
-
 class Plain(_Searching):
     """Nothing is packed; a member is a record."""
 
@@ -189,7 +205,9 @@ class Plain(_Searching):
         if b"\r\n\r\n" not in data:
             data += read_fully(self.file, HEAD - len(data))
         head, blank_line, _ = data.partition(b"\r\n\r\n")
-        return bool(blank_line) and b"warc-type:" in head.lower() and record_length(data) is not None
+        if not blank_line:
+            return _has_long_headers(data)
+        return b"warc-type:" in head.lower() and record_length(data) is not None
 
     def member_at(self, place: int, most: int, enough: int | None = None) -> Member:  # noqa: ARG002 - no need
         """See `Container`."""
@@ -197,7 +215,7 @@ class Plain(_Searching):
         data = read_fully(self.file, HEAD)
         length = record_length(data)
         if length is None:
-            return Member(data, len(data), None, "it has no headers that can be read")
+            return Member(data, len(data), None, why_no_length(data))
         self.file.seek(place + length - 1)
         last, after = self.file.read(1), self.file.read(4)
         if not last:

@@ -3,19 +3,41 @@
 from __future__ import annotations
 
 import hashlib
+import sys
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from mainmatter.corpus.readers import urls
+from mainmatter.corpus.readers.built import without_run_files
 from mainmatter.corpus.readers.containers import container_of, is_packed_whole
-from mainmatter.corpus.readers.files import ending, printable, without_packing
-from mainmatter.corpus.readers.jsonl import is_packed
+from mainmatter.corpus.readers.fields import FieldNames
+from mainmatter.corpus.readers.files import ending, looks_like_page, printable, without_packing
+from mainmatter.corpus.readers.jsonl import can_be_split
 from mainmatter.corpus.readers.parquet import find_row_groups
 from mainmatter.corpus.readers.streams import GZIP_MAGIC, ZSTD_MAGIC, Unpacked, read_fully
 from mainmatter.corpus.records import Slice
-from mainmatter.corpus.storage import Facts, exists, facts, is_folder, is_special, join, list_files, open_input
+from mainmatter.corpus.storage import (
+    NOWHERE,
+    Facts,
+    exists,
+    facts,
+    is_folder,
+    is_special,
+    join,
+    list_files,
+    open_input,
+)
 from mainmatter.errors import InputError
 from mainmatter.fetch import is_url
-from mainmatter.inputs import DUMP_ENDINGS, MAGIC_NUMBERS, PAGE_ENDINGS
+from mainmatter.inputs import (
+    DUMP_ENDINGS,
+    OTHER_ENDINGS,
+    PAGE_ENDINGS,
+    SNIFFED,
+    STANDARD_INPUT,
+    begins_as_json,
+    what_else,
+)
 from mainmatter.limits import MEGABYTE
 
 if TYPE_CHECKING:
@@ -26,6 +48,8 @@ if TYPE_CHECKING:
 SHARD_SIZE = 64 * MEGABYTE
 _URLS = 100  # in a slice: each takes seconds
 _FILES = 10_000  # in a slice, however small they are
+_OTHER_WEIGHT = 200_000  # bytes at most, of a file that may be no page: of most, little is read
+_LOOKED_AT = 1000  # files of a folder that has no other pages
 _KINDS: dict[str, SourceKind] = {
     ".warc": "warc",
     ".wet": "wet",
@@ -41,36 +65,74 @@ _KNOWN = "archives (.warc, .wet), .jsonl, .parquet, lists of URLs (.urls), pages
 _Weighed = tuple[Slice, int]  # a slice, and how many bytes it takes about
 
 
-def find_shards(inputs: Sequence[str], shard_size: int = SHARD_SIZE) -> list[list[Slice]]:
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is wanted of planning, and what was found to be wrong with tables, which whoever reads them tells."""
+
+    shard_size: int
+    fields: FieldNames
+    problems: list[InputError] = field(default_factory=list)
+
+    def slice(self, kind: SourceKind, path: str, start: int, end: int) -> Slice:
+        """A slice of an input that may have fields."""
+        html, url, id_ = self.fields if kind in ("jsonl", "parquet") else FieldNames()
+        return Slice(kind, path, start, end, html_field=html, url_field=url, id_field=id_)
+
+
+def find_shards(
+    inputs: Sequence[str],
+    shard_size: int = SHARD_SIZE,
+    fields: FieldNames = FieldNames(),  # noqa: B008 - it cannot be changed
+) -> list[list[Slice]]:
     """Plan the reading of inputs: shards of slices, the same for the same inputs, however many read them.
 
     Large archives, JSONL and Parquet files are split into ranges, and what is small is put together. JSONL files that
-    are packed and archives that are packed as one piece cannot be split. An input that is named twice is read once.
+    are packed, arrays, and archives that are packed as one piece cannot be split. An input that is named twice is read
+    once.
 
     Args:
         inputs: files, folders and URLs, here or anywhere that fsspec reaches. A folder stands for the pages, dumps,
             archives, JSONL, Parquet files and lists of URLs (.urls) below it, but not in folders whose name begins
-            with a dot. A file may have any name: without a known ending its content tells what it is. A text file
-            is a list of URLs if all lines of its beginning are. The URL of an archive (https://.../a.warc.gz) is
-            read in ranges; any other URL is a page to fetch.
+            with a dot; of a corpus that `build_corpus` wrote, for its parts. A file may have any name: without a known
+            ending its content tells what it is. A text file is a list of URLs if more than half of the lines of its
+            beginning are. The URL of an archive (https://.../a.warc.gz) is read in ranges; any other URL is a page
+            to fetch.
+            In a folder, files whose ending tells nothing are in the plan, too: those that begin as HTML does are
+            pages, and others are skipped when they are read.
         shard_size: about how many bytes, as they lie in the files, make a shard.
+        fields: the fields of JSONL and Parquet that hold the page, its URL and its id, where they have other names
+            than the usual ones (fields.py).
 
     Raises:
-        InputError: an input does not exist, or is nothing that can be read.
+        InputError: an input does not exist, or is nothing that can be read, or all of them are tables without a column
+            for the page; one such table among others is a reject when it is read.
         MissingExtra: it needs a package that is not installed.
     """
     if shard_size < 1:
         raise InputError(f"a shard's size must be at least 1 byte, not {shard_size}")
     shards: list[list[Slice]] = []
     weight = 0
+    wanted = _Wanted(shard_size, fields)
     for name in dict.fromkeys(inputs):
-        for one, size in _find(name, shard_size):
+        for one, size in _find(name, wanted):
             if not shards or weight + size > shard_size:
                 shards.append([])
                 weight = 0
             shards[-1].append(one)
             weight += size
+    if wanted.problems and len(wanted.problems) == sum(map(len, shards)):
+        raise wanted.problems[0]
     return shards
+
+
+def names_urls(inputs: Sequence[str]) -> bool:
+    """Whether anything is to be fetched: an input is a URL or a list of URLs, or a folder that holds one.
+
+    Raises:
+        InputError: an input does not exist, or is nothing that can be read.
+    """
+    wanted = _Wanted(sys.maxsize, FieldNames())
+    return any(one.kind == "urls" for name in dict.fromkeys(inputs) for one, _ in _find(name, wanted))
 
 
 def input_facts(inputs: Sequence[str]) -> list[Facts]:
@@ -96,13 +158,15 @@ def _facts_of(name: str) -> Facts:
     return Facts(name, size, digest.hexdigest())
 
 
-def _find(name: str, shard_size: int) -> Iterator[_Weighed]:
+def _find(name: str, wanted: _Wanted) -> Iterator[_Weighed]:
     if not name:  # as a path that would be the current folder
         raise InputError("an input's name is empty; name a file, a folder or a URL")
+    if name == STANDARD_INPUT:
+        raise InputError("-: standard input is not read, for it cannot be read in parts; write it to a file first")
     if _is_page_to_fetch(name):
-        yield Slice("urls", name, 0, 1), shard_size
+        yield Slice("urls", name, 0, 1), wanted.shard_size
     elif is_folder(name):
-        yield from _find_in_folder(name, shard_size)
+        yield from _find_in_folder(name, wanted)
     elif not exists(name):
         raise InputError(f"{name}: no such file or folder")
     elif is_special(name):
@@ -112,7 +176,7 @@ def _find(name: str, shard_size: int) -> Iterator[_Weighed]:
         if kind == "files":
             yield Slice("files", "", 0, 1, (name,)), facts(name).size
         else:
-            yield from _split(kind, name, shard_size)
+            yield from _split(kind, name, wanted)
 
 
 def _is_page_to_fetch(name: str) -> bool:
@@ -132,37 +196,61 @@ def _kind_of_name(name: str) -> SourceKind | None:
 
 def _kind_of_content(name: str) -> SourceKind:
     """What a file is by how it begins."""
-    with open_input(name) as file:
-        head = read_fully(file, 4096)
-        if head.startswith((GZIP_MAGIC, ZSTD_MAGIC)):
-            head = read_fully(cast("BinaryIO", Unpacked(file)), 4096)
+    head = _head(name, 4096)
     if head.startswith(b"WARC/"):
         return "warc"
     if head.startswith(b"PAR1"):
         return "parquet"
-    if head.lstrip().startswith(b'{"') and ending(without_packing(name)) not in DUMP_ENDINGS:
+    if begins_as_json(head) and ending(without_packing(name)) not in DUMP_ENDINGS:
         return "jsonl"
-    for number, words in MAGIC_NUMBERS.items():
-        if head.startswith(number):
-            raise InputError(f"{name}: is {words}; mainmatter reads {_KNOWN}")
+    if words := what_else(head, is_text=True):
+        raise InputError(f"{name}: is {words}; mainmatter reads {_KNOWN}")
     return "urls" if urls.is_list_of_urls(name) else "files"
 
 
-def _find_in_folder(folder: str, shard_size: int) -> Iterator[_Weighed]:
-    """The pages first, then the other files, each sorted."""
+def _find_in_folder(folder: str, wanted: _Wanted) -> Iterator[_Weighed]:
+    """The pages first, then what may be pages and is skipped if it is not, then the other files, each sorted."""
     pages: list[tuple[str, int]] = []
+    perhaps: list[tuple[str, int]] = []
     others: list[tuple[SourceKind, str]] = []
-    for relative, one in list_files(folder):
+    for relative, one in without_run_files(folder, list_files(folder)):
         kind = _kind_of_name(relative)
-        if kind not in (None, "files"):
-            others.append((kind, join(folder, *relative.split("/"))))
-        elif ending(without_packing(relative)) in _PAGES:
+        if kind == "files" or one.stamp == NOWHERE or ending(without_packing(relative)) in DUMP_ENDINGS:
             pages.append((relative, one.size))
-    if not pages and not others:
-        raise InputError(f"{folder}: holds nothing to read; looked for {_KNOWN}: {' '.join(sorted(_PAGES))}")
-    yield from _group_pages(folder, pages, shard_size)
+        elif kind is not None:
+            others.append((kind, join(folder, *relative.split("/"))))
+        else:
+            perhaps.append((relative, min(one.size, _OTHER_WEIGHT)))
+    if not pages and not others and not _has_page(folder, perhaps):
+        raise InputError(
+            f"{folder}: holds nothing to read; looked for {_KNOWN}: {' '.join(sorted(_PAGES))}, and for HTML in files "
+            "without a known ending"
+        )
+    yield from _group_pages(folder, [*pages, *perhaps], wanted.shard_size)
     for kind, path in others:
-        yield from _split(kind, path, shard_size)
+        yield from _split(kind, path, wanted)
+
+
+def _has_page(folder: str, files: Sequence[tuple[str, int]]) -> bool:
+    """Whether there is a page among files whose endings do not tell; of many, only some are looked at."""
+    unknown = [name for name, _ in files if ending(without_packing(name)) not in OTHER_ENDINGS]
+    for name in unknown[:_LOOKED_AT]:
+        try:
+            head = _head(join(folder, *name.split("/")), SNIFFED)
+        except (InputError, OSError):  # told when it is read
+            return True
+        if looks_like_page(head):
+            return True
+    return len(unknown) > _LOOKED_AT
+
+
+def _head(name: str, size: int) -> bytes:
+    """How a file begins, unpacked if it is packed."""
+    with open_input(name) as file:
+        head = read_fully(file, size)
+        if head.startswith((GZIP_MAGIC, ZSTD_MAGIC)):
+            head = read_fully(cast("BinaryIO", Unpacked(file)), size)
+        return head
 
 
 def _group_pages(folder: str, pages: Iterable[tuple[str, int]], shard_size: int) -> Iterator[_Weighed]:
@@ -178,45 +266,50 @@ def _group_pages(folder: str, pages: Iterable[tuple[str, int]], shard_size: int)
         yield Slice("files", folder, start, start + len(group), tuple(group)), weight
 
 
-def _split(kind: SourceKind, path: str, shard_size: int) -> Iterator[_Weighed]:
+def _split(kind: SourceKind, path: str, wanted: _Wanted) -> Iterator[_Weighed]:
     if kind == "parquet":
-        yield from _split_rows(path, shard_size)
+        yield from _split_rows(path, wanted)
     elif kind == "urls":
         lines = urls.count_lines(path)
         for start in range(0, lines, _URLS):
-            yield Slice("urls", path, start, min(start + _URLS, lines)), shard_size
+            yield Slice("urls", path, start, min(start + _URLS, lines)), wanted.shard_size
     else:
-        yield from _split_bytes(kind, path, shard_size)
+        yield from _split_bytes(kind, path, wanted)
 
 
-def _split_bytes(kind: SourceKind, path: str, shard_size: int) -> Iterator[_Weighed]:
+def _split_bytes(kind: SourceKind, path: str, wanted: _Wanted) -> Iterator[_Weighed]:
     """Ranges of nearly equal length. Even an empty file has one: whoever reads it says that it is empty."""
     size = facts(path).size
-    parts = max(1, -(-size // shard_size))
+    parts = max(1, -(-size // wanted.shard_size))
     if parts > 1 and not _can_be_split(kind, path):
         parts = 1
     for i in range(parts):
         start, end = size * i // parts, size * (i + 1) // parts
-        yield Slice(kind, path, start, end), end - start
+        yield wanted.slice(kind, path, start, end), end - start
 
 
 def _can_be_split(kind: SourceKind, path: str) -> bool:
     with open_input(path) as file:
         if kind == "jsonl":
-            return not is_packed(file)
+            return can_be_split(file)
         try:
             return not is_packed_whole(container_of(file, path))
         except InputError:  # told when it is read
             return False
 
 
-def _split_rows(path: str, shard_size: int) -> Iterator[_Weighed]:
+def _split_rows(path: str, wanted: _Wanted) -> Iterator[_Weighed]:
+    try:
+        groups = find_row_groups(path, wanted.fields)
+    except InputError as error:
+        wanted.problems.append(error)
+        groups = [(1, 0)]
     start = end = weight = 0
-    for rows, size in find_row_groups(path):
-        if end > start and weight + size > shard_size:
-            yield Slice("parquet", path, start, end), weight
+    for rows, size in groups:
+        if end > start and weight + size > wanted.shard_size:
+            yield wanted.slice("parquet", path, start, end), weight
             start, weight = end, 0
         end += rows
         weight += size
     if end > start:
-        yield Slice("parquet", path, start, end), weight
+        yield wanted.slice("parquet", path, start, end), weight

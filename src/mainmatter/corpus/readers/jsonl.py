@@ -1,13 +1,15 @@
-"""JSONL files, packed or not: one page a line."""
+"""JSONL files, packed or not: one page a line. Arrays of pages, and objects over several lines, are read too."""
 
 from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from mainmatter.corpus.readers.fields import find_names, to_read
+from mainmatter.corpus.readers.fields import FieldNames, find_names, names_of, to_read
+from mainmatter.corpus.readers.json_objects import find_objects
 from mainmatter.corpus.readers.streams import GZIP_MAGIC, ZSTD_MAGIC, Unpacked
 from mainmatter.corpus.records import Reject
 from mainmatter.corpus.storage import open_input
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 _BUFFER = 1_000_000
 _ROOM = 1_000_000  # for a line's other fields
+_NOT_LINES = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*\{|\{\s*\n)")
+_LOOKED_AT = 1000  # bytes
 
 
 def is_packed(file: BinaryIO) -> bool:
@@ -29,27 +33,74 @@ def is_packed(file: BinaryIO) -> bool:
     return file.read(4).startswith((GZIP_MAGIC, ZSTD_MAGIC))
 
 
+def can_be_split(file: BinaryIO) -> bool:
+    """Whether a file can be read in ranges: it is not packed, and has an object a line."""
+    if is_packed(file):
+        return False
+    file.seek(0)
+    return not _NOT_LINES.match(file.read(_LOOKED_AT))
+
+
 def read_jsonl(one: Slice, limits: Limits, start: int) -> Iterator[Read]:
     """The lines that begin at or after `start` in a range of a file.
 
-    Positions are offsets in the file; in a packed one, offsets in what it unpacks to.
+    Of a file that is an array, or has objects over several lines, the objects. Positions are offsets in the file; in a
+    packed one, offsets in what it unpacks to.
     """
     with open_input(one.path) as raw:
         unpacked = Unpacked(raw) if is_packed(raw) else None
         file = io.BufferedReader(cast("io.RawIOBase", unpacked or raw), _BUFFER)
         end = one.end if unpacked is None else sys.maxsize  # of what it unpacks to, nobody knows the length
-        place = _line_at(file, start, end)
-        while place < end:
-            line = file.readline(2 * limits.size + _ROOM)  # as JSON, characters may take more room
-            if not line:
-                break
-            is_long = not line.endswith(b"\n") and _skip_line(file, end)
-            read = _too_long(one.path, place, limits) if is_long else _read_line(line, one.path, place, limits)
+        file.seek(0)
+        is_lines = one.start > 0 or not _NOT_LINES.match(file.read(_LOOKED_AT))
+        last = start - 1
+        for place, read in (_read_lines if is_lines else _read_objects)(file, one, limits, start, end):
             if read is not None:
                 yield read
-            place = file.tell()
-        if unpacked is not None and unpacked.damage and place >= start:
-            yield Reject("damaged", f"the rest of the file cannot be unpacked: {unpacked.damage}", one.path, place)
+            last = place
+        if unpacked is not None and unpacked.damage and unpacked.tell() >= start:
+            detail = f"the rest of the file cannot be unpacked: {unpacked.damage}"
+            yield Reject("damaged", detail, one.path, max(last + 1, unpacked.tell()))
+
+
+def _read_lines(
+    file: io.BufferedReader[Any], one: Slice, limits: Limits, start: int, end: int
+) -> Iterator[tuple[int, Read | None]]:
+    """Lines with their places; None for an empty one."""
+    wanted = names_of(one)
+    place = _line_at(file, start, end)
+    while place < end:
+        line = file.readline(_most(limits))
+        if not line:
+            break
+        is_long = not line.endswith(b"\n") and _skip_line(file, end)
+        if is_long:
+            yield place, _too_long("line", one.path, place, limits)
+        else:
+            yield place, _read_line(line, "line", one.path, place, limits, wanted)
+        place = file.tell()
+
+
+def _read_objects(
+    file: io.BufferedReader[Any], one: Slice, limits: Limits, start: int, end: int
+) -> Iterator[tuple[int, Read | None]]:
+    """Objects with their places."""
+    wanted = names_of(one)
+    file.seek(0)
+    for place, data in find_objects(cast("BinaryIO", file), _most(limits)):
+        if place >= end:
+            return
+        if place < start:
+            continue
+        if data is None:
+            yield place, _too_long("object", one.path, place, limits)
+        else:
+            yield place, _read_line(data, "object", one.path, place, limits, wanted)
+
+
+def _most(limits: Limits) -> int:
+    """How long a line or an object may be: as JSON, characters may take more room."""
+    return 2 * limits.size + _ROOM
 
 
 def _line_at(file: io.BufferedReader[Any], start: int, end: int) -> int:
@@ -71,22 +122,22 @@ def _skip_line(file: io.BufferedReader[Any], end: int) -> bool:
     return is_anything
 
 
-def _too_long(source: str, position: int, limits: Limits) -> Reject:
-    detail = f"the line at byte {position:,} is too long for a page of {format_size(limits.size)}"
+def _too_long(what: str, source: str, position: int, limits: Limits) -> Reject:
+    detail = f"the {what} at byte {position:,} is too long for a page of {format_size(limits.size)}"
     return Reject("too-large", f"{detail}; raise the limit with --max-size", source, position)
 
 
-def _read_line(line: bytes, source: str, position: int, limits: Limits) -> Read | None:
+def _read_line(line: bytes, what: str, source: str, position: int, limits: Limits, wanted: FieldNames) -> Read | None:
     if not line.strip():
         return None
     try:
         row = _parse(line)
     except (ValueError, RecursionError) as error:
         why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        return Reject("damaged", f"the line at byte {position:,} is no JSON: {why}", source, position)
+        return Reject("damaged", f"the {what} at byte {position:,} is no JSON: {why}", source, position)
     if not isinstance(row, dict):
-        return Reject("damaged", f"the line at byte {position:,} is no JSON object", source, position)
-    return to_read(row, find_names(row), source, position, limits)
+        return Reject("damaged", f"the {what} at byte {position:,} is no JSON object", source, position)
+    return to_read(row, find_names(row, wanted), source, position, limits, wanted)
 
 
 def _parse(line: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds

@@ -49,6 +49,9 @@ _WORDS = {
 }
 # All other records are no pages and never were: warcinfo, request, metadata, continuation.
 _PAGES = frozenset(("response", "resource", "conversion"))
+# 203 is a 200 that a proxy changed (RFC 9110, section 15.3.4). All others are errors, redirects, a part of a page, or
+# the word of a server that there is none.
+_STATUSES = frozenset((200, 203))
 _NO_ANSWER = Answer(200, "", {}, 0)
 
 
@@ -96,8 +99,10 @@ class Found:
 def judge(found: Found, content: Content, limits: Limits) -> Read:
     """Tell whether a record is a page.
 
-    Pages are responses with status 200 and resources, if they are HTML or plain text, and conversions (WET), which
-    are plain text. A revisit says that a page was fetched again and had not changed; it has no content of its own.
+    Pages are responses with status 200 or 203 and resources, if they are HTML or plain text, and conversions (WET),
+    which are plain text, each line a block.
+
+    A revisit says that a page was fetched again and had not changed; it has no content of its own.
     """
     if found.type in _PAGES and not found.is_dns:
         if found.type == "response":
@@ -112,7 +117,7 @@ def _judge_answer(found: Found, content: Content, limits: Limits) -> Read:
     answer = read_answer(content)
     if answer.status == 0:
         return found.reject("damaged", "it has no HTTP header")
-    if answer.status != 200:
+    if answer.status not in _STATUSES:
         return found.reject("http-status", f"the server answered {answer.status} {answer.reason}".rstrip())
     return _judge_body(found, content, answer, answer.headers.get("content-type", ""), limits)
 
@@ -136,7 +141,8 @@ def _judge_body(found: Found, content: Content, answer: Answer, type_header: str
         words = _by_magic(body) or "neither HTML nor text"
         named = f"is called {media_type}, but " if media_type else ""
         return found.reject("not-a-page", f"{named}is {words}, not a web page")
-    page = Page(body, found.url, found.id, charset, form)
+    is_wet = found.type == "conversion" and media_type == "text/plain"
+    page = Page(body, found.url, found.id, charset, form, lines_are_blocks=is_wet)
     return Record(page, found.source, found.position, as_time(found.headers.get("warc-date")), answer.headers)
 
 

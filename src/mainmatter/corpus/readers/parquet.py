@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mainmatter.corpus.readers.fields import CONTENT_FIELDS, Names, find_names, to_read
+from mainmatter.corpus.readers.fields import FieldNames, Names, find_names, in_words, names_of, to_read, why_no_page
 from mainmatter.corpus.records import Reject
 from mainmatter.corpus.storage import open_input
 from mainmatter.errors import InputError, MissingExtra
@@ -20,13 +20,13 @@ _MOST_ROWS = 1000
 _BUFFER = 1_000_000
 
 
-def find_row_groups(path: str) -> list[tuple[int, int]]:
+def find_row_groups(path: str, wanted: FieldNames = FieldNames()) -> list[tuple[int, int]]:  # noqa: B008
     """The number of rows and the size in bytes of each row group.
 
     A damaged file is said to have one row: whoever reads it says what is wrong.
 
     Raises:
-        InputError: the file has no column for the page.
+        InputError: the file has no column for the page, or none of a name that is wanted.
         MissingExtra: pyarrow is not installed.
     """
     with open_input(path) as file:
@@ -34,7 +34,7 @@ def find_row_groups(path: str) -> list[tuple[int, int]]:
             table = _open(file, path)
         except InputError:
             return [(1, 0)]
-        _find_columns(table, path)
+        _find_columns(table, path, wanted)
         groups = [table.metadata.row_group(i) for i in range(table.metadata.num_row_groups)]
         return [(group.num_rows, _packed_size(group)) for group in groups]
 
@@ -44,7 +44,7 @@ def read_parquet(one: Slice, limits: Limits, start: int) -> Iterator[Read]:
     with open_input(one.path) as file:
         try:
             table = _open(file, one.path)
-            names = _find_columns(table, one.path)
+            names = _find_columns(table, one.path, names_of(one))
         except InputError as error:
             yield Reject("damaged", str(error), one.path, start)
             return
@@ -70,14 +70,14 @@ def _open(file: Any, path: str) -> Any:  # noqa: ANN401 - pyarrow has no types
         raise InputError(f"{path}: is no Parquet file, or a damaged one: {error}") from error
 
 
-def _find_columns(table: Any, path: str) -> Names:  # noqa: ANN401
+def _find_columns(table: Any, path: str, wanted: FieldNames) -> Names:  # noqa: ANN401
     columns = list(table.schema_arrow.names)
-    names = find_names(columns)
+    names = find_names(columns, wanted)
     if names.content is None:
-        raise InputError(
-            f"{path}: has no column for the page; looked for {', '.join(CONTENT_FIELDS)}, "
-            f"but its columns are {', '.join(columns) or 'none'}"
-        )
+        raise InputError(f"{path}: {why_no_page(columns, wanted, 'column')}")
+    for option, name, found in (("--url-field", wanted.url, names.url), ("--id-field", wanted.id, names.id)):
+        if name and found is None:
+            raise InputError(f"{path}: has no column {name!r} ({option}); its columns are {in_words(columns)}")
     return names
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+from datetime import UTC, datetime
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from mainmatter.corpus.readers.files import ending
-from mainmatter.corpus.records import Record, Reject
+from mainmatter.corpus.readers.times import as_time
+from mainmatter.corpus.records import Record, Reject, Skipped
 from mainmatter.corpus.robots import RobotsRules
 from mainmatter.corpus.storage import open_input
 from mainmatter.errors import FetchError, PageTooLarge
@@ -20,11 +23,16 @@ if TYPE_CHECKING:
     from mainmatter.limits import Limits
 
 LIST_ENDING = ".urls"
+REPEATED = "repeated-url"  # as what a line is counted that gives a URL again
 _LONGEST = 10_000  # bytes of a line; servers take less
 
 
 def is_list_of_urls(path: str) -> bool:
-    """Whether a file is a list of URLs: it ends in .urls, or all lines of its beginning are URLs or comments."""
+    """Whether a file is a list of URLs: it ends in .urls, or more than half of the lines of its beginning are URLs.
+
+    Empty lines and comments do not count. So a list with a misspelt line is still one, whose reader names the line; a
+    text that gives a URL below each of its sentences or titles is none.
+    """
     if ending(path) == LIST_ENDING:
         return True
     with open_input(path) as file:
@@ -33,7 +41,7 @@ def is_list_of_urls(path: str) -> bool:
     if len(head) == 20_000:
         lines = lines[:-1]  # it may be cut
     told = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
-    return bool(told) and all(is_url(line) and len(line.split()) == 1 for line in told)
+    return 2 * sum(is_url(line) and len(line.split()) == 1 for line in told) > len(told)
 
 
 def count_lines(path: str) -> int:
@@ -44,20 +52,35 @@ def count_lines(path: str) -> int:
 def read_urls(one: Slice, limits: Limits, start: int, robots: bool = False) -> Iterator[Read]:
     """Fetch the URLs of the lines from a number on; empty lines and those that begin with # are left out.
 
-    A slice whose path is itself the URL of a page stands for that page. With `robots`, what a site's robots.txt forbids
-    is not fetched.
+    A URL that an earlier line of the list gives, too, is not fetched again but skipped, so that ids are unique. A slice
+    whose path is itself the URL of a page stands for that page. With `robots`, what a site's robots.txt forbids is not
+    fetched.
 
     Raises:
         MissingExtra: protego, which reads robots.txt, is not installed.
     """
     rules = _rules() if robots else None
-    lines: Iterator[str] = iter((one.path,)) if is_page_url(one.path) else _lines(one.path)
-    for number, line in enumerate(lines):
-        if number >= one.end:
-            return
-        url = line.strip()
+    if is_page_url(one.path):
+        if start < one.end:
+            yield _fetch(one.path, one.path, 0, limits, rules)
+        return
+    lines = list(islice(map(str.strip, _lines(one.path)), one.start, one.end))
+    seen = _given_before(one, lines)
+    for number, url in enumerate(lines, one.start):
+        is_repeated = url in seen
+        if _can_be_fetched(url):
+            seen.add(url)
         if number >= start and url and not url.startswith("#"):
-            yield _fetch(url, one.path, number, limits, rules)
+            if is_repeated:
+                yield Skipped(REPEATED, one.path, number)
+            else:
+                yield _fetch(url, one.path, number, limits, rules)
+
+
+def _given_before(one: Slice, lines: list[str]) -> set[str]:
+    """Those URLs of a slice's lines that the list gives before the slice; a list may be too long to be remembered."""
+    urls = set(filter(_can_be_fetched, lines))
+    return {line for line in map(str.strip, islice(_lines(one.path), one.start)) if line in urls}
 
 
 def is_page_url(path: str) -> bool:
@@ -71,14 +94,19 @@ def _rules() -> RobotsRules:
     return RobotsRules()
 
 
+def _can_be_fetched(url: str) -> bool:
+    return is_url(url) and len(url.encode("utf-8", "replace")) < _LONGEST
+
+
 def _fetch(url: str, source: str, number: int, limits: Limits, rules: RobotsRules | None) -> Read:
-    if not is_url(url) or len(url.encode("utf-8", "replace")) >= _LONGEST:
+    if not _can_be_fetched(url):
         return Reject("damaged", f"line {number + 1} is no URL: {url[:100]}", source, number)
     why_not = rules.why_not(url) if rules else None
     if why_not is not None:
         return Reject("robots", why_not, source, number, url, url)
     try:
-        return Record(fetch(url, limits=limits), source, number)
+        time = as_time(datetime.now(UTC).replace(microsecond=0))
+        return Record(fetch(url, limits=limits), source, number, time)
     except FetchError as error:
         return Reject("fetch", str(error), source, number, url, url)
     except PageTooLarge as error:

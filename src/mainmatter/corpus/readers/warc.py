@@ -22,6 +22,7 @@ from mainmatter.corpus.readers.containers import (
     container_of,
     is_packed_whole,
     record_length,
+    why_no_length,
 )
 from mainmatter.corpus.readers.http_body import parse_headers
 from mainmatter.corpus.readers.judge import Found, judge
@@ -164,7 +165,7 @@ class _Range:
             length = record_length(data)
             found, content = _found(self.source, place + nth, data, length)
             if length is None:
-                yield _damaged(found, member.damage or "it has no headers that can be read")
+                yield _damaged(found, member.damage or why_no_length(data))
                 return
             left = member.length - offset - length
             after = member.data[offset + length : offset + length + 20].lstrip(b"\r\n")
@@ -202,8 +203,11 @@ def _headers(record: Any) -> Mapping[str, str]:  # noqa: ANN401 - FastWARC's
 
 def _found(source: str, position: int, data: bytes, length: int | None) -> tuple[Found, io.BytesIO]:
     """The record that data begin with, and as much of its content as there is."""
-    head, _, block = (data if length is None else data[:length]).partition(b"\r\n\r\n")
-    headers = parse_headers(head[:HEAD].decode("utf-8", "replace").split("\r\n")[1:])
+    head, blank_line, block = (data if length is None else data[:length]).partition(b"\r\n\r\n")
+    lines = head[:HEAD].decode("utf-8", "replace").split("\r\n")[1:]
+    if len(head) > HEAD or not blank_line:
+        lines = lines[:-1]  # it is cut: half of a URL is none
+    headers = parse_headers(lines)
     found = Found(source, position, headers, len(block) if length is None else length - len(head) - 4)
     return found, io.BytesIO(block)
 

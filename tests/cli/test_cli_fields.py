@@ -1,0 +1,55 @@
+"""The options that name the fields of JSONL and Parquet, in `mainmatter corpus` and `mainmatter annotations add`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from mainmatter.annotation import Store
+from mainmatter.cli import group
+from mainmatter.corpus import Job
+from mainmatter.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BODY = "<p>" + "The fog came in at four, and the bells rang until it was gone. " * 5
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> Path:
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"seite": BODY, "adresse": "http://a.example/1", "nr": 7}) + "\n")
+    return path
+
+
+def test_a_run_goes_on_with_the_fields_that_it_began_with(tmp_path: Path, lines: Path) -> None:
+    out = tmp_path / "out"
+    common = ["corpus", str(lines), "-o", str(out), "-m", "density", "-f", "jsonl", "-j", "1", "--url-field", "adresse"]
+    result = CliRunner().invoke(group, [*common, "--html-field", "seite", "--id-field", "nr"])
+    assert result.exit_code == 0, result.output
+    row = json.loads((out / "part-00000.jsonl").read_text())
+    assert (row["url"], row["id"]) == ("http://a.example/1", "7")
+    result = CliRunner().invoke(group, [*common, "--html-field", "andere"])
+    assert result.exit_code == 1
+    assert "html_field was 'seite', and is 'andere' now; id_field was 'nr', and is '' now. Name" in result.output
+
+
+def test_fields_are_names() -> None:
+    with pytest.raises(InputError, match=r"^url_field is the name of a field, not 5$"):
+        Job(url_field=5).check()  # type: ignore[arg-type]
+
+
+def test_pages_to_annotate(tmp_path: Path, lines: Path) -> None:
+    add = ["annotations", "add", str(tmp_path / "bench"), str(lines)]
+    result = CliRunner().invoke(group, add)
+    assert result.exit_code == 1
+    assert "its fields are seite, adresse, nr" in " ".join(result.output.split())
+    result = CliRunner().invoke(group, [*add, "--html-field", "seite", "--url-field", "adresse", "--id-field", "nr"])
+    assert result.exit_code == 0, result.output
+    with Store(tmp_path / "bench") as store:
+        (page,) = store.pages()
+    assert (page.name, page.url) == ("7", "http://a.example/1")
