@@ -13,7 +13,7 @@ from browser.annotated_pages import page_html
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-SECONDS = 15.0
+SECONDS = 60.0  # that anything may take on a busy machine
 _BOUNDARY = "a-boundary-that-no-page-holds"
 
 

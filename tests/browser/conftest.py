@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from mainmatter.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from playwright.sync_api import Browser, Page, Request
@@ -23,8 +25,8 @@ ARGUMENTS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 ).split()
-SECONDS = 15  # that anything may take on a busy machine
-START_SECONDS = 30
+SECONDS = 30  # that anything may take on a busy machine
+START_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -61,30 +63,42 @@ class Watch:
             self.errors.append(text)
 
 
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """`mainmatter serve` on a free port, with a workbench of its own."""
+@contextmanager
+def running(folder: Path, **chosen: Any) -> Iterator[Server]:
+    """`mainmatter serve` on a free port, with a workbench of its own; `chosen` goes to `Settings`."""
     uvicorn = pytest.importorskip("uvicorn")
     pytest.importorskip("fastapi")
     from mainmatter.serve.app import make_app  # noqa: PLC0415 - an extra
     from mainmatter.serve.settings import Settings  # noqa: PLC0415
 
-    folder = tmp_path_factory.mktemp("workbench")
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         port = listening.getsockname()[1]
-        app = make_app(Settings(port=port, folder=folder))
-        running = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=2))
-        thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]}, daemon=True)
+        app = make_app(Settings(port=port, folder=folder, **chosen))
+        serving = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=2))
+        thread = threading.Thread(target=serving.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         end = time.monotonic() + START_SECONDS
-        while not running.started:
+        while not serving.started:
             assert thread.is_alive(), "the server did not start"
             assert time.monotonic() < end, "the server takes too long to start"
             time.sleep(0.02)
         yield Server(f"http://127.0.0.1:{port}", folder)
-        running.should_exit = True
+        serving.should_exit = True
         thread.join(START_SECONDS)
+
+
+@pytest.fixture(scope="session")
+def start_server() -> Callable[..., AbstractContextManager[Server]]:
+    """`with start_server(folder, ...) as server`: one with other settings than most tests need."""
+    return running
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The server of most tests."""
+    with running(tmp_path_factory.mktemp("workbench")) as server:
+        yield server
 
 
 # Not for the whole session: while Playwright's sync interface is open, asyncio.run works nowhere in this thread.

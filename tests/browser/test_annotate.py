@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -51,7 +52,7 @@ def test_blocks_are_labelled_by_key_click_and_drag(tab: Tab, server: Server) -> 
     tab.mouse.move(*middle_of(tab, FIRST))
     tab.mouse.down()
     tab.mouse.move(*middle_of(tab, FIRST + 1), steps=4)
-    assert "selected" in frame_state(tab, FIRST + 1)
+    tab.frame_locator(".page-frame iframe").locator(f'[data-block="{FIRST + 1}"][data-state~="selected"]').wait_for()
     tab.mouse.move(*middle_of(tab, THIRD), steps=4)
     tab.mouse.up()
     tab.get_by_role("button", name="List item").click()  # a brush
@@ -173,7 +174,8 @@ def test_what_is_not_saved_is_shown_retried_and_warned_about(tab: Tab, server: S
         dialog.dismiss()
 
     tab.once("dialog", stay)
-    tab.get_by_role("link", name="← All pages").click()
+    with tab.expect_event("dialog"):
+        tab.get_by_role("link", name="← All pages").click()
     tab.wait_for_function("() => location.hash.startsWith('#/page/')")
     assert asked == ["2 changes not saved yet. Leave this page and lose them?"]
     with tab.expect_event("dialog") as leaving:
@@ -258,6 +260,9 @@ def test_it_works_on_a_phone(new_tab: Callable[..., Tab], server: Server) -> Non
     tab = new_tab(viewport={"width": 400, "height": 800}, has_touch=True, is_mobile=True)
     sign_in(tab, "Ada")
     assert tab.evaluate("document.documentElement.scrollWidth") <= 400
+    assert tab.locator("#lead").evaluate("lead => lead.getBoundingClientRect().width") > 350  # who signed in is below
+    buttons = tab.locator(".list-head").locator("a, button")
+    assert len(set(buttons.evaluate_all("all => all.map(one => one.getBoundingClientRect().top)"))) == 1
     open_page(tab, page)
     assert tab.evaluate("document.documentElement.scrollWidth") <= 400
     tab.get_by_role("button", name="Heading").tap()
@@ -290,6 +295,23 @@ def test_files_are_added_in_the_browser(tab: Tab, tmp_path: Path) -> None:
     tab.wait_for_function("() => document.querySelectorAll('table.pages tbody tr').length === 1")
 
 
+def test_a_page_without_blocks_is_not_offered(tab: Tab, server: Server) -> None:
+    page = add_page(server.url, "Before the empty one")
+    empty = add_page(server.url, "Empty", html="<script>fill()</script>")
+    sign_in(tab, "Eve")
+    tab.locator("tr", has_text="Empty.html").get_by_text("nothing to label").wait_for()
+    tab.get_by_label("Show").select_option("open")
+    tab.get_by_label("Find").fill("empty")
+    tab.wait_for_function("() => document.querySelectorAll('table.pages tbody tr').length === 1")
+    assert tab.locator("table.pages tbody").inner_text().startswith("Before the empty one.html")
+    open_page(tab, page)
+    tab.keyboard.press("Shift+D")
+    tab.get_by_role("button", name="Mark as done").click()
+    offered = tab.get_by_role("link", name=re.compile("Next page|That was the last one"))
+    offered.wait_for()
+    assert offered.get_attribute("href") != f"#/page/{empty}"
+
+
 class KillableServer:
     """A server in a process of its own, always at the same port and with the same folder."""
 
@@ -306,7 +328,7 @@ class KillableServer:
         self.process = subprocess.Popen(
             [*command, "--workers", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
         )
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while True:
             try:
                 ask(f"{self.url}/api/health")

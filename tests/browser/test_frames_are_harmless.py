@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 RUN = "(top.ran=top.ran||[]).push('{0}');(window.ran=window.ran||[]).push('{0}');fetch('/api/health?{0}')"
 
 
+RUN_FIRST = ["inline", "module", "svg", "toggle"]  # these need nobody to click
+
+
 def run(name: str) -> str:
     return RUN.format(name)
 
@@ -164,6 +167,8 @@ def test_the_policy_holds_even_for_a_page_that_was_not_made_harmless(chromium: A
 
     context.route("**/*", answer)
     tab.goto("http://workbench.test/")
+    if not has_policy:  # until they have run
+        tab.wait_for_function("names => names.every((name) => (window.ran ?? []).includes(name))", arg=RUN_FIRST)
     tab.wait_for_timeout(500)
     ran = set(tab.evaluate("window.ran ?? []"))
     loaded = {url for url in asked if "evil.example" in url}
@@ -172,7 +177,7 @@ def test_the_policy_holds_even_for_a_page_that_was_not_made_harmless(chromium: A
         assert ran == set()
         assert set(asked) == {"http://workbench.test/", "http://workbench.test/frame/1"}
     else:  # these attacks are real ones
-        assert {"inline", "module", "svg", "toggle"} <= ran
+        assert set(RUN_FIRST) <= ran
         assert {"http://evil.example/pixel.gif", "http://evil.example/import.css"} <= loaded
 
 

@@ -77,6 +77,45 @@ def test_a_pasted_page_is_shown_with_its_text(tab: Page) -> None:
     expect(tab.locator("#metadata")).to_contain_text("Ida Marsh")
 
 
+LOOKS = """(mark) => {
+    let ground = mark.parentElement;
+    while (getComputedStyle(ground).backgroundColor === "rgba(0, 0, 0, 0)") ground = ground.parentElement;
+    const look = getComputedStyle(mark);
+    return [mark.textContent, look.textDecorationColor, look.outlineStyle, getComputedStyle(ground).backgroundColor];
+}"""
+
+
+def contrast(colour: str, ground: str) -> float:
+    """The contrast of a colour, which may be translucent, with what is behind it (WCAG 2.2, contrast ratio)."""
+    scale = 1 if colour.startswith("color(srgb") else 255
+    red, green, blue, alpha = [*map(float, re.findall(r"[\d.]+", colour)), 1.0][:4]
+    behind = [float(part) / 255 for part in re.findall(r"[\d.]+", ground)[:3]]
+    before = [
+        part / scale * alpha + below * (1 - alpha) for part, below in zip((red, green, blue), behind, strict=True)
+    ]
+    first, second = (
+        sum(
+            weight * (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
+            for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True)
+        )
+        for parts in (before, behind)
+    )
+    return (max(first, second) + 0.05) / (min(first, second) + 0.05)
+
+
+def test_what_is_dropped_is_seen_on_dark_ground_and_on_light(tab: Page) -> None:
+    open_page(tab)
+    dropped = tab.frame_locator("#page iframe").locator('mm-block[data-state="dropped"]')
+    looks = dropped.evaluate_all(f"marks => marks.map({LOOKS})")
+    for text, strike, outline, ground in looks:
+        assert contrast(strike, ground) > 2.5, (text, strike, ground)
+        assert outline == "dashed", text
+    assert len({ground for *_, ground in looks}) >= 3
+    in_legend = tab.locator(".legend .badge.dropped")
+    assert in_legend.evaluate("chip => getComputedStyle(chip).textDecorationLine") == "line-through"
+    assert in_legend.evaluate("chip => getComputedStyle(chip).borderStyle") == "dashed"
+
+
 def test_formats_and_wishes_are_those_of_the_library(tab: Page) -> None:
     open_page(tab)
     tab.check("input[name=format][value=cleaneval]", force=True)
@@ -107,7 +146,7 @@ def test_a_block_that_is_pointed_at_stands_out_everywhere(tab: Page) -> None:
     expect(row).to_have_attribute("data-focus", "")
     expect(frame_mark(tab, BLOCK)).to_have_attribute("data-focus", "")
     expect(tab.locator("#detail")).to_contain_text(f"Block {BLOCK}")
-    assert tab.locator("#plot .pointer").get_attribute("d") != ""
+    expect(tab.locator("#plot .pointer")).not_to_have_attribute("d", "")
     tab.locator('#table tr[data-block="7"]').hover()  # and from the table to the page
     expect(frame_mark(tab, 7)).to_have_attribute("data-focus", "")
     expect(frame_mark(tab, BLOCK)).not_to_have_attribute("data-focus", "")
@@ -162,16 +201,18 @@ def test_keys_walk_from_block_to_block(tab: Page) -> None:
 def test_the_dial_is_felt_at_once(tab: Page, watch: Any) -> None:
     open_page(tab)
     asked = len(watch.requests)
-    kept = {}
-    for dial in (0.0, 0.5, 1.0):
-        milliseconds = tab.locator("#dial").evaluate(
+    kept: dict[float, set[int]] = {}
+    milliseconds: dict[float, float] = {}
+    for dial in (0.0, 0.5, 1.0) * 3:  # a busy machine may take the processor away in the midst of one
+        took = tab.locator("#dial").evaluate(
             "(dial, value) => { const start = performance.now(); dial.value = value; "
             "dial.dispatchEvent(new Event('input')); return performance.now() - start; }",
             dial,
         )
-        assert milliseconds < 50
+        milliseconds[dial] = min(took, milliseconds.get(dial, took))
         kept[dial] = kept_in_frame(tab)
         assert text_of(tab) == clean(EXAMPLE, url=URL, dial=dial).text
+    assert max(milliseconds.values()) < 50
     assert kept[0.0] < kept[0.5] < kept[1.0]
     expect(tab.locator("#dial-value")).to_have_text("1.00")
     assert len(watch.requests) == asked, "the dial asked the server"
@@ -198,12 +239,13 @@ def test_a_reload_keeps_the_page_and_the_choices(tab: Page) -> None:
     tab.keyboard.press("3")
     tab.check("input[name=comments][value=keep]", force=True)
     expect(tab.locator("#main")).not_to_have_attribute("aria-busy", "true")
-    assert "dial=0.8" in tab.url
+    expect(tab).to_have_url(re.compile(r"dial=0\.8"))
     tab.reload()
     expect(tab.locator("#page-title")).to_have_text("The clock that counted fish")
     expect(tab.locator("#view-table")).to_be_visible()
     expect(tab.locator("#dial-value")).to_have_text("0.80")
     tab.keyboard.press("1")
+    expect(tab.locator("#view-text")).to_be_visible()
     assert text_of(tab) == clean(EXAMPLE, url=URL, dial=0.8, comments="keep").text
 
 

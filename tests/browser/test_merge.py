@@ -50,6 +50,7 @@ def test_two_label_a_third_merges_and_the_export_is_read(
     assert "conflict" in row.inner_text()
 
     sign_in(chris, "Chris")
+    chris.locator("tr", has_text="Merged by a third").get_by_text("κ 0.7").wait_for()  # figures move the table down
     chris.get_by_role("link", name="Merge Merged by a third.html").click()
     cases = chris.locator("li.case")
     cases.first.wait_for()
@@ -58,6 +59,15 @@ def test_two_label_a_third_merges_and_the_export_is_read(
     assert "Bob: drop" in cases.first.inner_text()
     assert "%" in chris.locator(".figures").inner_text()
     assert axe(chris) == []
+    states = (
+        chris.frame_locator(".merging iframe")
+        .locator("mm-block")
+        .evaluate_all("marks => Object.fromEntries(marks.map(mark => [mark.textContent.trim(), mark.dataset.state]))")
+    )
+    assert states["Home"] == "agreed-dropped"  # what "Accept all that agree" would do is seen before
+    assert states["Merged by a third"] == "agreed-kept"
+    assert states["a second man, awake"] == "conflict"
+    chris.locator(".merging .legend").get_by_text("all drop it").wait_for()
     chris.keyboard.press("1")  # as Ada says
     cases.nth(1).get_by_role("button", name="Bob: drop").click()
     cases.nth(1).get_by_text("Decided: drop").wait_for()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from browser.conftest import Watch
 
-LONG = 40_000  # milliseconds that a job may take
+LONG = 90_000  # milliseconds that a job may take on a busy machine
 SMALL = {"width": 400, "height": 800}
 
 

@@ -112,8 +112,15 @@ def test_site_templates_are_found_before_pages_are_cleaned(tmp_path: Path) -> No
         parts.append([(row["url"], row["text"]) for row in rows(tmp_path / str(size))])
     assert parts[0] == parts[1]
     assert not any(notice in text for _, text in parts[0])
-    with pytest.raises(InputError, match="density' makes no use of site templates"):
+    with pytest.raises(InputError, match="'density' has no use for what sites repeat; main and template have"):
         build_corpus([str(crawl)], str(tmp_path / "no"), Job(method="density", site_templates=True))
+    saved = f"{tmp_path}/64000000/_run/site-templates"
+    with pytest.raises(InputError, match="site-templates has counted its sites already"):
+        build_corpus([str(crawl)], str(tmp_path / "no"), Job(method=saved, site_templates=True))
+    with pytest.raises(InputError, match="'template' knows no site yet, and would keep all text; add --site-templates"):
+        build_corpus([str(crawl)], str(tmp_path / "no"), Job(method="template:threshold=3"))
+    build_corpus([str(crawl)], str(tmp_path / "saved"), Job(method=saved, format="jsonl"), workers=1)
+    assert [(row["url"], row["text"]) for row in rows(tmp_path / "saved")] == parts[0]
 
 
 # Going on, and what is refused

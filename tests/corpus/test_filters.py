@@ -26,7 +26,6 @@ def row(**values: object) -> dict[str, object]:
 def test_nothing_is_dropped_unless_asked() -> None:
     page = record('<meta name=robots content="noindex">', x_robots_tag="none")
     assert Filters().why_dropped(page, row(language=None, language_score=None, words=0)) is None
-    assert not Filters().need_language
 
 
 @pytest.mark.parametrize(
@@ -47,7 +46,6 @@ def test_nothing_is_dropped_unless_asked() -> None:
 )
 def test_languages(wanted: str, language: str | None, stays: bool) -> None:
     filters = Filters(languages=(wanted,))
-    assert filters.need_language
     dropped = filters.why_dropped(record(), row(language=language))
     assert (dropped is None) == stays
     assert stays or (dropped is not None and dropped[0] == "language")
@@ -65,7 +63,6 @@ def test_several_languages_and_the_sentence_about_them() -> None:
 @pytest.mark.parametrize(("score", "stays"), [(0.9, True), (0.5, True), (0.49, False), (0.0, False), (None, False)])
 def test_unsure_languages(score: float | None, stays: bool) -> None:
     filters = Filters(min_language_score=0.5)
-    assert filters.need_language
     assert (filters.why_dropped(record(), row(language_score=score)) is None) == stays
 
 

@@ -59,7 +59,9 @@ def test_loops_and_broken_links_are_harmless(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("x")
     (tmp_path / "loop").symlink_to(tmp_path)
     (tmp_path / "broken.html").symlink_to(tmp_path / "nowhere")
-    assert [name for name, _ in storage.list_files(str(tmp_path))] == ["a.html"]
+    found = dict(storage.list_files(str(tmp_path)))
+    assert list(found) == ["a.html", "broken.html"]
+    assert found["broken.html"] == storage.Facts(str(tmp_path / "broken.html"), 0, storage.NOWHERE)
     assert not storage.exists(str(tmp_path / "broken.html"))
 
 

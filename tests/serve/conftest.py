@@ -32,9 +32,11 @@ def make_test_app(settings: Settings) -> FastAPI:
 
     async def run(request: Request, name: str) -> Any:
         await request.body()
-        arguments = {key: float(value) for key, value in request.query_params.items()}
+        asked = dict(request.query_params)
+        limit = float(asked.pop("limit", 20.0))
+        arguments = {key: value if key == "path" else float(value) for key, value in asked.items()}
         workers = request.app.state.workbench.workers
-        result = await workers.run_for(arguments.pop("limit", 20.0), f"serve.page_tasks:{name}", **arguments)
+        result = await workers.run_for(limit, f"serve.page_tasks:{name}", **arguments)
         return {"result": result}
 
     async def fail() -> Response:

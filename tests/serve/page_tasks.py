@@ -7,6 +7,7 @@ import errno
 import os
 import signal
 import time
+from pathlib import Path
 from typing import Any, NoReturn
 
 from mainmatter.errors import InputError, PageTooLarge, UnknownName
@@ -25,6 +26,14 @@ def pid() -> int:
 def sleep(seconds: float = 60.0) -> float:
     time.sleep(seconds)
     return seconds
+
+
+def wait_for_file(path: str) -> str:
+    """Takes until the file is there, or a minute."""
+    end = time.monotonic() + 60
+    while not Path(path).exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    return path
 
 
 def spin_in_c() -> int:

@@ -79,11 +79,11 @@ def test_words_that_are_equal_by_chance_do_not_break_a_difference() -> None:
 
 
 def test_long_texts_are_compared_in_bounded_time_and_memory() -> None:
-    start = time.monotonic()
+    start = time.process_time()
     reference = " ".join(f"word{i % 977}" for i in range(30_000))
     text = " ".join(f"word{i % 983}" for i in range(30_000))
     assert both_ways(difference(reference, text)) == (reference.split(), text.split())
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_without_gold_the_first_text_is_the_reference() -> None:
@@ -182,6 +182,7 @@ def test_one_page_several_methods(client: TestClient) -> None:
     offered = client.get("/api/compare").json()
     assert offered["default"] == "main"
     assert "density" in offered["methods"]
+    assert "template" not in offered["methods"]  # by itself it keeps all text
     assert "turbohtml" in {peer["name"] for peer in offered["peers"]}
     asked = {"html": EXAMPLE.read_text(), "methods": ["main", "density", "turbohtml"], "gold": clean(PAGE).text}
     answer = client.post("/api/compare", json=asked).json()

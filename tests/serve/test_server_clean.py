@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import socket
@@ -182,6 +183,9 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"content": b"x", "headers": {"Content-Type": "multipart/form-data; boundary=a"}}, "", ""),
     ({"content": b"%PDF-1.7", "headers": {"Content-Type": "text/html"}}, "this is a PDF document, not a web page", ""),
     ({"files": {"file": b"\x89PNG\r\n\x1a\n"}}, "this is a PNG picture, not a web page", ""),
+    ({"files": {"file": b'{"html": "<p>x"}'}}, "this is JSON data, not a web page", "collections of pages are for"),
+    ({"files": {"file": gzip.compress(b"WARC/1.0")}}, "this is a WARC archive, not a web page", "collections of"),
+    ({"files": {"file": gzip.compress(b"<p>x")[:-9]}}, "this is a gzip archive that cannot be unpacked", ""),
 ]  # fmt: skip
 
 
@@ -191,6 +195,14 @@ def test_wrong_requests(request_: dict[str, Any], error: str, hint: str, client:
     assert said.startswith(error)
     assert advice.startswith(hint)
     assert str(mainmatter.__file__).removesuffix("__init__.py") not in said
+
+
+def test_packed_page(client: TestClient) -> None:
+    answer = client.post(
+        "/api/clean", files={"file": ("a.html.gz", gzip.compress(b"<h1>x</h1><p>" + b"Some words. " * 9))}
+    )
+    assert "Some words." in answer.json()["content"]
+    assert answer.json()["encoding"] == "utf-8"
 
 
 def test_wrong_query_parameters(client: TestClient) -> None:
@@ -260,6 +272,7 @@ def test_the_list_of_methods(client: TestClient, settings: Settings) -> None:
     by_name = {each["name"]: each for each in content["methods"]}
     assert by_name["main"]["trainable"]
     assert not by_name["density"]["trainable"]
+    assert [name for name, each in by_name.items() if each["needs_model"]] == ["template"]  # pages do not offer it
     assert by_name["density"]["parameters"][0] == {
         "name": "c1", "type": "float", "default": 0.333, "choices": [], "settable": True,
     }  # fmt: skip

@@ -75,7 +75,9 @@ def test_a_result_comes_back_from_another_process() -> None:
         assert await workers.run(f"{TASKS}:echo", value={"a": [1, b"2"]}) == {"a": [1, b"2"]}
         assert await workers.run(f"{TASKS}:pid") in workers.pids()
         assert os.getpid() not in workers.pids()
-        await asyncio.sleep(0.2)  # until the last one is known to be free
+        async with asyncio.timeout(20):
+            while workers.busy:  # until the last one is known to be free
+                await asyncio.sleep(0.01)
         assert (workers.busy, workers.waiting, workers.is_ready) == (0, 0, True)
         assert workers.resident_mb() > 10
         assert not workers.ended
@@ -125,7 +127,7 @@ def test_what_takes_too_long_is_ended_even_in_c(run: Run) -> None:
             start = time.monotonic()
             with pytest.raises(TookTooLong, match=r"this took longer than 0\.3 s"):
                 await workers.run_for(0.3, f"{TASKS}:{task}")
-            assert time.monotonic() - start < 3
+            assert time.monotonic() - start < 20  # it would take a minute
             assert await workers.run(f"{TASKS}:echo", value=number) == number
         assert workers.ended == {"time": 2}
 
@@ -151,7 +153,7 @@ def test_a_worker_that_died_while_idle_is_no_request_s_fault(run: Run) -> None:
     async def work(workers: Workers) -> None:
         (before,) = workers.pids()
         os.kill(before, signal.SIGKILL)
-        await asyncio.sleep(0.1)
+        os.waitid(os.P_PID, before, os.WEXITED | os.WNOWAIT)  # until it is dead, and not yet buried
         assert await workers.run(f"{TASKS}:echo", value=1) == 1
         assert workers.ended == {"crash": 1}
 
@@ -180,34 +182,37 @@ def test_a_worker_in_whose_memory_too_much_is_left_makes_room_for_another(run: R
     run(work)
 
 
-def test_the_queue_has_an_end_and_is_served_in_order() -> None:
+def test_the_queue_has_an_end_and_is_served_in_order(tmp_path: Path) -> None:
     async def work(workers: Workers) -> None:
         done: list[int] = []
 
         async def one(number: int) -> None:
-            await workers.run(f"{TASKS}:sleep", seconds=0.1)
+            await workers.run(f"{TASKS}:wait_for_file", path=str(tmp_path / "go"))
             done.append(number)
 
         tasks = [asyncio.create_task(one(number)) for number in range(3)]
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0)  # all three have begun to wait
         assert (workers.busy, workers.waiting) == (1, 2)
         with pytest.raises(Busy) as caught:
             await workers.run(f"{TASKS}:echo")
         assert caught.value.retry_after >= 1
+        (tmp_path / "go").touch()
         await asyncio.gather(*tasks)
         assert done == [0, 1, 2]
 
     with_workers(work, waiting=2)
 
 
-def test_who_waits_in_vain_is_told_that_the_server_is_busy() -> None:
+def test_who_waits_in_vain_is_told_that_the_server_is_busy(tmp_path: Path) -> None:
     async def work(workers: Workers) -> None:
-        first = asyncio.create_task(workers.run_for(2, f"{TASKS}:sleep", seconds=1.0))
-        await asyncio.sleep(0.05)
+        path = str(tmp_path / "go")
+        first = asyncio.create_task(workers.run_for(20, f"{TASKS}:wait_for_file", path=path))
+        await asyncio.sleep(0)  # it has begun
         with pytest.raises(Busy):
             await workers.run(f"{TASKS}:echo")
         assert not workers.waiting
-        assert await first == 1.0
+        (tmp_path / "go").touch()
+        assert await first == path
 
     with_workers(work, seconds=0.3)
 
@@ -223,15 +228,15 @@ def test_who_goes_away_makes_place(run: Run, monkeypatch: pytest.MonkeyPatch) ->
         await asyncio.sleep(0)
         assert workers.waiting == 0
         at_work.cancel()
-        start = time.monotonic()
         assert await workers.run(f"{TASKS}:echo", value=1) == 1
-        assert time.monotonic() - start < 10
-        assert workers.ended == {"gone": 1}
+        assert workers.ended == {"gone": 1}  # and not {"time": 1}, as after the 20 s that it may take
 
     run(work)
 
 
-def test_quick_work_for_one_who_went_away_costs_no_worker(run: Run) -> None:
+def test_quick_work_for_one_who_went_away_costs_no_worker(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "GRACE", 10.0)  # the machine may be busy
+
     async def work(workers: Workers) -> None:
         before = workers.pids()
         task = asyncio.create_task(workers.run(f"{TASKS}:sleep", seconds=0.2))
@@ -291,7 +296,7 @@ asyncio.run(main())
         pids = [int(pid) for pid in server.stdout.readline().split()]
         assert len(pids) == 2
         server.kill()
-        end = time.monotonic() + 10
+        end = time.monotonic() + 30  # their work takes a minute
         while any(_is_alive(pid) for pid in pids) and time.monotonic() < end:
             time.sleep(0.02)
         assert not any(_is_alive(pid) for pid in pids)

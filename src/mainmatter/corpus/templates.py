@@ -6,11 +6,13 @@ import tempfile
 from functools import cache
 from inspect import signature
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.corpus.folder import RUN, Folder
 from mainmatter.errors import InputError
 from mainmatter.methods.site_counts import SiteCounts
+from mainmatter.methods.site_templates import METHOD as TEMPLATE
 from mainmatter.methods.template import Template
 from mainmatter.registry import get_method, split_name
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 TEMPLATES = f"{RUN}/templates"
 TABLES = f"{RUN}/site-templates"
 FOUND = f"{RUN}/templates.json"
-TEMPLATE = "template"  # the method that is nothing but such tables
 PARAMETER = "site_templates"  # of methods that can use them
 
 
@@ -60,17 +61,31 @@ def method_with_templates(method: str, parameters: Mapping[str, Any], out: str) 
     return method, {**parameters, PARAMETER: place}
 
 
-def check_method(method: str, parameters: Mapping[str, Any]) -> None:
-    """Make sure that a method can use what is known about sites.
+def check_method(method: str, parameters: Mapping[str, Any] = MappingProxyType({})) -> None:
+    """Make sure that a method can use what is found out about sites, before any work.
 
     Raises:
-        InputError: it cannot.
+        InputError: it has no use for that, or knows it already.
     """
-    if (
-        split_name(method)[0] != TEMPLATE
-        and PARAMETER not in signature(type(get_method(method, **parameters))).parameters
-    ):
-        raise InputError(f"method {method!r} makes no use of site templates; main and {TEMPLATE} do")
+    chosen = get_method(method, **parameters)
+    if chosen.name == TEMPLATE:
+        if split_name(method)[0] != TEMPLATE:
+            raise InputError(f"{method} has counted its sites already")
+    elif PARAMETER not in signature(type(chosen)).parameters:
+        raise InputError(f"method {chosen.name!r} has no use for what sites repeat; main and {TEMPLATE} have")
+
+
+def check_has_templates(method: str) -> None:
+    """Make sure that a method which needs to know what sites repeat does, where nothing is found out about that.
+
+    Raises:
+        InputError: it is `template` by itself, which would keep all text.
+    """
+    if split_name(method)[0] == TEMPLATE:
+        raise InputError(
+            f"method {TEMPLATE!r} knows no site yet, and would keep all text; add --site-templates, to find out first "
+            "what each site repeats, or name the folder of a saved model of it"
+        )
 
 
 @cache

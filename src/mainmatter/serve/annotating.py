@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Depends, Path, Query
 from starlette.concurrency import run_in_threadpool
 
-from mainmatter.annotation import MERGED, AnnotationError, Stale, Store
+from mainmatter.annotation import MERGED, AnnotationError, Store
 from mainmatter.annotation.records import BEST, GOLD
 from mainmatter.serve import annotating_export, importing
 from mainmatter.serve.annotating_errors import StillLabelling, error_answers
@@ -59,6 +59,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     try:
         yield
     finally:
+        await importing.close_imports(app.state.workbench)
         annotating_of(app.state.workbench).close()
 
 
@@ -154,9 +155,7 @@ def accept_agreed(state: State, page_id: PageNumber, change: Seen) -> Standing:
         raise AnnotationError(f"this is for the merged labels; send annotator {MERGED!r}, and by")
 
     def store_it(store: Store) -> None:
-        if store.labels(page_id, MERGED).revision != change.revision:
-            raise Stale(f"somebody has merged blocks of page {page_id} meanwhile; load it again")
-        store.accept_agreed(page_id, by=by)
+        store.accept_agreed(page_id, by=by, based_on=change.revision)
 
     return _change(state, page_id, change, store_it)
 
@@ -212,10 +211,17 @@ async def compare(
 
 @router.get("/agreement", summary="How well annotators agree")
 async def show_agreement(state: State, bench: Bench, annotator: Asking) -> AgreementAnswer:
-    """Text agreement (FIASCO) and Cohen's kappa, over all pages that at least two annotators labelled."""
+    """Text agreement (FIASCO) and Cohen's kappa, over all pages that at least two annotators labelled.
+
+    Those that who asks is still labelling are left out of all figures.
+    """
     summaries = await run_in_threadpool(lambda: state.store.pages(check=False))
-    report = await bench.workers.run_for(_AGREEMENT_SECONDS, f"{_TASKS}:agreement", database=str(bench.database))
-    hidden = {summary.id for summary in summaries if _is_at_work(summary, annotator)}
+    at_work = [summary for summary in summaries if _is_at_work(summary, annotator)]
+    without = frozenset(summary.id for summary in at_work)
+    report = await bench.workers.run_for(
+        _AGREEMENT_SECONDS, f"{_TASKS}:agreement", database=str(bench.database), without=without
+    )
+    hidden = sum(bool({*summary.labelled, *summary.done} - {annotator, MERGED}) for summary in at_work)
     return agreement_answer(report, hidden)
 
 

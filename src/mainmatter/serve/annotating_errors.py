@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mainmatter.annotation import AnnotationError, NoSuchPage, Stale
-from mainmatter.serve.answers import STATUSES, ErrorAnswer
+from mainmatter.serve.answers import HINTS, STATUSES, ErrorAnswer
 from mainmatter.serve.answers import error_answers as common_error_answers
 
 
@@ -18,6 +18,14 @@ class StillLabelling(AnnotationError):
 
 
 STATUSES.update({NoSuchPage: 404, NoSuchImport: 404, StillLabelling: 409, Stale: 409})
+HINTS.update(
+    {
+        NoSuchPage: "load the list of pages again",
+        NoSuchImport: "load the list of pages again, to see what was added",
+        StillLabelling: "finish the page first",
+        Stale: "load the page again",
+    }
+)
 _MEANINGS = {404: "There is no such page or import.", 409: "The labels were changed meanwhile: load them again."}
 
 

@@ -236,6 +236,8 @@ class AgreementAnswer(BaseModel):
     kind: float | None
     kind_kappa: float | None
     lost: int
+    unfinished: int = Field(description="Pages that somebody is not done with: only what two labelled counts.")
+    hidden: int = Field(description="Pages that who asks is still labelling: no figure tells of them.")
 
 
 class LeftOutModel(BaseModel):

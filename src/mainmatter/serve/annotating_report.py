@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mainmatter.serve.annotating_models import AgreementAnswer, PageAgreementModel, PairModel
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable
 
     from mainmatter.annotation.agreement import AgreementReport, PageAgreement, PairAgreement
 
@@ -18,10 +18,10 @@ def pair_models(pairs: Iterable[PairAgreement]) -> list[PairModel]:
     return [PairModel(**asdict(pair)) for pair in pairs]
 
 
-def agreement_answer(report: AgreementReport, hidden: Collection[int]) -> AgreementAnswer:
-    """A report, without the pages whose figures would bias who asks."""
+def agreement_answer(report: AgreementReport, hidden: int) -> AgreementAnswer:
+    """A report, and how many pages were left out of it because their figures would bias who asks."""
     return AgreementAnswer(
-        pages=[_page(page) for page in report.pages if page.page_id not in hidden],
+        pages=[_page(page) for page in report.pages],
         pairs=pair_models(report.pairs),
         text=report.text,
         kept=report.kept,
@@ -29,6 +29,8 @@ def agreement_answer(report: AgreementReport, hidden: Collection[int]) -> Agreem
         kind=report.kind,
         kind_kappa=report.kind_kappa,
         lost=report.lost,
+        unfinished=report.unfinished,
+        hidden=hidden,
     )
 
 

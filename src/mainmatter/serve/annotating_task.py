@@ -67,12 +67,12 @@ def suggest(database: str, page_id: int, method: str = DEFAULT_METHOD) -> list[L
     ]
 
 
-def agreement(database: str, page_id: int | None = None) -> AgreementReport:
-    """How well annotators agree, on one page or on all.
+def agreement(database: str, page_id: int | None = None, without: frozenset[int] = frozenset()) -> AgreementReport:
+    """How well annotators agree, on one page or on all but some.
 
     Raises:
         AnnotationError: there is no such page.
         MissingExtra: rapidfuzz is not installed.
     """
     with Store(database, create=False) as store:
-        return store.agreement(page_id)
+        return store.agreement(page_id, without=without)

@@ -5,15 +5,25 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
+from starlette.responses import FileResponse, JSONResponse
 
 from mainmatter.addresses import AddressRefused
-from mainmatter.errors import FetchError, MainmatterError, PageTooLarge
+from mainmatter.errors import (
+    DatasetError,
+    FetchError,
+    InputError,
+    MainmatterError,
+    MissingExtra,
+    ModelError,
+    PageTooLarge,
+    UnknownName,
+)
 from mainmatter.serve.worker_process import CANNOT_WRITE, CannotWrite
 from mainmatter.serve.workers import UNFORESEEN, Busy, Crashed, TookTooLong, TookTooMuchMemory
 
@@ -21,8 +31,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fastapi import FastAPI, Request
+    from starlette.responses import Response
+
+Value = TypeVar("Value")
 
 _log = logging.getLogger("mainmatter.serve")
+NOT_FOUND = Path(__file__).parent / "static" / "not-found.html"
 _MOST_PROBLEMS = 5  # of a request that are named
 
 STATUSES: dict[type[Exception], int] = {
@@ -36,7 +50,16 @@ STATUSES: dict[type[Exception], int] = {
     Crashed: 500,
     CannotWrite: 507,
 }
-_HINTS: dict[type[Exception], str] = {
+# What to do about an error whose message does not say so after a semicolon; that of the nearest class counts.
+HINTS: dict[type[Exception], str] = {
+    MainmatterError: "/api describes what each call takes",
+    InputError: "/api describes what each call takes, and /api/methods lists the parameters of each method",
+    PageTooLarge: "send a smaller page, or start the server with a larger --max-size",
+    UnknownName: "/api/methods lists all methods",
+    MissingExtra: "tell whoever runs the server",
+    DatasetError: "look whether it is where it should be, and whole",
+    ModelError: "choose another model, or teach this one again",
+    AddressRefused: "send the page's HTML instead, or start the server with --allow-private if the address is yours",
     Busy: "try again in a moment; Retry-After says when",
     TookTooLong: "send a smaller page, choose another method, or start the server with more --seconds",
     TookTooMuchMemory: "send a smaller page, or start the server with more --memory",
@@ -61,17 +84,17 @@ class ErrorAnswer(BaseModel):
     """What went wrong."""
 
     error: str = Field(description="What is wrong, in one sentence.", examples=["unknown method 'densty'"])
-    hint: str = Field(description="What to do about it; may be empty.", examples=["did you mean 'density'?"])
+    hint: str = Field(description="What to do about it.", examples=["did you mean 'density'?"])
 
 
-def error_answer(status: int, error: str, hint: str = "", headers: Mapping[str, str] | None = None) -> JSONResponse:
+def error_answer(status: int, error: str, hint: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """An answer that says what went wrong."""
     return JSONResponse({"error": error, "hint": hint}, status, headers)
 
 
 def busy_answer(retry_after: int) -> JSONResponse:
     """The answer when there is too much to do."""
-    return error_answer(429, str(Busy()), _HINTS[Busy], {"Retry-After": str(retry_after)})
+    return error_answer(429, str(Busy()), HINTS[Busy], {"Retry-After": str(retry_after)})
 
 
 def error_answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -90,9 +113,12 @@ def add_handlers(app: FastAPI) -> None:
 async def _answer_error(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, Busy):
         return busy_answer(error.retry_after)
-    kind = next(each for each in type(error).__mro__ if each in STATUSES)
     text, _, hint = request.app.state.workbench.tell(error).partition("; ")
-    return error_answer(STATUSES[kind], text, hint or _HINTS.get(kind, ""))
+    return error_answer(_nearest(error, STATUSES), text, hint or _nearest(error, HINTS))
+
+
+def _nearest(error: Exception, table: Mapping[type[Exception], Value]) -> Value:
+    return next(table[each] for each in type(error).__mro__ if each in table)
 
 
 async def _answer_cannot_write(request: Request, error: Exception) -> JSONResponse:
@@ -125,17 +151,27 @@ def _tell(problem: Mapping[str, Any]) -> str:
     return f"{place}: {message}" if place else message
 
 
-async def _answer_http(request: Request, error: Exception) -> JSONResponse:
+async def _answer_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
+        if _is_browser(request):
+            return FileResponse(NOT_FOUND, 404, {"Cache-Control": "no-store"})
         return error_answer(404, "there is nothing here", "the pages are / /compare /annotate /teach /api")
     if error.status_code == 405:
         return error_answer(405, f"{request.method} is not for this address", "see /api", error.headers)
-    return error_answer(error.status_code, str(error.detail), "", error.headers)
+    text, semicolon, hint = str(error.detail).rpartition("; ")
+    if not semicolon:
+        text, hint = hint, HINTS[MainmatterError]
+    return error_answer(error.status_code, text, hint, error.headers)
+
+
+def _is_browser(request: Request) -> bool:
+    """Whether somebody looks at the answer: they went to an address, and no program asked for it."""
+    return request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "").lower()
 
 
 def bug_answer(path: str, error: Exception) -> JSONResponse:
     """The answer to what should never happen; the log tells the whole story, under the reference that clients get."""
     reference = secrets.token_hex(4)
     _log.error("%s failed (reference %s)", path, reference, exc_info=error)
-    return error_answer(500, f"{UNFORESEEN} (reference {reference})", _HINTS[Crashed])
+    return error_answer(500, f"{UNFORESEEN} (reference {reference})", HINTS[Crashed])

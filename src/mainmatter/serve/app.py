@@ -12,7 +12,16 @@ from starlette.staticfiles import StaticFiles
 
 from mainmatter import __version__
 from mainmatter.errors import InputError
-from mainmatter.serve import annotating, cleaning, comparing, evaluating, inspecting, teaching, watching
+from mainmatter.serve import (
+    annotating,
+    cleaning,
+    comparing,
+    corpus_browsing,
+    evaluating,
+    inspecting,
+    teaching,
+    watching,
+)
 from mainmatter.serve.answers import add_handlers
 from mainmatter.serve.bodies import Bodies
 from mainmatter.serve.counting import Counting
@@ -48,7 +57,7 @@ def make_app(settings: Settings) -> FastAPI:
     """The whole application. Its workers start and end with its lifespan.
 
     Raises:
-        InputError: others than this machine could reach it, and it has no token.
+        InputError: others than this machine could reach it, and it has no token; or one of its corpora is none.
     """
     if not settings.is_local and not settings.token:
         raise InputError(f"{settings.host} can be reached from other machines, and there is no token; give one")
@@ -74,7 +83,7 @@ def make_app(settings: Settings) -> FastAPI:
     )
     app.state.workbench = workbench
     add_handlers(app)
-    for module in (cleaning, evaluating, watching, inspecting, comparing, annotating, teaching):
+    for module in (cleaning, evaluating, watching, inspecting, corpus_browsing, comparing, annotating, teaching):
         app.include_router(module.router)
     _add_pages(app)
     # The last one that is added is the first to see a request.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 from mainmatter.errors import InputError, MainmatterError, UnknownName
 from mainmatter.evaluation.peers import PEERS
 from mainmatter.methods.parameters import parse_parameters
+from mainmatter.methods.site_templates import METHOD as TEMPLATE
 from mainmatter.models.store import SHIPPED, is_model, load
 from mainmatter.registry import get_method, make_untrained, method_names, trainable_names
 
@@ -55,6 +56,11 @@ def choose_method(name: str, options: Mapping[str, Any], models: Path) -> tuple[
     parameters = parse_parameters(base, listed) | dict(options)
     _refuse_paths(base, method, parameters)
     return chosen, parameters
+
+
+def needs_model(name: str) -> bool:
+    """Whether a method is of no use by itself: `template` keeps all text, but for what a model of it has counted."""
+    return name == TEMPLATE
 
 
 def choose_contestant(name: str, models: Path) -> tuple[str, dict[str, Any]]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mainmatter import __version__
 from mainmatter.clean import clean
 from mainmatter.errors import InputError, MainmatterError
 from mainmatter.fetch import fetch
-from mainmatter.inputs import MAGIC_NUMBERS
+from mainmatter.inputs import page_bytes
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.models.store import load
 from mainmatter.registry import DEFAULT_METHOD, FORMATS, get_method, make_untrained, method_names, trainable_names
-from mainmatter.serve.choosing import MODELS, choose_method, model_names, parameters_of, without_paths
+from mainmatter.serve.choosing import MODELS, choose_method, model_names, needs_model, parameters_of, without_paths
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +31,9 @@ MEDIA_TYPES = {
     "tei": "application/tei+xml",
     "text": "text/plain; charset=utf-8",
 }
+# Of collections of pages.
+_READER = "the import of Annotate, or for `mainmatter serve --corpus` and `mainmatter corpus`"
+_ADVICE = "send HTML, or a plain-text dump of the page"
 _RENDER_OPTIONS = {"markdown": ("links", "images"), "html": ("images",)}
 
 
@@ -61,11 +64,15 @@ class Source:
         """
         if self.page is None:
             return fetch(self.address, limits=self.limits, timeout=self.timeout, public_only=self.public_only)
-        if isinstance(self.page.html, bytes):
-            for number, words in MAGIC_NUMBERS.items():
-                if self.page.html.startswith(number):
-                    raise InputError(f"this is {words}, not a web page")
-        return self.page
+        if not isinstance(self.page.html, bytes):
+            return self.page
+        is_text = self.page.format == "text"
+        try:
+            data = page_bytes(self.page.html, "this", self.limits, is_text=is_text, reader=_READER)
+        except InputError as error:
+            raise error if "; " in str(error) else InputError(f"{error}; {_ADVICE}") from error
+        self.limits.check_size(len(data), "the page")
+        return replace(self.page, html=data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +175,13 @@ def _describe(name: str) -> dict[str, Any]:
             "name": name,
             "summary": method.summary,
             "trainable": learns,
+            "needs_model": needs_model(name),
             "parameters": parameters_of(name) if is_dataclass(method) else [],
         }
     except Exception as error:  # another package's method may be broken in any way
         problem = " ".join(str(error).split()) or type(error).__name__
-        return {"name": name, "summary": f"cannot be used: {problem}", "trainable": False, "parameters": []}
+        summary = f"cannot be used: {problem}"
+        return {"name": name, "summary": summary, "trainable": False, "needs_model": False, "parameters": []}
 
 
 def _describe_model(name: str, models: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from mainmatter.metrics import METRICS, Gold, Output
 from mainmatter.metrics.sequences import matching_blocks
 from mainmatter.records import Page
 from mainmatter.registry import DEFAULT_METHOD, method_names
-from mainmatter.serve.choosing import choose_contestant, model_names, without_paths
+from mainmatter.serve.choosing import choose_contestant, model_names, needs_model, without_paths
 from mainmatter.serve.clean_task import Answer, to_json
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def describe_contestants(models: Path) -> Answer:
     return to_json(
         {
             "default": DEFAULT_METHOD,
-            "methods": method_names(),
+            "methods": [name for name in method_names() if not needs_model(name)],
             "models": model_names(models),
             "peers": [{"name": name, "version": peer_version(name)} for name in installed_peers()],
         }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mainmatter.annotation import AnnotationError, Store
 from mainmatter.annotation.adding import Found, add_found, read_inputs
 from mainmatter.annotation.disagreement import disagreements
-from mainmatter.errors import InputError, MainmatterError
+from mainmatter.errors import InputError, MainmatterError, PageTooLarge
 from mainmatter.fetch import fetch
 from mainmatter.inputs import DUMP_ENDINGS, PAGE_ENDINGS
 from mainmatter.limits import format_size
@@ -30,6 +30,7 @@ _REJECTS = "rejects"
 _ARCHIVES = (".warc", ".wet", ".jsonl", ".ndjson", ".parquet")
 _PACKINGS = (".gz", ".zst")
 _PAUSE = 0.2  # seconds between two words on progress
+_LEAST = 1000  # bytes that a page takes in the database, however small it is
 _MOST_REJECTS = 200  # that are told one by one
 _MOST_ENTRIES = 500
 
@@ -45,6 +46,8 @@ class Wanted:
         root: the import folder.
         entry: the name of something in it.
         most: only so many pages, those that methods disagree on most; None for all.
+        unpacked: how many bytes the pages of uploaded files may have together; None does not limit them. A small
+            archive can hold so much that it fills the disk.
     """
 
     files: tuple[tuple[str, str], ...] = ()
@@ -53,6 +56,7 @@ class Wanted:
     root: str = ""
     entry: str = ""
     most: int | None = None
+    unpacked: int | None = None
 
 
 @dataclass
@@ -85,10 +89,10 @@ class _Count:
             told = without_folder(why, self.path.parent.parent)
             self.rejects.append({"name": _writable(name), "why": _writable(told)})
 
-    def write(self) -> None:
-        """Tell the server, now and then."""
+    def write(self, *, at_once: bool = False) -> None:
+        """Tell the server, now and then or at once."""
         now = time.monotonic()
-        if now - self.told < _PAUSE:
+        if now - self.told < _PAUSE and not at_once:
             return
         self.told = now
         draft = self.path.with_suffix(".new")
@@ -106,6 +110,7 @@ def add_pages(database: str, wanted: Wanted, limits: Limits, progress: str) -> d
 
     Raises:
         InputError: there is nothing to read, or it is not allowed.
+        PageTooLarge: the upload unpacks to more than it may; the pages before that are added.
         MissingExtra: archives need the extra "corpus".
     """
     count = _Count(Path(progress))
@@ -113,8 +118,12 @@ def add_pages(database: str, wanted: Wanted, limits: Limits, progress: str) -> d
         found = _find(wanted, limits, count)
         if wanted.most is not None:
             found = _most_contested(found, wanted.most, limits, count)
-        for addition in add_found(store, found):
-            count.take(addition)
+        try:
+            for addition in add_found(store, found, limits):
+                count.take(addition)
+        except PageTooLarge:
+            count.write(at_once=True)
+            raise
     count.share = 1.0
     if not count.read and not count.rejected:
         raise InputError(f"{wanted.entry or 'the upload'} holds no page")
@@ -144,7 +153,21 @@ def _find(wanted: Wanted, limits: Limits, count: _Count) -> Iterator[Found]:
     elif wanted.entry:
         yield from _find_entry(Path(wanted.root), wanted.entry, limits, count)
     else:
-        yield from _read_files(wanted.files, limits, count)
+        found = _read_files(wanted.files, limits, count)
+        yield from found if wanted.unpacked is None else _bounded(found, wanted.unpacked)
+
+
+def _bounded(found: Iterable[Found], most: int) -> Iterator[Found]:
+    """The same pages, as long as they have no more than so many bytes together."""
+    size = 0
+    for one in found:
+        size += _LEAST if one.page is None else max(_LEAST, len(one.page.html))
+        if size > most:
+            raise PageTooLarge(
+                f"the upload unpacks to more than {format_size(most)}; send less at once, put it into the import "
+                "folder, or start the server with a larger --max-unpacked"
+            )
+        yield one
 
 
 def _find_entry(root: Path, entry: str, limits: Limits, count: _Count) -> Iterator[Found]:
@@ -232,18 +255,22 @@ def _files_below(root: Path, folder: Path) -> list[tuple[str, str]]:
 
 def _read_rejects(root: Path, corpus: Path, limits: Limits) -> Iterator[Found]:
     """The pages that a corpus run rejected, if their archives are in the import folder, too."""
-    from mainmatter.annotation.rejects import read_rejected  # noqa: PLC0415 - needs an extra
+    from mainmatter.annotation.rejects import read_rejected, whereabouts  # noqa: PLC0415 - needs an extra
 
     allowed = _allowed(root)
-    for source in sorted(_sources_of_rejects(corpus)):
-        if not _is_below(Path(source), allowed):
-            raise AnnotationError(
-                f"the rejected pages are in {Path(source).name}, which is not in the import folder; put it there, "
-                "or a link to its folder"
-            )
+    folders = [root, *(path for path in sorted(root.iterdir()) if path.is_symlink() and path.is_dir())]
+    sources = sorted(_sources_of_rejects(corpus))
+    where = whereabouts(str(corpus), sources, folders, allowed)
+    if sources and not any(where.find(source) for source in sources):
+        raise AnnotationError(
+            f"the rejected pages are in {Path(sources[0]).name}{' and others' * (len(sources) > 1)}, which is not in "
+            "the import folder; put it there, or a link to its folder"
+        )
     roots = sorted((str(each) for each in (root, *allowed)), key=len, reverse=True)
-    for one in read_rejected(str(corpus), limits=limits):
-        name, source, problem = (_without(roots, text) for text in (one.name, one.source, one.problem))
+    for one in read_rejected(str(corpus), limits=limits, folders=folders, within=allowed):
+        place = _without(roots, one.source).rpartition("#")[0]
+        hidden = [*roots, str(Path(place).parent)] if Path(place).is_absolute() else roots  # where it was once
+        name, source, problem = (_without(hidden, text) for text in (one.name, one.source, one.problem))
         yield Found(name, source, one.page, problem, one.note)
 
 

@@ -1,13 +1,15 @@
 """Pages into the workbench: uploads, an address, and what the operator put into the import folder.
 
 Nothing that a client sends is a path: a file that is uploaded gets a name of our own, and what lies in the import
-folder is chosen by its name in the list. Imports run one after the other: they leave workers for everybody else.
+folder is chosen by its name in the list. Imports run one after the other, in a process of their own: all workers are
+there for everybody else.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import secrets
 import shutil
 import tempfile
@@ -38,10 +40,10 @@ from mainmatter.serve.annotating_models import (
 )
 from mainmatter.serve.import_task import IMPORT_FOLDER, Wanted, ending_of, entries
 from mainmatter.serve.workbench import Workbench, workbench_of
-from mainmatter.serve.workers import Busy
+from mainmatter.serve.workers import Busy, Workers
 
 SECONDS = 3600.0  # that an import may take
-TRIES = 30  # for a worker, while the server is busy
+NICENESS = 10  # pages that people look at go first
 MOST_FILES = 1000  # in one upload
 MOST_REMEMBERED = 100  # imports
 MOST_RUNNING = 20  # imports that run or wait for their turn: what was uploaded lies on the disk until then
@@ -110,6 +112,7 @@ class Imports:
         self._workbench = workbench
         self._all: OrderedDict[str, Import] = OrderedDict()
         self._turn = asyncio.Lock()
+        self._process: Workers | None = None  # from the first import on
         self._tasks: set[asyncio.Task[None]] = set()
 
     def get(self, name: str) -> Import:
@@ -153,26 +156,38 @@ class Imports:
         finally:
             await run_in_threadpool(shutil.rmtree, one.folder, ignore_errors=True)
 
+    async def close(self) -> None:
+        """End all imports, and their process."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._process is not None:
+            await self._process.close()
+
     async def _work(self, one: Import, wanted: Wanted) -> dict[str, Any]:
-        """Have a worker do it. Nobody waits for the answer, so it can be tried again while the server is busy."""
-        seconds = SECONDS if wanted.url is None else DEADLINE + self._workbench.settings.seconds
-        for tries_left in reversed(range(TRIES)):
-            try:
-                told: dict[str, Any] = await self._workbench.workers.run_for(
-                    seconds,
-                    "mainmatter.serve.import_task:add_pages",
-                    database=str(self._workbench.database),
-                    wanted=wanted,
-                    limits=self._workbench.settings.limits,
-                    progress=str(one.folder / _PROGRESS),
-                )
-            except Busy as busy:
-                if not tries_left:
-                    raise
-                await asyncio.sleep(busy.retry_after)
-            else:
-                return told
-        raise AssertionError("the last try returns or raises")
+        """Have our process do it."""
+        process = await self._start()
+        for pid in process.pids():  # each time: one that ended was replaced
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, pid, NICENESS)
+        told: dict[str, Any] = await process.run_for(
+            SECONDS if wanted.url is None else DEADLINE + self._workbench.settings.seconds,
+            "mainmatter.serve.import_task:add_pages",
+            database=str(self._workbench.database),
+            wanted=wanted,
+            limits=self._workbench.settings.limits,
+            progress=str(one.folder / _PROGRESS),
+        )
+        return told
+
+    async def _start(self) -> Workers:
+        """The process of imports, started if need be; it stays for the next import."""
+        if self._process is None:
+            settings = self._workbench.settings
+            process = Workers(1, waiting=1, seconds=settings.seconds, memory_mb=settings.memory_mb)
+            await process.start()
+            self._process = process
+        return self._process
 
 
 _all: WeakKeyDictionary[Workbench, Imports] = WeakKeyDictionary()
@@ -182,6 +197,12 @@ async def _imports(bench: Bench) -> Imports:
     if bench not in _all:
         _all[bench] = Imports(bench)
     return _all[bench]
+
+
+async def close_imports(bench: Workbench) -> None:
+    """End the imports of a server that ends."""
+    if bench in _all:
+        await _all[bench].close()
 
 
 Running = Annotated[Imports, Depends(_imports)]
@@ -208,7 +229,8 @@ async def add_files(
         await run_in_threadpool(shutil.rmtree, folder, ignore_errors=True)
         raise
     what = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-    return running.start(what, folder, Wanted(tuple(zip(paths, names, strict=True)), most=most)).answer()
+    wanted = Wanted(tuple(zip(paths, names, strict=True)), most=most, unpacked=bench.settings.max_unpacked_bytes)
+    return running.start(what, folder, wanted).answer()
 
 
 @router.post("/url", status_code=202, summary="Add a page of the web")

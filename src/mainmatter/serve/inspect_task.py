@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mainmatter.clean import read
-from mainmatter.errors import InputError, MainmatterError
+from mainmatter.errors import InputError, MainmatterError, PageTooLarge
 from mainmatter.html.marked import marked_html
 from mainmatter.methods.controls import SWITCHES
 from mainmatter.methods.density import Density
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 DIAL_STEPS = tuple(step / 20 for step in range(21))
 MOST_REASONS = 5_000  # that come with the page; 100,000 would take six seconds
 MOST_BLOCKS = 20_000  # of a page whose reasons come with it: before the first one, `main` looks at it fifteen times
+MOST_SHOWN = 100_000  # blocks of a page that can be looked at: beyond that, answers and browsers grow out of hand
 FORMATS = ("text", "markdown", "cleaneval")
 _CONTROLS = ("dial", "comments", *SWITCHES)
 
@@ -63,7 +64,13 @@ class Question:
             method = get_method(name, **parameters)
         except MainmatterError as error:
             raise without_paths(error, self.models) from error
-        return method, method.extract(read(page, self.source.limits))
+        document = read(page, self.source.limits)
+        if len(document) > MOST_SHOWN:
+            raise PageTooLarge(
+                f"the page has {len(document):,} blocks, and up to {MOST_SHOWN:,} can be looked at; "
+                "`mainmatter clean` and /api/clean take pages of any number"
+            )
+        return method, method.extract(document)
 
 
 class Inspection(NamedTuple):

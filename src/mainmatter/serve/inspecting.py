@@ -14,6 +14,7 @@ from mainmatter.serve import frames
 from mainmatter.serve.answers import error_answers
 from mainmatter.serve.choosing import LONGEST_NAME
 from mainmatter.serve.cleaning import to_source
+from mainmatter.serve.corpus_browsing import CorpusPage, source_of
 from mainmatter.serve.inspect_task import Question
 from mainmatter.serve.reading import (
     FORM,
@@ -41,16 +42,17 @@ _DUMPS = (".txt", ".text")
 
 
 class PageRequest(StrictModel):
-    """A page: one of html, text and frame, or url alone to have it fetched."""
+    """A page: one of html, text, frame and corpus, or url alone to have it fetched."""
 
     html: str | None = Field(None, description="The page's HTML.")
     text: str | None = Field(None, description="Or a plain-text dump of a page.")
     url: str | None = Field(None, max_length=8000, description="Where the page came from, or is to be fetched from.")
     frame: str | None = Field(None, max_length=100, description="Or a page that this server showed before.")
+    corpus: CorpusPage | None = Field(None, description="Or a page of one of the server's corpora, as it was.")
 
     @model_validator(mode="after")
     def _has_one_page(self) -> PageRequest:
-        given = [name for name in ("html", "text", "frame") if getattr(self, name) is not None]
+        given = [name for name in ("html", "text", "frame", "corpus") if getattr(self, name) is not None]
         if len(given) > 1:
             raise ValueError(f"send {' or '.join(given)}, not both")
         return self
@@ -90,7 +92,9 @@ def describe_body(model: type[PageRequest]) -> dict[str, Any]:
     """How a request may carry its page and its fields, for the documentation."""
     schema = model.model_json_schema()
     file = {"type": "string", "format": "binary", "description": "An HTML file, or a dump whose name ends in .txt."}
-    others = {name: each for name, each in schema["properties"].items() if name not in ("html", "text", "frame")}
+    others = {
+        name: each for name, each in schema["properties"].items() if name not in ("html", "text", "frame", "corpus")
+    }
     form = {"type": "object", "required": ["file"], "properties": {"file": file} | others}
     return {"requestBody": {"required": True, "content": {JSON: {"schema": schema}, FORM: {"schema": form}}}}
 
@@ -163,10 +167,12 @@ def find_source(asked: PageRequest, file: Page | None, workbench: Workbench) -> 
         workbench: the server's.
 
     Raises:
-        HTTPException: the page of a frame is not remembered any more.
+        HTTPException: the page of a frame is not remembered any more, or there is no such corpus.
         InputError: there is no page, or nothing is fetched here.
         PageTooLarge: it is over the limits.
     """
+    if asked.corpus is not None:
+        return source_of(asked.corpus, workbench)
     if asked.frame is None:
         return to_source(file or asked.page(), asked.url, workbench.settings)
     framed = workbench.frames.get(asked.frame)

@@ -121,4 +121,10 @@ def invalid(message: str) -> RequestValidationError:
 
 def wrong_type(media_type: str, known: Iterable[str]) -> HTTPException:
     """The error for a request of a type that nobody reads here."""
-    return HTTPException(415, f"the request is {media_type or 'of no type'}; it may be {', '.join(known)}")
+    names = tuple(known)
+    example = "text/html" if "text/html" in names else JSON
+    return HTTPException(
+        415,
+        f"the request is {media_type or 'of no type'}; it may be {', '.join(names)}; say what it is with a header, as "
+        f"in curl -H 'Content-Type: {example}'",
+    )

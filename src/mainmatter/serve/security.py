@@ -101,7 +101,9 @@ class Security:
                 421, f"this server is not called {host[:100]!r}", "start it with --name NAME if that is its name"
             )
         if _is_foreign(headers, host) and (scope["method"] not in _SAFE or _is_part_of_a_page(scope, headers)):
-            return error_answer(403, "requests from pages of other sites are refused")
+            return error_answer(
+                403, "requests from pages of other sites are refused", "use the workbench, or a program"
+            )
         if self._settings.token is None or scope["path"] in OPEN_TO_ALL:
             return None
         return self._token_refusal(scope, headers, self._settings.token)

@@ -22,8 +22,11 @@ class Settings:
         token: what every request has to show; None asks for nothing.
         names: host names, besides those of the loopback address, by which browsers may call this server.
         folder: the workbench: holds annotations.db and models/.
+        corpora: what clients may look at: output folders of corpus runs, with the inputs that these name; archives and
+            folders of pages.
         max_bytes: the largest page, and the largest request that is not an upload of files.
         max_upload_bytes: the largest upload of files (multipart/form-data).
+        max_unpacked_bytes: the most that the pages of an upload may have together, once they are unpacked.
         seconds: how long work on a request may take, by the clock; and how long it may wait for its turn.
         body_seconds: how long a client may take to send its request.
         memory_mb: how much memory a worker may take above that of its start.
@@ -39,8 +42,10 @@ class Settings:
     token: str | None = field(default=None, repr=False)
     names: tuple[str, ...] = ()
     folder: Path = Path("workbench")
+    corpora: tuple[str, ...] = ()
     max_bytes: int = 10 * MEGABYTE
     max_upload_bytes: int = 50 * MEGABYTE
+    max_unpacked_bytes: int = 500 * MEGABYTE
     seconds: float = 20.0
     body_seconds: float = 30.0
     memory_mb: int = 1000

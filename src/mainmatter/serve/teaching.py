@@ -20,7 +20,7 @@ from mainmatter.evaluation.peers import PEERS
 from mainmatter.models.store import load
 from mainmatter.registry import METHODS, make_untrained, method_names, trainable_names
 from mainmatter.serve.answers import error_answer, error_answers
-from mainmatter.serve.choosing import MODELS, model_names
+from mainmatter.serve.choosing import MODELS, model_names, needs_model
 from mainmatter.serve.jobs import AlreadyTeaching, Job, Jobs
 from mainmatter.serve.workbench import Workbench, take_turn_at_store, workbench_of
 
@@ -66,8 +66,8 @@ def start(asked: Start, workbench: Bench) -> Response | dict[str, Any]:
     """Start a job that learns from all pages that are ready and measures the gain. There is one at a time: else 409."""
     if asked.name in method_names() or asked.name in PEERS:
         raise InputError(f"{asked.name} is the name of a method; choose another name for the model")
-    if asked.method not in trainable_names():
-        raise UnknownName("method that learns", asked.method, trainable_names())
+    if asked.method not in _learning():
+        raise UnknownName("method that learns from labels", asked.method, _learning())
     make_untrained(asked.method).need_extras()
     ready = _ready(workbench)
     need_enough(ready["usable"], ready["pages"])
@@ -130,15 +130,20 @@ def _ready(workbench: Workbench) -> dict[str, int]:
 
 def _methods() -> list[dict[str, str]]:
     """The methods that learn, `main` first, with what they begin from."""
-    names = sorted((name for name in trainable_names() if name in METHODS), key=lambda name: (name != "main", name))
     return [
         {
             "name": name,
             "summary": make_untrained(name).summary,
             "begins": "goes on from the shipped model" if name == "main" else "begins from nothing",
         }
-        for name in names
+        for name in _learning()
     ]
+
+
+def _learning() -> list[str]:
+    """The methods that learn from labels: `template` counts what sites repeat, and does not look at them."""
+    names = (name for name in trainable_names() if name in METHODS and not needs_model(name))
+    return sorted(names, key=lambda name: (name != "main", name))
 
 
 def _to_json(job: Job | None, workbench: Workbench) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotation
 
 from mainmatter.serve.choosing import without_folder
+from mainmatter.serve.corpus_names import name_corpora
 from mainmatter.serve.counting import Counts
 from mainmatter.serve.frames import Frames
 from mainmatter.serve.workers import Busy, Workers
@@ -26,10 +27,14 @@ class Workbench:
 
     Args:
         settings: how the server runs.
+
+    Raises:
+        InputError: one of its corpora is none.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.corpora = name_corpora(settings.corpora)  # their paths, by name
         self.workers = Workers(
             settings.workers, waiting=settings.most_waiting, seconds=settings.seconds, memory_mb=settings.memory_mb
         )

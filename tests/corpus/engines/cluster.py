@@ -77,13 +77,24 @@ class Notes:
         self.folder, self.generations = folder, generations
         folder.mkdir()
 
-    def put(self, event: str, number: int) -> None:
+    def machine(self) -> int:
+        """The process that stands for the machine of the caller."""
         machine = os.getppid()
         for _ in range(self.generations - 1):
             machine = int(Path(f"/proc/{machine}/stat").read_text().rpartition(")")[2].split()[1])
+        return machine
+
+    def put(self, event: str, number: int) -> None:
         draft = self.folder / f".{uuid.uuid4().hex}"
-        draft.write_text(json.dumps([event, number, machine]))
+        draft.write_text(json.dumps([event, number, self.machine()]))
         draft.rename(self.folder / f"{time.monotonic_ns()}-{draft.name[1:]}")
+
+    def wait_for(self, event: str) -> None:
+        """Wait until somebody has told of an event, but not for ever."""
+        for _ in range(1200):
+            if self.count(event):
+                return
+            time.sleep(0.05)
 
     def all(self) -> list[tuple[str, int, int]]:
         return [tuple(json.loads(file.read_text())) for file in sorted(self.folder.glob("[0-9]*"))]
@@ -127,14 +138,16 @@ def nobody_wants_the_rest(run_all: Any, notes: Notes) -> dict[str, Any]:
 
     def work(number: int) -> int:
         notes.put("begun", number)
-        time.sleep(0.2 if number == 0 else 3)
+        if number:
+            notes.wait_for("closed")
         notes.put("done", number)
         return number
 
     results = run_all(work, range(8), 2)
     first = next(results)
     results.close()
-    time.sleep(4)
+    notes.put("closed", first)
+    time.sleep(2)  # for those that nobody should begin any more
     return {"first": first, "done": sorted(notes.count("done").elements())}
 
 
@@ -149,6 +162,8 @@ def a_machine_is_killed(name: str, inputs: list[str], out: Path, job: Job, notes
             notes.put("begun", number)
             wait_for_two_machines(notes)
             result = work(number)
+            if notes.machine() != needed:
+                notes.wait_for("killed")  # else a quick machine is done before it is killed
             notes.put("done", number)
             return result
 
@@ -171,17 +186,16 @@ def wait_for_two_machines(notes: Notes) -> None:
 
 
 def kill_one_at_work(notes: Notes, needed: int) -> int:
-    """Kill -9 a machine, with all its processes, that is in the middle of its work on a number; which number."""
+    """Kill -9 a machine, with all its processes, that has begun its work on a number; which number."""
     for _ in range(1800):
         for number, machine in under_way(notes).items():
             if machine == needed:
                 continue
-            time.sleep(0.3)  # its first takes longer: models are loaded
-            if under_way(notes).get(number) != machine:
-                continue
+            time.sleep(0.3)  # so that it is in the middle of it
             for victim in (machine, *descendants(machine)):
                 with suppress(ProcessLookupError):
                     os.kill(victim, signal.SIGKILL)
+            notes.put("killed", number)
             return number
         time.sleep(0.05)
     raise TimeoutError("no machine but the first is at work")

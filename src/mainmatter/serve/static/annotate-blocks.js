@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * The blocks of a page as a list: the same labels as in the frame, for whoever cannot see it or would rather read.
+ * The blocks of a page as a list: the same labels as in the frame, for whoever cannot see it or would rather read. Rows
+ * are made, in groups, when they come near the view: a page may have 50,000 blocks.
  *
  * @typedef {import("./annotate-words.js").Block} Block
  * @typedef {import("./annotate-ledger.js").Label} Label
@@ -9,11 +10,27 @@
 import { element } from "./shell.js";
 import { inWords, KIND_SIGNS } from "./annotate-words.js";
 
+const GROUP = 50; // rows that are made together
+const NEAR = "800px"; // around what is in view
+const ROW = 40; // pixels, about; says how high a group is that was not in view yet
+
 export class BlockList {
-  /** @type {HTMLElement[]} */
+  /** @type {Block[]} */
+  #blocks = [];
+  /** @type {HTMLElement[]} those that were made, by the numbers of their blocks */
   #rows = [];
   /** @type {string[]} */
   #shown = [];
+  /** @type {HTMLElement[]} */
+  #groups = [];
+  /** @type {Set<number>} the groups whose rows were made */
+  #made = new Set();
+  /** @type {(block: number) => Look} */
+  #lookOf = () => ({ pending: false, selected: false });
+  /** @type {HTMLElement | undefined} */
+  #active;
+  /** @type {HTMLElement | undefined} */
+  #hovered;
 
   /**
    * @param {{onHover: (block: number | null) => void, onPick: (block: number, event: PointerEvent | MouseEvent) => void,
@@ -32,21 +49,67 @@ export class BlockList {
       "aria-label": "Blocks of the page",
       "aria-describedby": "block-list-help",
     });
+    this.observer = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) if (isIntersecting) this.#make(this.#groups.indexOf(/** @type {HTMLElement} */ (target)));
+    }, { root: this.element, rootMargin: NEAR });
     this.#listen();
   }
 
   /** @param {Block[]} blocks */
   load(blocks) {
-    this.#rows = blocks.map((block) => makeRow(block));
-    this.#shown = blocks.map(() => "");
-    this.element.replaceChildren(...this.#rows);
+    this.observer.disconnect();
+    this.#blocks = blocks;
+    [this.#rows, this.#shown, this.#made] = [[], [], new Set()];
+    this.#groups = Array.from({ length: Math.ceil(blocks.length / GROUP) }, () => element("div", { class: "block-group", role: "presentation" }));
+    this.element.replaceChildren(...this.#groups);
+    this.#groups.forEach((group, number) => {
+      const rows = Math.min(GROUP, blocks.length - number * GROUP);
+      group.style.setProperty("contain-intrinsic-block-size", `auto ${rows * ROW}px`);
+      group.style.setProperty("min-height", `${rows * ROW}px`);
+      this.observer.observe(group);
+    });
+    this.#make(0);
+  }
+
+  /**
+   * Show how each block looks; those whose rows are not made yet are asked for later.
+   * @param {(block: number) => Look} lookOf
+   */
+  show(lookOf) {
+    this.#lookOf = lookOf;
+    for (const group of this.#made) this.#showGroup(group);
+  }
+
+  /** @param {number} group */
+  #showGroup(group) {
+    const end = Math.min(this.#blocks.length, (group + 1) * GROUP);
+    for (let block = group * GROUP; block < end; block++) this.#showRow(block, this.#lookOf(block));
+  }
+
+  /** @param {number} group */
+  #make(group) {
+    if (this.#made.has(group) || !this.#groups[group]) return;
+    this.#made.add(group);
+    const blocks = this.#blocks.slice(group * GROUP, (group + 1) * GROUP);
+    for (const block of blocks) this.#rows[block.index] = makeRow(block, this.#blocks.length);
+    this.#showGroup(group);
+    const place = this.#groups[group];
+    place.style.removeProperty("min-height");
+    place.replaceChildren(...blocks.map((block) => this.#rows[block.index]));
+    this.observer.unobserve(place);
+  }
+
+  /** @param {number} block */
+  #row(block) {
+    this.#make(Math.floor(block / GROUP));
+    return this.#rows[block];
   }
 
   /**
    * @param {number} block
    * @param {Look} look
    */
-  show(block, look) {
+  #showRow(block, look) {
     const key = [inWords(look.label), look.suggestion ? inWords(look.suggestion) : "", look.pending, look.selected].join("|");
     if (this.#shown[block] === key) return;
     this.#shown[block] = key;
@@ -72,21 +135,22 @@ export class BlockList {
    * @param {number} block
    */
   activate(block) {
-    const row = this.#rows[block];
+    const row = this.#row(block);
     if (!row) return;
-    this.element.querySelector(".active")?.classList.remove("active");
+    this.#active?.classList.remove("active");
+    this.#active = row;
     row.classList.add("active");
     this.element.setAttribute("aria-activedescendant", row.id);
-    const box = this.element;
-    if (row.offsetTop < box.scrollTop) box.scrollTop = row.offsetTop - 8;
-    const below = row.offsetTop + row.offsetHeight - box.clientHeight;
-    if (below > box.scrollTop) box.scrollTop = below + 8;
+    const [box, around] = [row.getBoundingClientRect(), this.element.getBoundingClientRect()];
+    if (box.top < around.top) this.element.scrollTop -= around.top - box.top + 8;
+    else if (box.bottom > around.bottom) this.element.scrollTop += box.bottom - around.bottom + 8;
   }
 
   /** @param {number | null} block */
   hover(block) {
-    this.element.querySelector(".hovered")?.classList.remove("hovered");
-    if (block !== null) this.#rows[block]?.classList.add("hovered");
+    this.#hovered?.classList.remove("hovered");
+    this.#hovered = block === null ? undefined : this.#rows[block];
+    this.#hovered?.classList.add("hovered");
   }
 
   #listen() {
@@ -111,11 +175,14 @@ export class BlockList {
   }
 }
 
-/** @param {Block} block */
-function makeRow(block) {
+/** @param {Block} block @param {number} size how many there are */
+function makeRow(block, size) {
   return element(
     "li",
-    { class: "block", role: "option", id: `block-${block.index}`, "data-index": String(block.index), "data-state": "none" },
+    {
+      class: "block", role: "option", id: `block-${block.index}`, "data-index": String(block.index), "data-state": "none",
+      "aria-setsize": size, "aria-posinset": block.index + 1,
+    },
     element("span", { class: "sign", "aria-hidden": "true" }),
     element("span", { class: `block-text markup-${block.kind}` }, block.hidden ? element("em", { class: "soft" }, "hidden: ") : null, shortened(block.text)),
     element("span", { class: "words" }, "no label"),

@@ -54,15 +54,17 @@ export class ExportPages {
   async #look() {
     this.zip.href = `/api/annotate/export/folder.zip?${this.#query}`;
     this.parquet.href = `/api/annotate/export/pages.parquet?${this.#query}`;
+    const query = this.#query;
     try {
-      const { pages, labels, left_out: leftOut } = await busy(this.summary, api(`/api/annotate/export?${this.#query}`));
+      const { pages, labels, left_out: leftOut } = await busy(this.summary, api(`/api/annotate/export?${query}`));
+      if (query !== this.#query) return; // another choice was made meanwhile: its answer may have come before this one
       for (const link of [this.zip, this.parquet]) link.classList.toggle("off", !pages);
       this.summary.replaceChildren(
         element("p", {}, `${count(pages, "page")} with ${count(labels, "label")} will be in it.`),
         leftOut.length ? leftOutList(leftOut) : "",
       );
     } catch (error) {
-      showProblem(this.summary, error);
+      if (query === this.#query) showProblem(this.summary, error);
     }
   }
 }

@@ -18,7 +18,7 @@ export class AddPages {
   constructor(refresh) {
     this.refresh = refresh;
     this.button = button("Add pages", () => this.toggle(), { "aria-expanded": "false", "aria-controls": "add-pages" });
-    this.files = element("input", { type: "file", id: "files", multiple: true, accept: ".html,.htm,.xhtml,.txt,.warc,.wet,.gz,.jsonl,.ndjson,.parquet" });
+    this.files = element("input", { type: "file", id: "files", multiple: true, accept: ".html,.htm,.xhtml,.txt,.warc,.wet,.gz,.zst,.jsonl,.ndjson,.parquet" });
     this.url = element("input", { type: "url", id: "url", placeholder: "https://…", required: true });
     this.entries = element("select", { id: "entry" });
     this.folderNote = element("p", { class: "soft small" });
@@ -172,7 +172,7 @@ function showJob(row, job) {
 
 /** @param {Job} job */
 function inWords(job) {
-  if (job.state === "failed") return `failed: ${job.message}`;
+  if (job.state === "failed") return `failed: ${job.message}${job.added ? ` (${job.added} added before that)` : ""}`;
   const parts = [`${job.added} added`];
   if (job.known) parts.push(`${job.known} were here already`);
   if (job.rejected) parts.push(`${job.rejected} not added`);

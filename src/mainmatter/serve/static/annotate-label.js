@@ -325,17 +325,12 @@ export class LabelView {
 
   #show() {
     const { labels, pending } = this.ledger;
-    /** @type {Map<number, string>} */
-    const states = new Map();
-    for (const { index, ref } of this.#blocks) {
-      const label = labels.get(ref);
-      const suggestion = this.#suggestions?.[index];
-      const look = { label, suggestion, pending: pending.has(ref), selected: this.#selection.has(index) };
-      this.list.show(index, look);
-      const state = frameState(look);
-      if (state) states.set(index, state);
-    }
-    this.frame.setStates(states);
+    const lookOf = (/** @type {number} */ block) => {
+      const { ref } = this.#blocks[block];
+      return { label: labels.get(ref), suggestion: this.#suggestions?.[block], pending: pending.has(ref), selected: this.#selection.has(block) };
+    };
+    this.list.show(lookOf);
+    this.frame.setStates((block) => (block < this.#blocks.length && frameState(lookOf(block))) || undefined);
     this.frame.highlight(this.#selection.active);
     this.bar.show(this.ledger, { labelled: labels.size, blocks: this.#blocks.length, suggesting: this.#suggestions !== null });
     if (this.#offersNext && this.ledger.state === "saved") void this.#offerNext();

@@ -72,13 +72,13 @@ function viewOf(hash) {
 }
 
 /**
- * The first page after one that this annotator is not done with.
+ * The first page after one that has blocks to label and that this annotator is not done with.
  * @param {number} after
  * @returns {Promise<number | null>}
  */
 async function nextPage(after) {
   const { pages } = await api(`/api/annotate/pages?annotator=${encodeURIComponent(annotator())}`);
-  const open = pages.filter((/** @type {any} */ page) => !page.done && page.id !== after && page.status !== "merged");
+  const open = pages.filter((/** @type {any} */ page) => page.blocks && !page.done && page.id !== after && page.status !== "merged");
   return (open.find((/** @type {any} */ page) => page.id > after) ?? open[0])?.id ?? null;
 }
 

@@ -7,6 +7,7 @@ import { fromText, listenForPages, recall, remember, toRequest } from "./inspect
 const GOLD = "mainmatter-gold";
 const OFTEN = ["density", "trafilatura"]; // compared with the default, unless the address says otherwise
 const CONTEXT = 40; // characters of equal text that are shown around differences
+const CHUNK = 4000; // characters that are laid out and painted together, when they come into view
 const PERCENT = 100;
 
 const state = {
@@ -110,7 +111,8 @@ function columnOf(column, onlyDifferences) {
   const changes = `${number(column.added)} words more, ${number(column.missing)} missing`;
   const body = column.error
     ? [element("p", { class: "problem" }, element("strong", {}, `${column.name} failed: `), column.error)]
-    : column.parts.map((/** @type {[string, string]} */ part) => partOf(...part, onlyDifferences && !isReference));
+    : cut(onlyDifferences && !isReference ? column.parts.map(shortened) : column.parts)
+      .map((parts) => element("div", { class: "chunk" }, ...parts.map(partOf)));
   const header = element("header", {},
     element("h3", {}, column.name, column.is_peer ? element("span", { class: "soft" }, " (another tool)") : null),
     element("p", { class: "soft" }, column.error ? "no text" : counts),
@@ -120,12 +122,46 @@ function columnOf(column, onlyDifferences) {
   return element("article", { class: kind, "aria-label": column.name, dataset: { name: column.name } }, header, text);
 }
 
-/** @param {string} sign @param {string} words @param {boolean} isShort */
-function partOf(sign, words, isShort) {
+/** @typedef {[string, string]} Part a sign, as the server has it, and words */
+
+/** @param {Part} part */
+function partOf([sign, words]) {
   if (sign === "+") return element("ins", {}, words);
   if (sign === "-") return element("del", {}, words);
-  const isLong = isShort && words.length > 3 * CONTEXT;
-  return element("span", { class: "same" }, isLong ? `${words.slice(0, CONTEXT)} … ${words.slice(-CONTEXT)}` : words);
+  return element("span", { class: "same" }, words);
+}
+
+/** @param {Part} part @returns {Part} */
+function shortened([sign, words]) {
+  const isLong = sign === "=" && words.length > 3 * CONTEXT;
+  return [sign, isLong ? `${words.slice(0, CONTEXT)} … ${words.slice(-CONTEXT)}` : words];
+}
+
+/**
+ * Cut a text into chunks, each of which ends with a line.
+ *
+ * @param {Part[]} parts
+ * @returns {Part[][]}
+ */
+function cut(parts) {
+  /** @type {Part[][]} */
+  const chunks = [[]];
+  let length = 0; // of the last chunk
+  for (const [sign, words] of parts) {
+    let from = 0;
+    for (;;) {
+      const line = words.indexOf("\n", from + Math.max(0, CHUNK - length));
+      if (line < 0) break;
+      let end = line + 1;
+      while (words[end] === "\n") end += 1;
+      chunks[chunks.length - 1].push([sign, words.slice(from, end)]);
+      chunks.push([]);
+      [from, length] = [end, 0];
+    }
+    if (from < words.length) chunks[chunks.length - 1].push([sign, words.slice(from)]);
+    length += words.length - from;
+  }
+  return chunks.filter((chunk) => chunk.length);
 }
 
 /** @param {number} chosen */

@@ -17,6 +17,7 @@ const MOST_STORED = 2_000_000; // characters; browsers give a site some five mil
  * @property {string} [url] where to fetch it; with `html`, where that came from
  * @property {string} [text] a plain-text dump
  * @property {string} [file] the bytes of a file, as base64
+ * @property {{name: string, page: string}} [corpus] a page of a corpus that the server has
  */
 
 /**

@@ -40,8 +40,13 @@ export class BlockTable {
     host.tabIndex = 0;
     host.setAttribute("role", "region");
     host.setAttribute("aria-label", "Table of blocks");
-    host.addEventListener("scroll", () => this.#drawRows(), { passive: true });
-    new ResizeObserver(() => this.#drawRows()).observe(host);
+    // What the host measures is kept here: to ask for it lays out all that has changed, at every move of the dial.
+    this.top = 0;
+    this.height = 0;
+    /** @type {{name: string, answer: any, order: number[]} | null} an order that does not depend on what is kept */
+    this.known = null;
+    host.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    new ResizeObserver(() => this.#resized()).observe(host);
     this.#listen();
   }
 
@@ -49,7 +54,7 @@ export class BlockTable {
   show(answer, kept) {
     this.answer = answer;
     this.reasons = new Map(answer.blocks.reasons.entries());
-    this.host.scrollTop = 0;
+    this.#scrollTo(0);
     this.setKept(kept);
   }
 
@@ -62,7 +67,7 @@ export class BlockTable {
   /** @param {string} filter "all", "kept" or "dropped" */
   setFilter(filter) {
     this.filter = filter;
-    this.host.scrollTop = 0;
+    this.#scrollTo(0);
     this.#arrange();
   }
 
@@ -76,11 +81,10 @@ export class BlockTable {
   highlight(block, scrolls) {
     this.highlighted = block;
     const row = block === null ? -1 : this.order.indexOf(block);
-    if (scrolls && row >= 0 && this.host.clientHeight) {
+    if (scrolls && row >= 0 && this.height) {
       const head = this.heads[0].offsetHeight;
-      const { scrollTop, clientHeight } = this.host;
-      if (row * ROW < scrollTop || (row + 1) * ROW + head > scrollTop + clientHeight) {
-        this.host.scrollTop = Math.max(0, row * ROW - clientHeight / 3);
+      if (row * ROW < this.top || (row + 1) * ROW + head > this.top + this.height) {
+        this.#scrollTo(row * ROW - this.height / 3);
         this.#drawRows();
       }
     }
@@ -97,21 +101,28 @@ export class BlockTable {
   #arrange() {
     if (!this.answer) return;
     this.comments = new Set(this.answer.blocks.comments);
-    const { texts } = this.answer.blocks;
-    /** @type {number[]} */
-    const order = [];
-    for (let i = 0; i < texts.length; i++) {
-      if (this.filter === "all" || (this.filter === "kept") === Boolean(this.kept[i])) order.push(i);
-    }
-    if (this.sort.name !== "index") {
-      const keys = order.map((i) => this.#key(i));
-      const places = order.map((_, place) => place);
-      places.sort((a, b) => (keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : a - b));
-      this.order = places.map((place) => order[place]);
-    } else this.order = order;
-    if (this.sort.descending) this.order.reverse();
+    const isWanted = (/** @type {number} */ block) => (this.filter === "kept") === Boolean(this.kept[block]);
+    const all = this.#sorted();
+    this.order = this.filter === "all" ? all : all.filter(isWanted);
     this.table.setAttribute("aria-rowcount", String(this.order.length + 1));
     this.#drawRows();
+  }
+
+  /** All blocks in the order that was asked for. Orders that the dial cannot change are made once. */
+  #sorted() {
+    const { name, descending } = this.sort;
+    const count = this.answer.blocks.texts.length;
+    const key = `${name} ${descending}`;
+    if (this.known?.name === key && this.known.answer === this.answer) return this.known.order;
+    let order = Array.from({ length: count }, (_, i) => i);
+    if (name === "verdict" || name === "kind") order = gathered(order, (block) => this.#key(block));
+    else if (name !== "index") {
+      const keys = order.map((block) => this.#key(block));
+      order.sort((a, b) => (keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : a - b));
+    }
+    if (descending) order.reverse();
+    if (name !== "verdict" && name !== "kind") this.known = { name: key, answer: this.answer, order };
+    return order;
   }
 
   /** What a column sorts a block by. @param {number} block @returns {any} */
@@ -125,10 +136,29 @@ export class BlockTable {
     }
   }
 
+  #scrolled() {
+    this.top = this.host.scrollTop;
+    this.#drawRows();
+  }
+
+  #resized() {
+    const wasHidden = !this.height;
+    this.height = this.host.clientHeight;
+    this.top = this.host.scrollTop; // a host that was hidden begins at the top again
+    this.#drawRows();
+    if (wasHidden) this.highlight(this.highlighted, true);
+  }
+
+  /** @param {number} top */
+  #scrollTo(top) {
+    this.host.scrollTop = Math.max(0, top);
+    if (this.height) this.top = this.host.scrollTop;
+  }
+
   #drawRows() {
-    if (!this.answer || !this.host.clientHeight) return;
-    const first = Math.max(0, Math.floor(this.host.scrollTop / ROW) - SPARE);
-    const end = Math.min(this.order.length, Math.ceil((this.host.scrollTop + this.host.clientHeight) / ROW) + SPARE);
+    if (!this.answer || !this.height) return;
+    const end = Math.min(this.order.length, Math.ceil((this.top + this.height) / ROW) + SPARE);
+    const first = Math.max(0, Math.min(Math.floor(this.top / ROW), end) - SPARE);
     const shown = this.order.slice(first, end);
     const rows = shown.map((block, i) => this.#row(block, first + i));
     this.body.replaceChildren(spacer(first * ROW), ...rows, spacer((this.order.length - end) * ROW));
@@ -166,7 +196,7 @@ export class BlockTable {
       this.sort = { name: column.name, descending: again ? !this.sort.descending : first };
       for (const other of this.heads) other.setAttribute("aria-sort", "none");
       head.setAttribute("aria-sort", this.sort.descending ? "descending" : "ascending");
-      this.host.scrollTop = 0;
+      this.#scrollTo(0);
       this.#arrange();
     });
     return head;
@@ -189,6 +219,24 @@ export class BlockTable {
       if (block !== null) this.options.onPick(block);
     });
   }
+}
+
+/**
+ * Blocks by their keys, those with the same key in the order of the page: quicker than to sort them all.
+ *
+ * @param {number[]} blocks
+ * @param {(block: number) => any} keyOf
+ */
+function gathered(blocks, keyOf) {
+  /** @type {Map<any, number[]>} */
+  const found = new Map();
+  for (const block of blocks) {
+    const key = keyOf(block);
+    const others = found.get(key);
+    if (others) others.push(block);
+    else found.set(key, [block]);
+  }
+  return [...found.keys()].sort((a, b) => (a < b ? -1 : 1)).flatMap((key) => found.get(key) ?? []);
 }
 
 /** @param {number} height */

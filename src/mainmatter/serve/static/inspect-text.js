@@ -7,10 +7,12 @@ import { element } from "./shell.js";
 const STAND_TOGETHER = new Set(["list-item", "table-row"]);
 const LABELS = new Map([["heading", "<h>"], ["list-item", "<l>"]]);
 const COMMENTS_LINE = "--- Comments ---";
-const LETTERS = /[\p{L}\p{N}]/gu;
-const LONGEST_MARKDOWN = 1_000_000; // in which blocks are looked for
+const LETTERS = /[\p{L}\p{N}]+/gu;
+const LONGEST_MARKDOWN = 5_000_000; // in which blocks are looked for
 const LARGEST_GAP = 5000; // letters of Markdown that belong to no block, between two that do
-const MOST_PIECES = 5000; // that know their block; the rest of a longer page is one piece
+const CHUNK = 40; // blocks: so much of the text is written anew where one of them changes
+const NEAR = "600px"; // around what is in view: there each piece has an element, elsewhere a chunk is plain text
+const LINE = { characters: 70, height: 26 }; // about; says how high a chunk is that was not in view yet
 
 /**
  * One piece of the clean text: what stands before it, its words, and its block (-1 for words of ours).
@@ -71,11 +73,13 @@ export function composeMarkdown(markdown, blocks) {
   const withoutAddresses = markdown.replace(/\]\([^()\s]*\)/g, (link) => " ".repeat(link.length));
   /** @type {number[]} */
   const places = []; // of each letter in the Markdown
-  let all = "";
-  for (const letter of markdown.length < LONGEST_MARKDOWN ? withoutAddresses.matchAll(LETTERS) : []) {
-    for (let i = 0; i < letter[0].length; i++) places.push(letter.index + i);
-    all += letter[0];
+  /** @type {string[]} */
+  const runs = [];
+  for (const run of markdown.length < LONGEST_MARKDOWN ? withoutAddresses.matchAll(LETTERS) : []) {
+    for (let i = 0; i < run[0].length; i++) places.push(run.index + i);
+    runs.push(run[0]);
   }
+  const all = runs.join("");
   /** @type {Piece[]} */
   const pieces = [];
   let at = 0; // in the letters
@@ -101,6 +105,46 @@ function join(pieces) {
   return pieces.map((piece) => piece.before + piece.words).join("");
 }
 
+/**
+ * A part of the text that is shown or changed as a whole: the pieces of so many blocks in a row.
+ *
+ * @typedef {{key: string, group: number, pieces: Piece[], lead: string, text: string}} Part
+ * @typedef {Part & {element: HTMLElement, isNear: boolean, isDressed: boolean}} Chunk
+ */
+
+/**
+ * Cut the text into parts that begin and end at the same blocks whatever is kept. What stands before a piece belongs to
+ * the part of the piece before it: at the end of an element it takes no line of its own.
+ *
+ * @param {Piece[]} pieces
+ * @returns {Part[]}
+ */
+function cut(pieces) {
+  /** @type {Part[]} */
+  const parts = [];
+  let section = 0; // comments come after a line of ours, which has no block
+  for (const piece of pieces) {
+    if (piece.block < 0) section += 1;
+    const group = piece.block < 0 ? 0 : Math.floor(piece.block / CHUNK);
+    // A part without pieces keeps its place, so that those after it stay where they are.
+    const last = parts.at(-1);
+    const isOn = last?.key.startsWith(`${section}:`) && last.group <= group;
+    for (let next = isOn ? last.group + 1 : 0; next <= group; next++) {
+      parts.push({ key: `${section}:${next}`, group: next, pieces: [], lead: "", text: "" });
+    }
+    parts[parts.length - 1].pieces.push(piece);
+  }
+  let after = "";
+  for (const part of parts.toReversed()) {
+    const [first] = part.pieces;
+    if (!first) continue;
+    if (part === parts[0]) part.lead = first.before;
+    part.text = part.lead + part.pieces.map((piece, i) => (i ? piece.before : "") + piece.words).join("") + after;
+    after = first.before;
+  }
+  return parts;
+}
+
 export class CleanText {
   /**
    * @param {HTMLElement} host
@@ -108,9 +152,15 @@ export class CleanText {
    */
   constructor(host, options) {
     this.host = host;
-    /** @type {Map<number, HTMLElement>} */
-    this.spans = new Map();
-    this.text = "";
+    this.pieces = /** @type {Piece[]} */ ([]);
+    this.chunks = /** @type {Chunk[]} */ ([]);
+    this.highlighted = /** @type {number | null} */ (null);
+    this.focused = /** @type {HTMLElement | null} */ (null);
+    /** @type {WeakMap<Element, Chunk>} */
+    this.chunkOf = new WeakMap();
+    this.observer = new IntersectionObserver((entries) => {
+      for (const entry of entries) this.#cameNear(this.chunkOf.get(entry.target), entry.isIntersecting);
+    }, { root: host, rootMargin: NEAR });
     const blockOf = (/** @type {Event} */ event) => {
       const span = event.target instanceof Element ? event.target.closest("[data-block]") : null;
       return span ? Number(span.getAttribute("data-block")) : null;
@@ -123,51 +173,126 @@ export class CleanText {
     });
   }
 
+  /** All of the text that is shown. */
+  get text() {
+    return join(this.pieces);
+  }
+
   /**
-   * Show pieces that know their blocks.
+   * Show pieces that know their blocks. Only the parts of the text that differ from what is shown are touched.
    *
    * @param {Piece[]} pieces
    * @param {boolean} isSource show them in the type of source text
    */
   showPieces(pieces, isSource) {
-    this.#dress(isSource);
-    this.text = join(pieces);
-    const nodes = pieces.slice(0, MOST_PIECES).flatMap((piece) => [piece.before, this.#span(piece)]);
-    this.host.replaceChildren(...nodes, join(pieces.slice(MOST_PIECES)));
+    if (this.host.classList.contains("source") !== isSource || !this.pieces.length) this.#clear(isSource);
+    this.pieces = pieces;
+    const parts = cut(pieces);
+    const stays = parts.findIndex((part, i) => part.key !== this.chunks[i]?.key);
+    const same = stays < 0 ? parts.length : stays;
+    for (const gone of this.chunks.splice(same)) this.#remove(gone);
+    this.chunks.forEach((chunk, i) => this.#change(chunk, parts[i]));
+    this.chunks.push(...parts.slice(same).map((part) => this.#add(part)));
+    this.highlight(this.highlighted, false);
   }
 
   /** Say why there is no text. @param {string} why */
   showNothing(why) {
-    this.#dress(false);
-    this.text = "";
+    this.#clear(false);
     this.host.replaceChildren(element("span", { class: "soft" }, why));
   }
 
   /** @param {number | null} block @param {boolean} scrolls */
   highlight(block, scrolls) {
-    this.host.querySelector("[data-focus]")?.removeAttribute("data-focus");
-    const span = block === null ? undefined : this.spans.get(block);
-    if (!span) return;
-    span.setAttribute("data-focus", "");
+    this.highlighted = block;
+    this.focused?.removeAttribute("data-focus");
+    this.focused = block === null ? null : this.#spanOf(block);
+    if (!this.focused) return;
+    this.focused.setAttribute("data-focus", "");
     if (!scrolls || !this.host.clientHeight) return;
-    const top = span.offsetTop - this.host.offsetTop;
-    const isAbove = top < this.host.scrollTop;
-    const isBelow = top + Math.min(span.offsetHeight, 60) > this.host.scrollTop + this.host.clientHeight;
-    if (isAbove || isBelow) this.host.scrollTop = Math.max(0, top - this.host.clientHeight / 3);
+    const box = this.focused.getBoundingClientRect();
+    const top = box.top - this.host.getBoundingClientRect().top; // in what is in view
+    if (top >= 0 && top + Math.min(box.height, 60) <= this.host.clientHeight) return;
+    this.host.scrollTop += top - this.host.clientHeight / 3;
   }
 
   /** @param {boolean} isSource */
-  #dress(isSource) {
-    this.spans.clear();
+  #clear(isSource) {
+    this.pieces = [];
+    this.chunks = [];
+    this.observer.disconnect();
+    this.host.replaceChildren();
     this.host.classList.toggle("source", isSource);
     this.host.classList.toggle("prose", !isSource);
   }
 
-  /** @param {Piece} piece */
-  #span(piece) {
-    if (piece.block < 0) return element("span", { class: "comments-line" }, piece.words);
-    const span = element("span", { dataset: { block: piece.block } }, piece.words);
-    this.spans.set(piece.block, span);
-    return span;
+  /** @param {Part} part @returns {Chunk} */
+  #add(part) {
+    const chunk = { ...part, element: element("div", { class: "chunk" }), isNear: false, isDressed: false };
+    this.host.append(chunk.element);
+    this.chunkOf.set(chunk.element, chunk);
+    this.#write(chunk);
+    this.observer.observe(chunk.element);
+    return chunk;
   }
+
+  /** @param {Chunk} chunk */
+  #remove(chunk) {
+    this.observer.unobserve(chunk.element);
+    chunk.element.remove();
+  }
+
+  /** @param {Chunk} chunk @param {Part} part */
+  #change(chunk, part) {
+    const isSame = chunk.text === part.text;
+    Object.assign(chunk, part);
+    if (!isSame) this.#write(chunk);
+  }
+
+  /** @param {Chunk | undefined} chunk @param {boolean} isNear */
+  #cameNear(chunk, isNear) {
+    if (!chunk) return;
+    chunk.isNear = isNear;
+    if (isNear && !chunk.isDressed) this.#dress(chunk);
+  }
+
+  /** @param {Chunk} chunk */
+  #write(chunk) {
+    const lines = chunk.text.length / LINE.characters + 1.5 * chunk.pieces.length;
+    chunk.element.style.setProperty("contain-intrinsic-block-size", `auto ${Math.ceil(lines) * LINE.height}px`);
+    chunk.isDressed = false;
+    if (chunk.isNear) this.#dress(chunk);
+    else chunk.element.textContent = chunk.text;
+  }
+
+  /** Give each piece an element of its own, which knows its block. @param {Chunk} chunk */
+  #dress(chunk) {
+    const { pieces, lead, text } = chunk;
+    let length = lead.length;
+    const nodes = pieces.flatMap((piece, i) => {
+      const before = i ? piece.before : "";
+      length += before.length + piece.words.length;
+      return [before, spanOf(piece)];
+    });
+    chunk.element.replaceChildren(lead, ...nodes, text.slice(length));
+    chunk.isDressed = true;
+    if (this.highlighted !== null && pieces.some((piece) => piece.block === this.highlighted)) {
+      this.highlight(this.highlighted, false);
+    }
+  }
+
+  /** @param {number} block @returns {HTMLElement | null} */
+  #spanOf(block) {
+    const group = Math.floor(block / CHUNK);
+    const chunk = this.chunks.find((one) => one.group === group && one.pieces.some((piece) => piece.block === block));
+    if (!chunk) return null;
+    if (!chunk.isDressed) this.#dress(chunk);
+    return chunk.element.querySelector(`[data-block="${block}"]`);
+  }
+}
+
+/** @param {Piece} piece */
+function spanOf(piece) {
+  if (piece.block < 0) return element("span", { class: "comments-line" }, piece.words);
+  return element("span", { dataset: { block: piece.block } }, piece.words);
 }

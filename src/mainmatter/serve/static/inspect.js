@@ -5,6 +5,7 @@
 import { announce, api, busy, byId, copy, debounced, download } from "./shell.js";
 import { element, isForControl, makeTabs, showProblem } from "./shell.js";
 import { DensityPlot } from "./density-plot.js";
+import { Corpora } from "./inspect-corpus.js";
 import { listenForPages, recall, remember, toRequest } from "./inspect-input.js";
 import { BlockTable } from "./inspect-table.js";
 import { CleanText, composeCleaneval, composeMarkdown, composeText } from "./inspect-text.js";
@@ -12,7 +13,6 @@ import { aboutPage, countsOf, keptAt, showDetail } from "./inspect-words.js";
 import { PageFrame } from "./page-frame.js";
 
 const SWITCHES = ["headings", "tables", "captions", "code"];
-const MANY = 20_000; // blocks
 const TABS = ["tab-text", "tab-plot", "tab-table"];
 const NO_TEXT = "There is no text in this page. Pages that scripts or frames put together have theirs elsewhere: "
   + "save the page from a browser and open that file, or open the address of the frame.";
@@ -24,6 +24,7 @@ const state = {
   kept: /** @type {Uint8Array} */ (new Uint8Array()),
   block: /** @type {number | null} */ (null),
   isPinned: false,
+  written: /** @type {{kept: Uint8Array, format: string} | null} */ (null), // what the text shows
   asked: 0, // the number of the last question: answers to earlier ones come too late
 };
 
@@ -36,10 +37,10 @@ const page = new PageFrame(byId("page"), pointing("page"));
 const plot = new DensityPlot(byId("plot"), pointing("plot"));
 const text = new CleanText(byId("clean-text"), pointing("text"));
 const table = new BlockTable(byId("table"), { ...pointing("table"), onNeedReasons: debounced(askReasons, 200) });
-const chooseTab = makeTabs(byId("views"), () => { saveChoices(); showBlock("none"); });
+const chooseTab = makeTabs(byId("views"), () => { saveChoices(); showText(); showBlock("none"); });
 
-// Browsers take seconds to tint so many blocks: that waits until the dial rests.
-const tintLater = debounced((/** @type {string[]} */ states) => page.setStates(states), 250);
+const tellProblem = (/** @type {unknown} */ error) => showProblem(byId("problem"), error);
+const corpora = new Corpora(inspect);
 
 // ---- choices, which the address keeps
 
@@ -100,7 +101,7 @@ async function listMethods() {
   }
   for (const { name, method } of models) parametersOf.set(name, parametersOf.get(method) ?? new Set());
   byId("method").replaceChildren(
-    ...methods.map((/** @type {any} */ one) => element("option", { value: one.name, title: one.summary }, one.name)),
+    ...methods.filter((/** @type {any} */ one) => !one.needs_model).map((/** @type {any} */ one) => element("option", { value: one.name, title: one.summary }, one.name)),
     ...models.map((/** @type {any} */ one) => element("option", { value: one.name }, one.name)),
   );
   byId("method").value = usual;
@@ -109,7 +110,7 @@ async function listMethods() {
 // ---- questions to the server
 
 /** Ask about a page, or again about the one that is shown. @param {import("./inspect-input.js").Source | null} [other] */
-async function inspect(other = null) {
+async function inspect(other = null, onProblem = tellProblem) {
   const source = other ?? state.source;
   if (!source) return;
   const asked = ++state.asked;
@@ -122,7 +123,7 @@ async function inspect(other = null) {
     if (other) remember(other);
     await show(answer, other !== null);
   } catch (error) {
-    if (asked === state.asked) showProblem(byId("problem"), error);
+    if (asked === state.asked) onProblem(error);
   }
 }
 
@@ -161,8 +162,8 @@ const askMarkdown = debounced(async () => {
     const answer = await api("/api/inspect/text", { json: { frame: state.answer.frame, ...fields } });
     if (asked !== state.asked || kept !== state.kept || checked("format") !== "markdown") return;
     text.showPieces(composeMarkdown(answer.text, composeText(state.answer, state.kept)), true);
-    text.highlight(state.block, false);
   } catch (error) {
+    state.written = null;
     showProblem(byId("problem"), error);
   }
 }, 150);
@@ -189,7 +190,7 @@ async function show(answer, isNew) {
   table.show(answer, state.kept);
   showKept();
   if (isNew || before !== answer.frame) {
-    await page.load(frameAddress());
+    await page.load(frameAddress(), { isSlow: byId("remote").checked });
     goToMainMatter();
   }
   showBlock("none");
@@ -226,9 +227,7 @@ function allowControls(answer) {
 function showKept() {
   const { answer, kept } = state;
   const comments = new Set(answer.blocks.comments);
-  const states = Array.from(kept, (isKept, block) => (isKept ? (comments.has(block) ? "comment" : "kept") : "dropped"));
-  if (states.length > MANY) tintLater(states);
-  else page.setStates(states);
+  page.setStates((block) => (kept[block] ? (comments.has(block) ? "comment" : "kept") : "dropped"));
   byId("counts").textContent = countsOf(answer, kept, Number(byId("dial").value));
   plot.setKept(kept);
   table.setKept(kept);
@@ -237,15 +236,17 @@ function showKept() {
   showDetail(byId("detail"), state, table);
 }
 
+/** Write the text anew, if it can be seen and is not what it should be. */
 function showText() {
-  if (!state.answer) return;
+  if (!state.answer || byId("view-text").hidden) return;
   const format = checked("format");
+  if (state.written?.kept === state.kept && state.written.format === format) return;
+  state.written = { kept: state.kept, format };
   if (!state.answer.blocks.texts.length) text.showNothing(NO_TEXT);
   else if (!state.kept.includes(1)) text.showNothing("Nothing is kept. Turn the dial up, or take another method.");
   else if (format === "markdown") askMarkdown();
   else if (format === "text") text.showPieces(composeText(state.answer, state.kept), false);
   else text.showPieces(composeCleaneval(state.answer, state.kept), true);
-  text.highlight(state.block, false);
 }
 
 // ---- the block that stands out
@@ -329,7 +330,7 @@ function onKey(event) {
 }
 
 function listen() {
-  listenForPages(inspect, (error) => showProblem(byId("problem"), error));
+  listenForPages((source) => { corpora.leave(); inspect(source); }, tellProblem);
   byId("method").addEventListener("change", () => inspect());
   byId("dial").addEventListener("input", turnDial);
   byId("dial").addEventListener("change", saveChoices);
@@ -344,7 +345,7 @@ function listen() {
     byId("table-count").textContent = `${table.order.length.toLocaleString("en")} blocks`;
   });
   byId("remote").addEventListener("change", async () => {
-    await page.load(frameAddress());
+    await page.load(frameAddress(), { isSlow: byId("remote").checked });
     showBlock("none");
   });
   byId("copy").addEventListener("click", () => copy(text.text));
@@ -364,7 +365,7 @@ async function start() {
     showProblem(byId("problem"), error);
   }
   restoreChoices();
-  await inspect(recall());
+  if (!(await corpora.start())) await inspect(recall());
   document.documentElement.dataset.ready = "true";
 }
 

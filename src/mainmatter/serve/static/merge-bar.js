@@ -8,6 +8,12 @@ import { count, element } from "./shell.js";
 import { button, figure, SavedState, wayBack } from "./annotate-bar.js";
 import { kappaInWords, percent } from "./annotate-words.js";
 
+/** What the tints of the page mean: solid is decided, dotted is what accepting all that agree would decide. */
+const LEGEND = [
+  ["kept", "decided: kept"], ["dropped", "decided: dropped"],
+  ["agreed kept", "all keep it"], ["agreed dropped", "all drop it"], ["conflict", "conflict"],
+];
+
 export class MergeBar {
   /**
    * @param {{acceptAgreed: () => void, undo: () => void, redo: () => void, next: () => void, done: () => void,
@@ -44,6 +50,7 @@ export class MergeBar {
         button("History", actions.history, { class: "quiet" }),
         button("Keys", actions.keys, { class: "quiet" }, "?"),
       ),
+      element("p", { class: "legend" }, ...LEGEND.flatMap(([kind, words]) => [element("span", { class: `badge ${kind}` }, words), " "])),
       this.state.alert,
     );
   }

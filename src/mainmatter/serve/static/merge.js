@@ -231,7 +231,10 @@ export class MergeView {
       const label = labels.get(block.ref);
       if (label) states.set(block.index, label.kept ? "kept" : "dropped");
       else if (open.has(block.index)) states.set(block.index, "conflict");
-      else if (agree(this.#labelsOf(block))) states.set(block.index, "agreed");
+      else {
+        const said = this.#labelsOf(block);
+        if (agree(said)) states.set(block.index, [...said.values()][0].kept ? "agreed-kept" : "agreed-dropped");
+      }
     }
     return states;
   }
@@ -246,7 +249,15 @@ export class MergeView {
 }
 
 const FRAME_STYLE = `
-mm-block[data-state="agreed"] { border-bottom: 1px dotted rgb(27 107 52 / 70%); }
+mm-block[data-state="agreed-kept"] {
+  background: rgb(46 160 80 / 9%) !important; outline: 1px dotted rgb(27 127 62);
+  box-shadow: 0 0 0 1px rgb(255 255 255 / 35%);
+}
+mm-block[data-state="agreed-dropped"] {
+  background: rgb(205 110 95 / 9%) !important; color: color-mix(in srgb, currentColor 68%, transparent) !important;
+  text-decoration: line-through dotted 1.5px currentColor; outline: 1px dotted rgb(190 75 60);
+  box-shadow: 0 0 0 1px rgb(255 255 255 / 35%);
+}
 mm-block[data-focus] { outline: 3px solid rgb(176 96 0) !important; }
 `;
 

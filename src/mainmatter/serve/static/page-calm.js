@@ -3,7 +3,7 @@
 // @ts-check
 
 const OF_WINDOW_HEIGHT = /(\d*\.?\d+)[sld]?vh\b/g;
-const MOST_ELEMENTS = 20_000; // of a page where fastened elements are looked for: that takes a style for each
+const MOST_ELEMENTS = 20_000; // of a page where fastened elements are looked for by the style of each
 
 /**
  * @param {Document} page the frame's document
@@ -26,10 +26,25 @@ export function calm(page, height) {
 function unfasten(page, height) {
   const all = page.body?.getElementsByTagName("*") ?? [];
   const view = page.defaultView;
-  if (!view || all.length > MOST_ELEMENTS) return;
-  const fastened = [...all].filter((one) => view.getComputedStyle(one).position === "fixed");
+  if (!view) return;
+  const fastened = all.length > MOST_ELEMENTS
+    ? fastenedByRules(page)
+    : [...all].filter((one) => view.getComputedStyle(one).position === "fixed");
   for (const one of /** @type {HTMLElement[]} */ (fastened)) {
     one.style?.setProperty("position", "absolute", "important");
     one.style?.setProperty("max-height", `${height}px`, "important");
   }
+}
+
+/** Elements that the page's own rules fasten; not those of style sheets from the web. @param {Document} page */
+function fastenedByRules(page) {
+  const found = new Set(page.body.querySelectorAll('[style*="fixed"]'));
+  const look = (/** @type {any} */ rule) => {
+    if (rule.style?.position === "fixed" && rule.selectorText) {
+      for (const one of page.body.querySelectorAll(rule.selectorText)) found.add(one);
+    }
+    for (const inner of rule.cssRules ?? []) look(inner); // of @media, @supports, @layer
+  };
+  for (const sheet of page.querySelectorAll("style")) for (const rule of sheet.sheet?.cssRules ?? []) look(rule);
+  return found;
 }

@@ -1,10 +1,12 @@
 // A page as rendered, in a frame that runs no script (serve/frames.py), with its blocks tinted in place.
 //
 // The frame's document is inert: all pointer and keyboard handling is in ours. The frame is as high as its content, so
-// that our container scrolls and a point of it is a point of the page.
+// that our container scrolls and a point of it is a point of the page. Browsers paint all of such a frame: on a page of
+// very many blocks it is only as high as our container, stays in view, and its page is scrolled as the container is.
 // @ts-check
 
 import { calm } from "./page-calm.js";
+import { blockOf, PageMarks, setData } from "./page-marks.js";
 import { element } from "./shell.js";
 
 // Narrower panes show the page as it would be on a small screen; wider ones scale a desktop page down to fit.
@@ -16,7 +18,8 @@ const MOST_FITS = 3;
 const DRAG_PIXELS = 5;
 
 // Many pages are hidden until a script shows them, and their icons are as large as a style sheet says. No opacity of
-// ours: a layer for each of 100,000 blocks is more than browsers can bear.
+// ours: a layer for each of 100,000 blocks is more than browsers can bear. Pages may be light or dark: what is dropped is
+// struck out in the colour of its own text, and its line is dark on a light one.
 const TINTS = `
 html { overflow: hidden !important; height: auto !important; }
 body { overflow: visible !important; position: static !important; height: auto !important; }
@@ -24,14 +27,15 @@ html, body { display: block !important; visibility: visible !important; }
 html, body { opacity: 1 !important; animation: none !important; }
 :where(svg:not([width], [height])) { width: 2em; height: 2em; }
 mm-block { pointer-events: auto !important; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
-mm-block[data-state~="kept"] { background: rgb(46 160 80 / 20%) !important; box-shadow: -3px 0 0 rgb(27 107 52 / 90%); }
+mm-block[data-state~="kept"] { background: rgb(46 160 80 / 20%) !important; box-shadow: -3px 0 0 rgb(40 140 75); }
 mm-block[data-state~="comment"] {
   background: rgb(120 80 170 / 20%) !important; box-shadow: -3px 0 0 rgb(107 74 134 / 90%);
   text-decoration: underline dotted 1px;
 }
 mm-block[data-state~="dropped"] {
-  background: rgb(150 120 115 / 13%) !important; color: color-mix(in srgb, currentColor 62%, transparent) !important;
-  text-decoration: line-through 1px rgb(138 59 50 / 75%);
+  background: rgb(205 110 95 / 20%) !important; color: color-mix(in srgb, currentColor 68%, transparent) !important;
+  text-decoration: line-through 1.5px currentColor; outline: 1px dashed rgb(190 75 60);
+  box-shadow: 0 0 0 1px rgb(255 255 255 / 35%);
 }
 mm-block[data-state~="conflict"] {
   background: rgb(240 170 40 / 28%) !important; box-shadow: 0 2px 0 rgb(138 83 0 / 90%);
@@ -60,10 +64,7 @@ export class PageFrame {
     this.host = host;
     this.options = options;
     this.scale = 1;
-    /** @type {Map<number, HTMLElement[]>} */
-    this.marks = new Map();
-    /** @type {Map<number, string>} */
-    this.states = new Map();
+    this.marks = new PageMarks();
     this.highlighted = /** @type {number | null} */ (null);
     this.extraStyle = "";
     const label = options.label ?? "The page as rendered";
@@ -71,13 +72,15 @@ export class PageFrame {
       sandbox: "allow-same-origin", title: label, tabindex: "-1", referrerpolicy: "no-referrer",
     }));
     this.overlay = element("div", { class: `page-overlay${options.onPick || options.onDrag ? " can-pick" : ""}` });
-    this.sizer = element("div", { class: "page-sizer" }, this.frame, this.overlay);
+    this.window = element("div", { class: "page-window" }, this.frame);
+    this.sizer = element("div", { class: "page-sizer" }, this.window, this.overlay);
     host.classList.add("page-frame");
     host.tabIndex = 0;
     host.setAttribute("role", "region");
     host.setAttribute("aria-label", label);
     host.replaceChildren(this.sizer);
     this.#listen();
+    host.addEventListener("scroll", () => this.#follow(), { passive: true });
     new ResizeObserver(() => this.fit()).observe(host);
   }
 
@@ -90,11 +93,14 @@ export class PageFrame {
    * Show the page of a URL of this server (/frame/KEY).
    *
    * @param {string} url
+   * @param {{isSlow?: boolean}} [how] a slow page waits for pictures from the web: it is shown as it comes. Others are
+   *   shown when they are there; else browsers lay a long one out again and again while it comes
    * @returns {Promise<void>} settled when the page is there; states that were set before hold for it
    */
-  load(url) {
+  load(url, { isSlow = false } = {}) {
     return new Promise((resolve) => {
       this.frame.addEventListener("load", () => {
+        this.frame.style.removeProperty("display");
         this.#adopt();
         this.options.onLoad?.();
         resolve();
@@ -102,6 +108,8 @@ export class PageFrame {
       this.marks.clear();
       this.highlighted = null;
       this.host.scrollTop = 0;
+      this.#setWidth();
+      if (!isSlow) this.frame.style.setProperty("display", "none");
       this.frame.src = url;
     });
   }
@@ -110,28 +118,25 @@ export class PageFrame {
    * Say what each block is: "kept", "dropped", "comment", "conflict", or words of your own (see addStyle). Blocks that
    * are not named have no state. Only what changes is touched, so it can be called at every move of a slider.
    *
-   * @param {Map<number, string> | string[]} states
+   * @param {Map<number, string> | ((block: number) => string | undefined)} states the states, or who knows them: they
+   *   are asked for when a block is to be shown
    */
   setStates(states) {
-    const next = Array.isArray(states) ? new Map(states.entries()) : new Map(states);
-    for (const [block, marks] of this.marks) {
-      const state = next.get(block);
-      if (state !== this.states.get(block)) for (const mark of marks) setData(mark, "state", state);
-    }
-    this.states = next;
+    this.marks.stateOf = typeof states === "function" ? states : (block) => states.get(block);
+    this.#tint();
   }
 
   /** Make one block stand out, or none. @param {number | null} block @param {{pinned?: boolean}} [how] */
   highlight(block, how = {}) {
     if (this.highlighted !== null) {
-      for (const mark of this.marks.get(this.highlighted) ?? []) {
+      for (const mark of this.marks.byBlock.get(this.highlighted) ?? []) {
         setData(mark, "focus", undefined);
         setData(mark, "pinned", undefined);
       }
     }
     this.highlighted = block;
     if (block === null) return;
-    for (const mark of this.marks.get(block) ?? []) {
+    for (const mark of this.marks.byBlock.get(block) ?? []) {
       setData(mark, "focus", "");
       setData(mark, "pinned", how.pinned ? "" : undefined);
     }
@@ -162,12 +167,12 @@ export class PageFrame {
 
   /** Where a block stands in the container's content; null where the page hides it. @param {number} block */
   placeOf(block) {
-    const all = (this.marks.get(block) ?? []).flatMap((mark) => [...mark.getClientRects()]);
+    const all = (this.marks.byBlock.get(block) ?? []).flatMap((mark) => [...mark.getClientRects()]);
     const boxes = all.filter((box) => box.width && box.height);
     if (!boxes.length) return null;
     const top = Math.min(...boxes.map((box) => box.top));
     const bottom = Math.max(...boxes.map((box) => box.bottom));
-    return { top: top * this.scale, height: (bottom - top) * this.scale };
+    return { top: (top + this.#scrolled) * this.scale, height: (bottom - top) * this.scale };
   }
 
   /**
@@ -192,21 +197,48 @@ export class PageFrame {
   /** Fit the page into the container; called by itself when that changes its size. */
   fit() {
     const inside = this.document;
-    const space = this.host.clientWidth;
-    if (!inside?.documentElement || !space || !this.frame.getAttribute("src")) return;
-    const width = space < NARROW ? space : Math.max(space, DESKTOP_WIDTH);
-    this.scale = space / width;
+    if (!inside?.documentElement || !this.host.clientWidth || !this.frame.getAttribute("src")) return;
+    this.#setWidth();
     const style = this.frame.style;
-    style.setProperty("width", `${width}px`);
-    style.setProperty("height", `${FIRST_HEIGHT}px`);
-    style.setProperty("transform", `scale(${this.scale})`);
-    let height = 0;
+    const isWindow = this.marks.areMany;
+    const view = this.host.clientHeight;
+    style.setProperty("height", `${isWindow ? view / this.scale : FIRST_HEIGHT}px`);
+    let height = isWindow ? Math.min(MOST_HEIGHT, contentHeight(inside)) : 0;
     // What a style sheet from the web measures by the window grows with the frame: it may do so a little.
-    for (let i = 0; i < MOST_FITS && contentHeight(inside) > height; i++) {
+    for (let i = 0; !isWindow && i < MOST_FITS && contentHeight(inside) > height; i++) {
       height = Math.min(MOST_HEIGHT, contentHeight(inside));
       style.setProperty("height", `${height}px`);
     }
+    this.sizer.classList.toggle("is-long", isWindow);
+    this.window.style.setProperty("height", isWindow ? `${view}px` : "100%");
     this.sizer.style.setProperty("height", `${Math.ceil(height * this.scale)}px`);
+    this.marks.forgetPlaces();
+    this.#follow();
+  }
+
+  #setWidth() {
+    const space = this.host.clientWidth;
+    const width = space < NARROW ? space : Math.max(space, DESKTOP_WIDTH);
+    this.scale = space / width || 1;
+    this.frame.style.setProperty("width", `${width}px`);
+    this.frame.style.setProperty("transform", `scale(${this.scale})`);
+  }
+
+  /** How far the page is scrolled in its frame: not at all, where the frame shows all of it. */
+  get #scrolled() {
+    return this.marks.areMany ? this.frame.contentWindow?.scrollY ?? 0 : 0;
+  }
+
+  /** Scroll the page as the container is, where the frame shows a part of it; tint what comes near. */
+  #follow() {
+    if (!this.marks.areMany) return;
+    this.frame.contentWindow?.scrollTo({ top: this.host.scrollTop / this.scale, behavior: "instant" });
+    this.#tint();
+  }
+
+  #tint() {
+    const [from, height] = [this.#scrolled, this.marks.areMany ? this.frame.clientHeight : 0];
+    this.marks.tint(from - height, from + 2 * height, from);
   }
 
   /** Take a page over that has just been loaded: find its marks, tint them. */
@@ -218,18 +250,9 @@ export class PageFrame {
     sheet.textContent = TINTS + this.extraStyle;
     (inside.head ?? inside.documentElement).append(sheet);
     calm(inside, FIRST_HEIGHT);
-    this.marks.clear();
-    for (const mark of /** @type {NodeListOf<HTMLElement>} */ (inside.querySelectorAll("mm-block[data-block]"))) {
-      const block = blockOf(mark);
-      if (block === null) continue;
-      const known = this.marks.get(block);
-      if (known) known.push(mark);
-      else this.marks.set(block, [mark]);
-    }
-    const states = this.states;
-    this.states = new Map();
-    this.setStates(states);
+    this.marks.find(inside);
     this.fit();
+    this.#tint();
   }
 
   #listen() {
@@ -280,22 +303,10 @@ function contentHeight(page) {
   return Math.max(page.documentElement.scrollHeight, page.body?.scrollHeight ?? 0);
 }
 
-/** @param {Element} mark */
-function blockOf(mark) {
-  const block = Number(mark.getAttribute("data-block"));
-  return Number.isInteger(block) && block >= 0 ? block : null;
-}
-
 /** The block of an element that has the text of no other, padding included. @param {Element} container */
 function onlyBlockIn(container) {
   const first = container.querySelector("mm-block");
   const block = first && blockOf(first);
   if (block === null || container.querySelector(`mm-block:not([data-block="${block}"])`)) return null;
   return block;
-}
-
-/** @param {HTMLElement} mark @param {string} name @param {string | undefined} value */
-function setData(mark, name, value) {
-  if (value === undefined) mark.removeAttribute(`data-${name}`);
-  else mark.setAttribute(`data-${name}`, value);
 }

@@ -27,6 +27,8 @@ export class PagesView {
   #pages = [];
   /** @type {Map<number, {text: number | null, kept_kappa: number | null, kind_kappa: number | null}>} */
   #agreement = new Map();
+  /** @type {Map<number, HTMLElement>} where the agreement on a page stands */
+  #cells = new Map();
   #most = AT_ONCE;
   #closed = false;
 
@@ -79,14 +81,15 @@ export class PagesView {
       if (this.#closed) return;
       this.#agreement = new Map(report.pages.map((/** @type {any} */ page) => [page.id, page]));
       this.#showFigures(report);
-      this.#show();
+      // Nothing but these: a click that is being made on a row is lost with the row.
+      for (const page of this.#pages) this.#cells.get(page.id)?.replaceChildren(this.#agreementOf(page));
     } catch (error) {
       showProblem(this.problem, error);
     }
   }
 
   #head() {
-    return element("div", { class: "row" }, this.count, element("div", { class: "grow" }), this.begin, this.adding.button, this.exporting.button);
+    return element("div", { class: "row list-head" }, this.count, element("div", { class: "grow" }), this.begin, this.adding.button, this.exporting.button);
   }
 
   #filters() {
@@ -121,6 +124,7 @@ export class PagesView {
   #show() {
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const chosen = this.#pages.filter((page) => passes(page, this.filter.value) && words.every((/** @type {string} */ word) => textOf(page).includes(word)));
+    this.#cells.clear();
     this.rows.replaceChildren(...chosen.slice(0, this.#most).map((page) => this.#row(page)));
     this.more.hidden = chosen.length <= this.#most;
     this.empty.hidden = this.#pages.length > 0;
@@ -130,7 +134,7 @@ export class PagesView {
     this.count.textContent = this.#pages.length
       ? `${count(chosen.length, "page")}${chosen.length < this.#pages.length ? ` of ${this.#pages.length}` : ""} · you are done with ${done}`
       : "";
-    const next = this.#pages.find((page) => !page.done && page.status !== "merged");
+    const next = this.#pages.find((page) => page.blocks && !page.done && page.status !== "merged");
     this.begin.hidden = !next;
     if (next) this.begin.href = `#/page/${next.id}`;
   }
@@ -138,6 +142,8 @@ export class PagesView {
   /** @param {PageRow} page */
   #row(page) {
     const labellers = page.others.length + (page.labelled ? 1 : 0);
+    const agreement = cell("Agreement", this.#agreementOf(page));
+    this.#cells.set(page.id, agreement);
     return element(
       "tr",
       {},
@@ -150,7 +156,7 @@ export class PagesView {
       cell("You", progressOf(page.labelled, page.blocks, page.done)),
       cell("Others", othersOf(page)),
       cell("Conflicts", page.conflicts === null ? element("span", { class: "soft", title: "You see it when you are done with the page" }, "hidden") : labellers > 1 ? String(page.conflicts) : "–"),
-      cell("Agreement", this.#agreementOf(page)),
+      agreement,
       cell("Status", statusBadge(page)),
       cell("", labellers > 1 || page.merged ? element("a", { href: `#/merge/${page.id}`, "aria-label": `Merge ${page.name}` }, "Merge") : "", "action"),
     );
@@ -170,9 +176,22 @@ export class PagesView {
       figure("Text agreement", report.text === null ? "–" : `${report.text.toFixed(1)} %`, "Mean minimal edit distance between annotators' clean texts, as a similarity; FIASCO's annotators had 91.75 %"),
       figure("Keep or drop", `${percent(report.kept)}, κ ${kappaInWords(report.kept_kappa)}`, "Share of blocks on which they agree, and Cohen's kappa"),
       figure("Kinds", `${percent(report.kind)}, κ ${kappaInWords(report.kind_kappa)}`, "The same for heading, paragraph, list item, comment"),
-      figure("Pages", String(report.pages.length), "labelled by at least two annotators"),
+      figure("Pages", pagesInWords(report), pagesExplained(report)),
     );
   }
+}
+
+/** @param {any} report */
+function pagesInWords({ pages, unfinished }) {
+  return unfinished ? `${pages.length}, ${unfinished} not finished` : String(pages.length);
+}
+
+/** @param {any} report */
+function pagesExplained({ unfinished, hidden }) {
+  const parts = ["Labelled by at least two annotators"];
+  if (unfinished) parts.push("of a page that is not finished, only what two have labelled counts");
+  if (hidden) parts.push(`${count(hidden, "page")} that you are labelling now left out`);
+  return parts.join("; ");
 }
 
 /**
@@ -190,6 +209,7 @@ function cell(head, content, name = "") {
  * @param {boolean} done
  */
 function progressOf(labelled, blocks, done) {
+  if (!blocks) return element("span", { class: "soft", title: "The page has no blocks: it is empty, or a script would fill it" }, "nothing to label");
   if (done) return element("span", { class: "badge kept" }, "done");
   if (!labelled) return element("span", { class: "soft" }, "not begun");
   return element("span", { class: "row tight nowrap" }, element("progress", { max: blocks, value: labelled, "aria-label": "Labelled blocks" }), element("span", { class: "soft small" }, `${labelled}/${blocks}`));
@@ -216,7 +236,7 @@ function statusBadge(page) {
 function passes(page, filter) {
   const finished = page.others.filter(({ done }) => done).length + (page.done ? 1 : 0);
   switch (filter) {
-    case "open": return !page.done;
+    case "open": return page.blocks > 0 && !page.done;
     case "mine": return page.done;
     case "one": return finished === 1;
     case "conflict": return Boolean(page.conflicts);

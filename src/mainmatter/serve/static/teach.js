@@ -85,7 +85,7 @@ function showStart(ready, job) {
   byId("start").disabled = isRunning || !isEnough;
   byId("start-about").textContent = isRunning ? "One model at a time: wait for the one below, or cancel it."
     : isEnough ? `Learns from ${count(ready.usable, "page")}.` : `${ready.needed - ready.usable} more to go.`;
-  const suggested = `taught-${ready.usable}-pages`;
+  const suggested = isEnough ? `taught-${ready.usable}-pages` : "";
   if (["", suggestedName].includes(byId("name").value) && !isRunning) byId("name").value = suggested;
   suggestedName = suggested;
 }

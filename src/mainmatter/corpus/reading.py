@@ -1,0 +1,287 @@
+"""A corpus that was built, to look at: its pages a few at a time, however many it has.
+
+Nothing is read but what is shown: the names of the parts, then from one of them the rows from a place on, without
+their text. A place is a part and where in it a row begins: the number of a row in Parquet, a byte in JSONL.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import time
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from mainmatter.corpus.folder import REJECTS, SUMMARY, Folder, part_name, rejects_name
+from mainmatter.corpus.plan import PLAN, read_plan
+from mainmatter.corpus.rows import BLOCKS, COLUMNS
+from mainmatter.corpus.storage import open_input, without_scheme
+from mainmatter.corpus.summary import Summary
+from mainmatter.corpus.writers import ROWS_IN_GROUP, import_arrow
+from mainmatter.errors import InputError, MainmatterError, MissingExtra
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mainmatter.corpus.plan import Plan
+
+    _Rows = Iterator[tuple[int, dict[str, Any] | None]]
+
+LISTED = ("id", "url", "title", "language", "confidence", "words")  # what a list shows of a kept page
+_SEARCHED = ("title", "url", "id", "detail")
+_NEW_PART: dict[str, Any] = {}
+_PART = re.compile(r"part-(\d{5,9})\.(parquet|jsonl)")
+_BATCH = 20  # whole rows that are read at once to get one of them
+_BUFFER = 1_000_000
+_LONGEST_LINE = 400_000_000  # bytes: a page of the largest size, with its blocks
+
+
+class Place(NamedTuple):
+    """Where a row begins: the number of its part, and the row's number in Parquet or its first byte in JSONL."""
+
+    part: int
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Which rows to list.
+
+    Attributes:
+        kept: those of the corpus; else those that were rejected.
+        reason: of the rejected, only those for this reason; "" for all.
+        words: only rows with all these words in the title, the address or the id, or in what a reject says.
+        start: begin there; None is the beginning.
+        most: how many at most.
+        seconds: stop looking after that long.
+    """
+
+    kept: bool = True
+    reason: str = ""
+    words: tuple[str, ...] = ()
+    start: Place | None = None
+    most: int = 50
+    seconds: float = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Some rows.
+
+    Attributes:
+        rows: each with its place; of a part or line that cannot be read, the field "problem" says why.
+        after: where to go on; None at the end.
+        looked_at: how many rows were looked at.
+        ran_out: it stopped because time was up.
+    """
+
+    rows: Sequence[tuple[Place, dict[str, Any]]]
+    after: Place | None
+    looked_at: int
+    ran_out: bool = False
+
+
+@dataclass(frozen=True)
+class StoredCorpus:
+    """The output folder of `mainmatter corpus`.
+
+    Attributes:
+        out: its path, any that fsspec knows.
+    """
+
+    out: str
+    folder: Folder = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folder", Folder(without_scheme(self.out)))
+
+    @cached_property
+    def parts(self) -> dict[int, str]:
+        """The format of each part, by its number, in their order."""
+        matches = (_PART.fullmatch(name) for name in self.folder.names())
+        return dict(sorted((int(match[1]), match[2]) for match in matches if match))
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a corpus, be it finished or not."""
+        return bool(self.parts) or self.folder.exists(SUMMARY) or self.folder.exists(PLAN)
+
+    def check(self) -> None:
+        """Make sure that there is a corpus.
+
+        Raises:
+            InputError: there is none.
+        """
+        if not self.is_there:
+            raise InputError(
+                f"{self.out}: holds no corpus; name the output folder of `mainmatter corpus`, which has parts like "
+                f"{part_name(0, 'parquet')}"
+            )
+
+    def summary(self) -> Summary | None:
+        """What came of the run; None if it is not finished, or its summary cannot be read."""
+        try:
+            return Summary.from_json(json.loads(self.folder.read(SUMMARY)))
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, MainmatterError):
+            return None
+
+    def plan(self) -> Plan | None:
+        """What the run was to do; None if that cannot be read any more."""
+        try:
+            return read_plan(self.folder)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, MainmatterError):
+            return None
+
+    def find(self, wish: Wish) -> Listing:
+        """Some rows; no more is read than it takes to find them.
+
+        Raises:
+            MissingExtra: Parquet needs pyarrow.
+            InputError: the folder cannot be listed any more.
+        """
+        end = time.monotonic() + wish.seconds
+        words = tuple(word.lower() for word in wish.words)
+        found: list[tuple[Place, dict[str, Any]]] = []
+        looked_at = 0
+        start = wish.start or Place(0, 0)
+        for place, row in self._rows(wish.kept, start, words):
+            is_late = time.monotonic() > end and place != start  # so that going on leads on, however slow it is
+            if is_late or (row is not _NEW_PART and len(found) == wish.most):
+                return Listing(found, place, looked_at, ran_out=is_late and len(found) < wish.most)
+            if row is _NEW_PART:
+                continue
+            looked_at += 1
+            if row is not None and ("problem" in row or not wish.reason or row.get("reason") == wish.reason):
+                found.append((place, row))
+        return Listing(found, None, looked_at)
+
+    def get(self, place: Place, *, kept: bool = True) -> dict[str, Any]:
+        """A whole row: all its columns, with its blocks if the corpus has them; or a whole reject.
+
+        Raises:
+            InputError: there is none, or it cannot be read.
+            MissingExtra: Parquet needs pyarrow.
+        """
+        name = self._name(place.part, kept=kept)
+        if name is None:
+            raise InputError("there is no such page in the corpus")
+        try:
+            for at, row in _rows_of(self.folder.path(name), place.at, (*COLUMNS, BLOCKS), _BATCH):
+                if at == place.at and row is not None and "problem" not in row:
+                    return row
+                break
+        except (OSError, MainmatterError) as error:
+            raise InputError(_unreadable(name, self.folder.path(name), error)) from error
+        raise InputError(f"{name}: has no row at {place.at:,}, or one that is damaged")
+
+    def _rows(self, kept: bool, start: Place, words: Sequence[str]) -> Iterator[tuple[Place, dict[str, Any] | None]]:
+        """The rows from a place on; None for one without the words.
+
+        Before those of each part, which may have none, comes `_NEW_PART`. A part that cannot be read is one row, which
+        says so.
+        """
+        for number in self._numbers(kept):
+            if number < start.part:
+                continue
+            last = start.at if number == start.part else 0
+            yield Place(number, last), _NEW_PART
+            name = self._name(number, kept=kept) or ""
+            try:
+                for at, row in _rows_of(self.folder.path(name), last, LISTED, ROWS_IN_GROUP, words):
+                    last = at
+                    yield Place(number, at), row
+            except MissingExtra:
+                raise
+            except (OSError, MainmatterError) as error:
+                yield Place(number, last), {"problem": _unreadable(name, self.folder.path(name), error)}
+
+    def _numbers(self, kept: bool) -> Sequence[int]:
+        if kept:
+            return list(self.parts)
+        matches = (_PART.fullmatch(name) for name in self.folder.names(REJECTS))
+        return sorted(int(match[1]) for match in matches if match and match[2] == "jsonl")
+
+    def _name(self, number: int, *, kept: bool) -> str | None:
+        """The name of a part, or of its rejects; None if there is no such part."""
+        if kept:
+            return part_name(number, self.parts[number]) if number in self.parts else None
+        name = rejects_name(number)
+        return name if self.folder.exists(name) else None
+
+
+def _rows_of(path: str, start: int, columns: Sequence[str], at_once: int, words: Sequence[str] = ()) -> _Rows:
+    """The rows of a part or of its rejects from a place on; None for one without the words."""
+    if path.endswith(".parquet"):
+        return _rows_of_table(path, start, columns, at_once, words)
+    return _lines(path, start, columns, words)
+
+
+def _rows_of_table(path: str, start: int, columns: Sequence[str], at_once: int, words: Sequence[str]) -> _Rows:
+    """The rows from a number on. Of the groups before it only the counts are read."""
+    arrow, parquet = import_arrow()
+    with open_input(path) as file:
+        try:
+            table = parquet.ParquetFile(file, pre_buffer=False)
+            known = [name for name in columns if name in table.schema_arrow.names]
+            first = 0
+            for number in range(table.metadata.num_row_groups):
+                at, first = first, first + table.metadata.row_group(number).num_rows
+                if first <= start:
+                    continue
+                for batch in table.iter_batches(at_once, [number], known, use_threads=False):
+                    skipped = min(max(0, start - at), batch.num_rows)
+                    yield from enumerate(_with_words(batch.slice(skipped), words), at + skipped)
+                    at += batch.num_rows
+        except (arrow.ArrowException, OSError, ValueError) as error:
+            raise InputError(str(error)) from error
+
+
+def _with_words(batch: Any, words: Sequence[str]) -> list[dict[str, Any] | None]:  # noqa: ANN401 - pyarrow has no types
+    """Rows as they are; None for those without the words, which Arrow finds out much faster than Python would."""
+    if not words:
+        return cast("list[dict[str, Any] | None]", batch.to_pylist())
+    from pyarrow import compute  # noqa: PLC0415 - an extra
+
+    texts = [compute.utf8_lower(batch.column(name)) for name in _SEARCHED if name in batch.schema.names]
+    # Kleene's "or" of true and nothing is true; what comes out as nothing, or as false, has not all words.
+    found = (reduce(compute.or_kleene, (compute.match_substring(text, word) for text in texts)) for word in words)
+    fits = reduce(compute.and_kleene, found).to_pylist() if texts else [False] * batch.num_rows
+    return [batch.slice(i, 1).to_pylist()[0] if is_one else None for i, is_one in enumerate(fits)]
+
+
+def _lines(path: str, start: int, columns: Sequence[str], words: Sequence[str]) -> _Rows:
+    """The lines from a byte on, which must be the first of one. All that a reject says is given."""
+    is_reject = f"/{REJECTS}/" in path
+    with open_input(path) as raw, io.BufferedReader(cast("io.RawIOBase", raw), _BUFFER) as file:
+        file.seek(max(0, start - 1))
+        if start and file.read(1) != b"\n":
+            return
+        at = start
+        while line := file.readline(_LONGEST_LINE):
+            if line.strip():
+                row = _parse(line, at, () if is_reject else columns)
+                yield at, row if "problem" in row or has_words(row, words) else None
+            at += len(line)
+
+
+def _parse(line: bytes, at: int, columns: Sequence[str]) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return {"problem": f"the line at byte {at:,} is damaged: {error}"}
+    if not isinstance(row, dict):
+        return {"problem": f"the line at byte {at:,} is damaged: it is no JSON object"}
+    return {name: row[name] for name in columns if name in row} if columns else row
+
+
+def has_words(row: dict[str, Any], words: Sequence[str]) -> bool:
+    """Whether all words, in lower case, are in what can be searched of a row."""
+    texts = [str(row.get(name) or "").lower() for name in _SEARCHED] if words else []
+    return all(any(word in text for text in texts) for word in words)
+
+
+def _unreadable(name: str, path: str, error: Exception) -> str:
+    why = " ".join(str(error).split()).removeprefix(f"{path}: ").removeprefix("cannot be read: ")
+    return f"{name}: cannot be read: {why}"

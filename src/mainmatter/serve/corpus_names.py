@@ -1,0 +1,50 @@
+"""The corpora of a server, by the names that clients know them by: they never see a path."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from mainmatter.corpus.reading import StoredCorpus
+from mainmatter.corpus.storage import is_folder, without_scheme
+from mainmatter.corpus.unbuilt import UnbuiltCorpus
+from mainmatter.limits import DEFAULT_LIMITS, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LONGEST_NAME = 300
+
+
+def open_corpus(path: str, limits: Limits = DEFAULT_LIMITS) -> StoredCorpus | UnbuiltCorpus:
+    """What lies at a path: the output of `mainmatter corpus` or, where that is not there, pages to clean.
+
+    Args:
+        path: a file or folder.
+        limits: how large a page may be.
+    """
+    if is_folder(path):
+        stored = StoredCorpus(path)
+        if stored.is_there:
+            return stored
+    return UnbuiltCorpus(path, limits)
+
+
+def name_corpora(paths: Iterable[str]) -> dict[str, str]:
+    """The path of each corpus by its name: the last part of the path, with a number where two have the same.
+
+    Raises:
+        InputError: one of them is none.
+        MissingExtra: reading one needs a package that is not installed.
+    """
+    named: dict[str, str] = {}
+    for path in dict.fromkeys(paths):
+        open_corpus(path).check()
+        last = PurePath(without_scheme(path)).name or "corpus"
+        plain = "".join(letter for letter in last if letter.isprintable())[: LONGEST_NAME - 10] or "corpus"
+        name, number = plain, 1
+        while name in named:
+            number += 1
+            name = f"{plain} ({number})"
+        named[name] = path
+    return named
