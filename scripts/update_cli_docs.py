@@ -22,7 +22,8 @@ HEAD = """\
 
 What `--help` says of every command. This page is made by `scripts/update_cli_docs.py`.
 
-Exit codes: 0 all is well; 1 something could not be done, said on standard error; 2 the command was used wrongly.
+Exit codes: 0 all is well; 1 something could not be done, said on standard error; 2 the command was used wrongly; 130 it
+was ended by Ctrl-C.
 """
 
 

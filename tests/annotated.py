@@ -75,7 +75,7 @@ def segment_otherwise(monkeypatch: pytest.MonkeyPatch, change: Callable[[str], s
     from mainmatter.annotation import store  # noqa: PLC0415
     from mainmatter.clean import read  # noqa: PLC0415
 
-    def read_otherwise(page: Page) -> object:
+    def read_otherwise(page: Page, *_: object) -> object:
         assert isinstance(page.html, str)
         return read(Page(change(page.html), page.url, page.id, page.charset, page.format))
 

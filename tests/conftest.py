@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import settings
 
 settings.register_profile("reproducible", derandomize=True, deadline=None)
 settings.register_profile("exploring", max_examples=int(os.environ.get("EXPLORE", "100")), deadline=None)
 settings.load_profile("exploring" if "EXPLORE" in os.environ else "reproducible")
+
+# What a shell starts in the background ignores Ctrl-C, and so would the commands that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -98,7 +98,7 @@ def test_console_example(example: Example) -> None:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             encoding="utf-8",
-            timeout=60,
+            timeout=240,
             check=False,
         )
         if expected:

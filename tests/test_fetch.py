@@ -53,7 +53,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/slow":
-            time.sleep(0.6)
+            time.sleep(5)
             self.close_connection = True
         elif self.path == "/drip":
             self._drip()
@@ -80,7 +80,7 @@ class Handler(BaseHTTPRequestHandler):
         """A byte now and then, each well within the timeout."""
         self._answer(200, HTML | {"Content-Length": "1000"}, b"<p>")
         with suppress(OSError):
-            for _ in range(40):
+            for _ in range(400):
                 self.wfile.write(b"x")
                 time.sleep(0.05)
         self.close_connection = True

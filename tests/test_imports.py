@@ -16,7 +16,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # A module imports from its own package and from what stands above it here. A new one needs a place.
 LAYERS: list[set[str]] = [
-    {"errors", "files", "parallel"},
+    {"errors", "files", "interrupts", "parallel"},
     {"addresses", "models", "learners"},
     {"records"},
     {"limits", "html", "metrics"},

@@ -5,6 +5,9 @@
 'Hello, world: this is a paragraph of more than ten words, as you can see.'
 """
 
+from mainmatter import interrupts as _interrupts  # noqa: F401 - first: what follows takes its time
+
+# isort: split
 from importlib.metadata import version as _version
 
 from mainmatter.clean import clean, clean_many, read

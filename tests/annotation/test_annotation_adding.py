@@ -120,12 +120,44 @@ def test_rejects_that_are_not_found_again_are_told(moved: Path) -> None:
     found = list(read_rejected(str(out)))
     assert [(each.page, "not found there any more" in each.problem) for each in found] == [(None, True)] * 2
     (moved / "crawl.warc.gz").unlink()
-    assert [each.page for each in read_rejected(str(out))] == [None, None]
+    found = list(read_rejected(str(out)))
+    assert [(each.page, "crawl.warc.gz itself is not found" in each.problem) for each in found] == [(None, True)] * 2
     (out / "rejects" / "part-00000.jsonl").write_text("no JSON\n")
     with pytest.raises(InputError, match="as a file of rejects"):
         list(read_rejected(str(out)))
     with pytest.raises(InputError, match="holds no rejects"):
         list(read_rejected(str(moved)))
+
+
+@pytest.mark.parametrize("has_plan", [True, False])
+def test_rejects_of_a_corpus_that_is_seen_from_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_plan: bool
+) -> None:
+    contents = crawls.pages(2) | {"https://example.org/1": b"<p>Short.</p>"}
+    place = tmp_path / "place"
+    (place / "crawls").mkdir(parents=True)
+    crawls.write_warc(place / "crawls/crawl.warc.gz", contents)
+    monkeypatch.chdir(place)
+    build_corpus(["crawls/crawl.warc.gz"], "made/out", Job(method="density", filters=Filters(min_words=20)), workers=1)
+    if not has_plan:
+        shutil.rmtree(place / "made/out/_run")
+    monkeypatch.chdir(tmp_path)
+    [one] = read_rejected("place/made/out")  # by the path that the run had
+    assert one.page is not None
+    assert (one.page.html, one.source.partition("#")[0]) == (b"<p>Short.</p>", "crawls/crawl.warc.gz")
+    shutil.move("place/made/out", "renamed")
+    [lost] = read_rejected("renamed")
+    assert (lost.page, "crawl.warc.gz itself is not found" in lost.problem) == (None, True)
+    [elsewhere] = read_rejected("renamed", folders=[place / "crawls"])
+    shutil.move("place/crawls/crawl.warc.gz", "crawl.warc.gz")
+    [beside] = read_rejected(str(tmp_path / "renamed"))
+    assert elsewhere.page == beside.page == one.page
+    [refused] = read_rejected("renamed", within=[place])
+    assert refused.page is None
+    told = tmp_path / "renamed/rejects/part-00000.jsonl"  # of another crawl, whose archive had the same name
+    told.write_text(told.read_text().replace("<urn:uuid:0", "<urn:uuid:1"))
+    [other] = read_rejected("renamed")
+    assert (other.page, "another page is there now" in other.problem) == (None, True)
 
 
 def test_a_gold_standard_brings_its_labels(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotated import COMMENT, DROP, HEADING, HTML, KEEP, LIST, TEXTS, say, say_all, store_with_page
-from mainmatter.annotation import Label, Store
+from mainmatter.annotation import Label, Stale, Store, changes
 from mainmatter.annotation.agreement import cohens_kappa
 from mainmatter.records import Page
 
@@ -117,6 +117,23 @@ def test_agreement_of_three_over_pages_is_the_mean_of_pairs(tmp_path: Path) -> N
     assert [len(page.pairs) for page in report.pages] == [1, 3]
 
 
+def test_pages_can_be_left_out_and_unfinished_ones_are_counted(tmp_path: Path) -> None:
+    with store_with_page(tmp_path) as store:
+        store.add_page(Page(HTML, "http://mill.example/2"), "a test")
+        for page_id in (1, 2):
+            say_all(store, "Ada", page_id)
+            store.set_done(page_id, "Ada", True)
+        say_all(store, "Bea", 1)
+        store.set_done(1, "Bea", True)
+        say(store, "Bea", {3: DROP}, 2)
+        report = store.agreement()
+        assert ([page.unfinished for page in report.pages], report.unfinished) == ([False, True], 1)
+        assert report.text is not None
+        assert report.text < 100
+        report = store.agreement(without={2})
+        assert ([page.page_id for page in report.pages], report.text, report.unfinished) == ([1], 100, 0)
+
+
 def test_conflicts_are_where_it_matters(tmp_path: Path) -> None:
     with store_with_page(tmp_path) as store:
         dropped_list = Label(kept=False, kind="list")
@@ -151,15 +168,20 @@ def test_merging_keeps_who_decided_and_what_was_decided(tmp_path: Path) -> None:
 def test_merging_in_two_processes_decides_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with store_with_page(tmp_path) as store, Store(tmp_path) as other:
         say_all(store, "Ada")
-        real = store.all_labels
-        interrupted: list[int] = []
+        real = changes.check_names
+        seen = store.labels(1, "merged").revision
+        merged: list[int] = []
 
-        def meanwhile(page_id: int) -> object:
-            found = real(page_id)
-            if not interrupted:
-                interrupted.append(say(other, "merged", {3: DROP}))
-            return found
+        def meanwhile(annotator: str, by: str | None) -> tuple[str, str]:
+            if not merged:  # the other one merges after we have looked, and before we write
+                merged.append(0)
+                say(other, "merged", {3: DROP})
+            return real(annotator, by)
 
-        monkeypatch.setattr(store, "all_labels", meanwhile)
+        monkeypatch.setattr(changes, "check_names", meanwhile)
+        with pytest.raises(Stale, match="somebody has merged blocks of page 1 meanwhile"):
+            store.accept_agreed(1, by="Mia", based_on=seen)
+        assert len(store.labels(1, "merged").by_ref) == 1
+        merged.clear()
         assert store.accept_agreed(1, by="Mia") == 10
         assert store.labels(1, "merged").by_ref[store.blocks(1)[3].ref] == DROP

@@ -60,9 +60,13 @@ def test_kill_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
         process = start(tmp_path, "Ada", 100_000)
         process.stdin.write("\n")  # type: ignore[union-attr]
         process.stdin.flush()  # type: ignore[union-attr]
-        time.sleep(chance.uniform(0.05, 0.4))
+        lines = [process.stdout.readline() for _ in range(chance.randrange(5, 30))]  # type: ignore[union-attr]
+        time.sleep(chance.uniform(0, 0.02))
         process.send_signal(signal.SIGKILL)
-        lines = process.communicate()[0].splitlines(keepends=True)
+        lines += process.stdout.readlines()  # type: ignore[union-attr]
+        process.wait()
+        process.stdin.close()  # type: ignore[union-attr]
+        process.stdout.close()  # type: ignore[union-attr]
         for line in lines:
             if line.endswith("\n"):
                 revision, ref, kept = line.split()

@@ -167,7 +167,7 @@ def test_pages_that_are_of_no_use_are_left_out_and_told() -> None:
     without_text = replace(pages[0], page=Page("<p>x", id="none"), gold=Gold(must_have=("x",)))
     found = teach([*pages, pages[1], without_text], teaching=Teaching("ncleaner", curve=False))
     assert found.pages == 4
-    assert set(found.skipped) == {("1 pages", "have no gold text"), ("1 pages", "are copies of others")}
+    assert set(found.skipped) == {("1 page", "without gold text"), ("1 page", "the same as others")}
     with pytest.raises(InputError, match="3 of 5 pages ready"):
         teach([*pages[:3], pages[0], without_text], "ncleaner")
 

@@ -12,6 +12,7 @@ from annotated import DROP, HTML, say_all, segment_otherwise, store_with_page
 from mainmatter.annotation import Store
 from mainmatter.cli import group
 from mainmatter.records import Page
+from small_web import serve
 from toys import LONG, write_gold_folder
 
 if TYPE_CHECKING:
@@ -58,6 +59,26 @@ def test_add_says_what_came_of_each_page(tmp_path: Path, site: Path) -> None:
     assert (result.exit_code, "holds no rejects" in result.stderr) == (1, True)
 
 
+def test_add_takes_larger_pages_when_told_to(tmp_path: Path) -> None:
+    (tmp_path / "large.html").write_bytes(b"<p>A short text.</p><!--" + b"x" * 50_000_000 + b"-->")
+    bench = tmp_path / "bench"
+    result = run("add", bench, tmp_path / "large.html")
+    assert (result.exit_code, "large.html has more than 50.0 MB; raise the limit" in result.stderr) == (1, True)
+    assert "--max-size" in result.stderr
+    result = run("add", bench, tmp_path / "large.html", "--max-size", 60)
+    assert (result.exit_code, result.stdout) == (0, f"1 page added to {bench}/annotations.db\n")
+    with Store(bench) as store:
+        assert [block.block.text for block in store.blocks(1)] == ["A short text."]
+
+
+def test_add_fetches_a_list_of_urls_and_names_its_bad_line(tmp_path: Path) -> None:
+    with serve({"/a": ("text/html", HTML.encode()), "/b": ("text/html", b"<p>Another page.")}) as address:
+        (tmp_path / "list.txt").write_text(f"{address}/a\nhtp:/b\n{address}/b\n")
+        result = run("add", tmp_path / "bench", tmp_path / "list.txt")
+    assert result.stdout == f"2 pages added to {tmp_path}/bench/annotations.db, 1 could not be added\n"
+    assert "damaged: line 2 is no URL: htp:/b" in result.stderr
+
+
 def test_add_a_gold_standard(tmp_path: Path) -> None:
     gold = write_gold_folder(tmp_path / "gold", 3)
     assert run("add", tmp_path / "bench", "--gold", gold, "--count", "2").stdout.startswith("2 pages added")
@@ -102,6 +123,14 @@ def test_list(tmp_path: Path, bench: Path) -> None:
     assert (row["labelled"], row["lost"]) == ({"Ada": 11, "Bea": 11}, 0)
 
 
+def test_a_page_without_blocks_has_nothing_to_label(tmp_path: Path) -> None:
+    (tmp_path / "empty.html").write_text("<script>fill()</script>")
+    run("add", tmp_path / "bench", tmp_path / "empty.html")
+    row, total = run("list", tmp_path / "bench").stdout.splitlines()
+    assert row.endswith("empty.html  nothing to label")
+    assert total == "1 page, 0 labelled, 0 merged, 1 with nothing to label"
+
+
 def test_list_tells_what_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with store_with_page(tmp_path) as store:
         say_all(store, "Ada")
@@ -135,6 +164,14 @@ def test_agreement(bench: Path) -> None:
     )
     assert lines[3].startswith("mean: text 64.44%, keep or drop 90.9%")
     assert "has no page 7" in run("agreement", bench, "--page", 7).stderr
+
+
+def test_agreement_tells_of_pages_that_are_not_finished(bench: Path) -> None:
+    line = "not finished by all: 1 page; there only blocks that two labelled count"
+    assert line not in run("agreement", bench).stdout
+    with Store(bench) as store:
+        store.set_done(1, "Bea", False)
+    assert run("agreement", bench).stdout.splitlines()[-1] == line
 
 
 def test_export_leaves_out_what_is_not_decided(tmp_path: Path, bench: Path) -> None:

@@ -176,13 +176,62 @@ def test_interrupt_leaves_no_traceback(site: Path, tmp_path: Path) -> None:
         text=True,
         start_new_session=True,
     ) as process:
-        for _ in range(200):  # until work is under way
-            if (tmp_path / "out").exists():
-                break
+        end = time.monotonic() + 60
+        while not (tmp_path / "out").exists():  # until work is under way
+            assert time.monotonic() < end
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
-    assert (process.returncode, errors.strip()) == (1, "Aborted!")
+        try:
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()  # one that does not listen is not waited for
+    assert (process.returncode, errors.strip()) == (130, "Aborted!")
+
+
+INTERRUPTING = """
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(name, path=None, target=None):
+        if name == os.environ["INTERRUPT_AT"]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting)
+"""
+SCRIPT = "import sys\nfrom mainmatter.cli import main\nif __name__ == '__main__':\n    sys.exit(main())\n"
+
+
+@pytest.mark.parametrize(
+    ("way", "module"),
+    [
+        ("script", "importlib.metadata"),
+        ("script", "numpy"),
+        ("script", "click"),
+        ("script", "mainmatter.cli.clean"),
+        ("-m", "numpy"),
+    ],
+)
+def test_interrupt_while_it_is_loaded_leaves_no_traceback(way: str, module: str, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTING)
+    (tmp_path / "mainmatter").write_text(SCRIPT)  # as installers write it
+    command = [str(tmp_path / "mainmatter")] if way == "script" else ["-m", "mainmatter"]
+    result = subprocess.run(
+        [sys.executable, *command, "clean", PAGES / "river.html"],
+        capture_output=True,
+        timeout=60,
+        env=os.environ | {"INTERRUPT_AT": module, "PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path / "..",  # where no file is called mainmatter
+        check=False,
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (130, b"", b"\nAborted!\n")
+
+
+def test_interrupt_while_the_library_is_loaded_is_the_callers(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTING)
+    code = "try:\n    import mainmatter\nexcept KeyboardInterrupt:\n    print('mine')"
+    env = os.environ | {"INTERRUPT_AT": "numpy", "PYTHONPATH": str(tmp_path)}
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, env=env, check=False)
+    assert (result.returncode, result.stdout) == (0, b"mine\n")
 
 
 def test_light_commands_import_nothing_heavy() -> None:

@@ -103,6 +103,22 @@ def test_nothing_found_is_no_error() -> None:
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "0 documents found\n")
 
 
+@pytest.mark.parametrize("name", ["out", "out/part-00000.jsonl"])
+def test_an_unfinished_corpus_is_refused_unless_asked_for(name: str) -> None:
+    Path("out/_run").mkdir()
+    Path("out/_run/plan.json").write_text('{"shards": 4}')
+    result = run("index", name, "-o", "index")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        "Error: out: the corpus there is not finished: 1 of 4 parts are written; run the same mainmatter corpus "
+        "command again, which goes on where it was, or take what is there with --unfinished\n"
+    )
+    assert not Path("index").exists()
+    assert run("index", name, "-o", "index", "--unfinished").stdout.startswith("2 documents indexed")
+    Path("out/summary.json").write_text("{}")
+    assert run("index", name, "-o", "index").exit_code == 0
+
+
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tantivy", None)
     result = run("index", "out", "-o", "index")

@@ -41,7 +41,11 @@ def test_what_the_pages_repeat_is_dropped(folder: Path, tmp_path: Path, method: 
     assert text_of(3) in text
     assert "goats travel free" not in text
     without = CliRunner().invoke(group, ["clean", str(folder / "3.html"), "-m", method])
-    assert "goats travel free" in without.stdout
+    if method == "main":
+        assert "goats travel free" in without.stdout
+    else:
+        assert (without.exit_code, without.stdout) == (2, "")
+        assert "knows no site yet, and would keep all text; add --site-templates" in " ".join(without.stderr.split())
 
 
 def test_a_page_that_breaks_the_counting_is_named_when_it_is_cleaned(
@@ -70,6 +74,8 @@ def test_a_template_that_was_saved_has_counted_already(folder: Path, tmp_path: P
     result = CliRunner().invoke(group, ["clean", str(folder), "-m", str(tmp_path / "counted"), "--site-templates"])
     assert result.exit_code == 2
     assert "counted has counted its sites already" in " ".join(result.stderr.split())
+    result = CliRunner().invoke(group, ["clean", str(folder / "3.html"), "-m", str(tmp_path / "counted")])
+    assert (result.exit_code, text_of(3) in result.stdout) == (0, True)
 
 
 def test_standard_input_cannot_be_read_twice() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import signal
 import subprocess
@@ -59,6 +60,13 @@ def test_train_and_use(tmp_path: Path, gold: Path) -> None:
     assert table.exit_code == 1
     table = run("evaluate", model, "--on", gold, "-j", 1)
     assert f"| {model} |" in table.stdout
+
+
+def test_a_log_has_a_few_lines_of_many_epochs(tmp_path: Path, gold: Path) -> None:
+    result = run("train", "main:epochs=20", "--on", gold, "-o", tmp_path / "model", "--no-check", "-j", 1)
+    assert result.exit_code == 0, result.output
+    told = [line.partition(" of ")[0] for line in result.stderr.splitlines() if line.startswith("epoch")]
+    assert told == [f"epoch {number}" for number in range(2, 21, 2)]
 
 
 def test_an_older_model_is_replaced(tmp_path: Path, gold: Path) -> None:
@@ -149,23 +157,25 @@ def test_every_reproduction_is_there(name: str) -> None:
 
 def test_an_interrupted_search_goes_on(tmp_path: Path, gold: Path) -> None:
     """Ctrl-C, then the same command again: the result is that of a search without an interrupt."""
-    method = "ice-regex:population=12,generations=60,polishing=0"
+    method = "ice-regex:population=12,generations=80,polishing=0"
     arguments = f"-m mainmatter train {method} --no-check -j 1 --on".split()
     command = [sys.executable, *arguments, str(gold), "-o"]
-    with subprocess.Popen([*command, tmp_path / "one"], stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([*command, tmp_path / "one"], stderr=subprocess.PIPE, bufsize=0) as process:
         assert process.stderr is not None
-        for line in process.stderr:
-            if line.startswith("generation 2 "):
+        # It waits for its reader before it is done: it has more to say than fits into the pipe.
+        fcntl.fcntl(process.stderr.fileno(), fcntl.F_SETPIPE_SZ, 4096)
+        for line in iter(process.stderr.readline, b""):
+            if line.startswith(b"generation 2 "):
                 break
         process.send_signal(signal.SIGINT)
-        rest = process.stderr.read()
+        rest = process.stderr.read().decode()
     checkpoint = tmp_path / "one.unfinished"
-    assert process.returncode == 1
+    assert process.returncode == 130
     assert f"interrupted; the same command goes on from {checkpoint}" in rest
     assert not (tmp_path / "one" / "model.json").exists()
     again = subprocess.run([*command, tmp_path / "one"], capture_output=True, text=True, check=True)
-    assert "generation 1 of 60" not in again.stderr
-    assert "generation 60 of 60" in again.stderr
+    assert "generation 1 of 80" not in again.stderr
+    assert "generation 80 of 80" in again.stderr
     assert not checkpoint.exists()
     subprocess.run([*command, tmp_path / "two"], capture_output=True, check=True)
     one, two = (json.loads((tmp_path / name / "model.json").read_bytes()) for name in ("one", "two"))

@@ -143,7 +143,10 @@ def test_parquet_of_something_else(tmp_path: Path) -> None:
 
 def test_page_without_html(tmp_path: Path) -> None:
     write_parquet(tmp_path / "set.parquet", [{"id": "1", "html": "<p>"}, {"id": "2", "html": None}])
-    with pytest.raises(DatasetError, match=r"set\.parquet: page '2': html is None, not text or bytes$"):
+    with pytest.raises(DatasetError, match=r"set\.parquet: page '2': has no html$"):
+        load_dataset(str(tmp_path / "set.parquet"))
+    write_parquet(tmp_path / "set.parquet", [{"html": "<p>"}, {"html": None}])
+    with pytest.raises(DatasetError, match=r"set\.parquet: row 2: has no html$"):
         load_dataset(str(tmp_path / "set.parquet"))
 
 

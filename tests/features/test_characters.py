@@ -72,6 +72,6 @@ def test_long_texts_are_counted_in_full(length: int) -> None:
 
 def test_many_texts_take_little_time() -> None:
     count("a")  # makes the table
-    began = time.perf_counter()
+    began = time.process_time()
     assert count(*["Ab. "] * 100_000).counts.sum() == 400_000
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2

@@ -169,6 +169,6 @@ def test_deep_and_long_pages() -> None:
     (row,) = describe("<div>" * 600 + "a")
     assert row["depth"] > 40
     document = mainmatter.read(Page("<div><p>Some text, here.</div>" * 50_000 + "<p>x" * 50_000))
-    began = time.perf_counter()
+    began = time.process_time()
     assert len(describe_blocks(document).dense) == 100_000
-    assert time.perf_counter() - began < 4
+    assert time.process_time() - began < 4

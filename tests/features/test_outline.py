@@ -84,7 +84,7 @@ def test_deep_and_long_pages() -> None:
     assert deep.around[-1] == 1 << AROUND.index("aside")
     assert not deep.wider.any()  # nothing around holds more than the innermost
     document = mainmatter.read(Page("<ul>" + "<li>a" * 100_000))
-    began = time.perf_counter()
+    began = time.process_time()
     found = find_containers(document)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
     assert found.alike[-1] == 100_000

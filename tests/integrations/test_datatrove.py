@@ -88,7 +88,7 @@ class Hostile:
 
 
 def test_pages_that_hang_die_or_raise_cost_themselves_alone() -> None:
-    step = Mainmatter(Hostile(), timeout=1, metadata=False)
+    step = Mainmatter(Hostile(), timeout=2, metadata=False)
     words = ("one", "sleep", "two", "die", "three", "raise", "four")
     records = [Record(text=f"<p>{word}</p>", id=word, metadata={"url": "https://x.example/"}) for word in words]
     assert [record.text for record in step.run(iter(records))] == ["one", "two", "three", "four"]

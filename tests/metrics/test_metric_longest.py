@@ -130,9 +130,9 @@ def test_cut_in_the_middle_if_the_longest_run_is_a_coincidence() -> None:
 def test_a_million_characters_take_seconds() -> None:
     gold = "".join(chr(97 + (i * i + i // 7) % 26) for i in range(1_000_000))
     page = "menu " * 5_000 + gold[:600_000] + "advert" + gold[600_000:]
-    started = time.perf_counter()
+    started = time.process_time()
     run = longest_common_substring(page, gold)
-    assert time.perf_counter() - started < 30
+    assert time.process_time() - started < 30
     assert page[run.start_a : run.end_a] == gold[run.start_b : run.end_b]
     assert run.length >= 600_000
 

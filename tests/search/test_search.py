@@ -11,6 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mainmatter.corpus.folder import SUMMARY, Folder, part_name
+from mainmatter.corpus.job import Job
+from mainmatter.corpus.plan import make_plan, write_plan
 from mainmatter.errors import InputError, UnknownName
 from mainmatter.search import Corpus, Searcher, build_index, index_rows
 from mainmatter.search.build import MARKER
@@ -178,6 +181,17 @@ def test_rows_without_text_are_counted_and_odd_ones_indexed(tmp_path: Path) -> N
     hit = searcher.search("only").hits[0]
     assert (hit.id, hit.url, hit.title) == (None, None, None)
     assert searcher.search("pair").total == 1
+
+
+def test_an_unfinished_corpus_is_known_by_what_a_run_writes(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path / "out"))
+    write_plan(folder, make_plan(Job(), ["a.warc"], 3, {}), [[], [], []])
+    folder.write(part_name(0, "jsonl"), json.dumps(rows()[0]).encode())
+    with pytest.raises(InputError, match="is not finished: 1 of 3 parts are written; run the same mainmatter corpus"):
+        build_index(folder.out, tmp_path / "index")
+    assert build_index(folder.out, tmp_path / "index", unfinished=True).documents == 1
+    folder.write(SUMMARY, b"{}")
+    assert build_index(folder.out, tmp_path / "index").documents == 1
 
 
 def test_from_parquet_and_jsonl_parts_and_not_from_rejects(tmp_path: Path) -> None:

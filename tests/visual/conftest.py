@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mainmatter.browser.chromium import Chromium
-from mainmatter.browser.shared import close_shared
 from mainmatter.errors import InputError, MissingExtra
 from mainmatter.features.visual import need_rendering
 
@@ -21,12 +20,10 @@ def browser() -> Iterator[Chromium]:
         need_rendering()
     except (InputError, MissingExtra) as error:
         pytest.skip(str(error))
-    with Chromium() as running:
+    with Chromium(seconds=60) as running:  # the machine may be busy
         yield running
 
 
 @pytest.fixture(scope="session")
-def shared_browser(browser: Chromium) -> Iterator[None]:
-    """For what starts the process's own browser."""
-    yield
-    close_shared()
+def shared_browser(browser: Chromium) -> None:
+    """For what starts the process's own browser, which closes with the process."""

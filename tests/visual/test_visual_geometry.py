@@ -43,7 +43,7 @@ def test_two_columns(browser: Chromium) -> None:
 
 def test_a_narrow_window(browser: Chromium) -> None:
     document = styled(f"<p>{text(80)}</p>")
-    with Chromium(width=400) as narrow:
+    with Chromium(width=400, seconds=60) as narrow:
         rendering = narrow.render(document)
     assert rendering.width == 400
     assert rendering.boxes[0, 3] > 2 * browser.render(document).boxes[0, 3]

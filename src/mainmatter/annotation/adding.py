@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from mainmatter.annotation.records import GOLD, Label
 from mainmatter.datasets.labels import kind_by_markup
 from mainmatter.errors import InputError, MainmatterError, PageTooLarge
-from mainmatter.inputs import find_inputs
+from mainmatter.fetch import is_url
+from mainmatter.inputs import DUMP_ENDINGS, find_inputs
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from mainmatter.annotation.records import PageId
     from mainmatter.annotation.store import Store
+    from mainmatter.corpus.readers import FieldNames
     from mainmatter.datasets import GoldPage
     from mainmatter.records import Page
 
@@ -61,43 +63,56 @@ class Addition:
     problem: str = ""
 
 
-def add_found(store: Store, found: Iterable[Found]) -> Iterator[Addition]:
-    """Add pages as they are read, and tell what came of each; none stops the others."""
-    return (_add(store, each) for each in found)
+def add_found(store: Store, found: Iterable[Found], limits: Limits = DEFAULT_LIMITS) -> Iterator[Addition]:
+    """Add pages as they are read, if the limits allow, and tell what came of each; none stops the others."""
+    return (_add(store, each, limits) for each in found)
 
 
-def _add(store: Store, found: Found) -> Addition:
+def _add(store: Store, found: Found, limits: Limits) -> Addition:
     if found.page is None:
         return Addition(found.name, None, problem=found.problem)
     try:
         known = store.find_page(found.page)
         if known is not None:
             return Addition(found.name, known)
-        page_id = store.add_page(found.page, found.source, name=found.name, note=found.note)
+        page_id = store.add_page(found.page, found.source, name=found.name, note=found.note, limits=limits)
     except MainmatterError as error:
         return Addition(found.name, None, problem=str(error))
     return Addition(found.name, page_id, is_new=True)
 
 
-def read_inputs(names: Sequence[str], limits: Limits = DEFAULT_LIMITS) -> Iterator[Found]:
+def read_inputs(
+    names: Sequence[str],
+    limits: Limits = DEFAULT_LIMITS,
+    *,
+    text_lists: bool = False,
+    fields: FieldNames | None = None,
+) -> Iterator[Found]:
     """Read pages of files, folders and URLs, and of archives: WARC, WET, JSONL, Parquet, lists of URLs.
 
     A folder stands for the pages below it or, if it holds none, for its archives.
+
+    Args:
+        names: the inputs.
+        limits: how large a page may be.
+        text_lists: also fetch the URLs of a text file (.txt) that is a list of such, as a corpus run does. Not for
+            files of people who must not have this machine fetch what they like.
+        fields: the fields of JSONL and Parquet that hold what, where they have other names than the usual ones.
 
     Raises:
         InputError: an input does not exist, or holds nothing that can be read.
         MissingExtra: archives need the extra "corpus".
     """
     for name in names:
-        if is_archive(name):
-            yield from _read_archives(name, limits)
+        if is_archive(name) or (text_lists and _is_list_in_text(name)):
+            yield from _read_archives(name, limits, fields)
             continue
         try:
             inputs = find_inputs([name])
         except InputError:
             if not name or not Path(name).is_dir():
                 raise
-            yield from _read_archives(name, limits)
+            yield from _read_archives(name, limits, fields)
             continue
         for one in inputs:
             shown = one.name.encode("utf-8", "replace").decode()
@@ -117,11 +132,19 @@ def is_archive(name: str) -> bool:
     return plain.endswith(_ARCHIVES)
 
 
-def _read_archives(name: str, limits: Limits) -> Iterator[Found]:
-    from mainmatter.corpus.readers import find_shards, read_slice  # noqa: PLC0415 - needs an extra
+def _is_list_in_text(name: str) -> bool:
+    if is_url(name) or Path(name).suffix.lower() not in DUMP_ENDINGS or not Path(name).is_file():
+        return False
+    from mainmatter.corpus.readers.urls import is_list_of_urls  # noqa: PLC0415 - archives are an extra's
+
+    return is_list_of_urls(name)
+
+
+def _read_archives(name: str, limits: Limits, fields: FieldNames | None) -> Iterator[Found]:
+    from mainmatter.corpus.readers import FieldNames, find_shards, read_slice  # noqa: PLC0415 - needs an extra
     from mainmatter.corpus.records import Record, Reject  # noqa: PLC0415
 
-    for shard in find_shards([name]):
+    for shard in find_shards([name], fields=fields or FieldNames()):
         for one in shard:
             for read in read_slice(one, limits):
                 where = f"{read.source}#{read.position}"
@@ -137,7 +160,14 @@ def name_of(url: str | None, page_id: str | None, where: str) -> str:
     return (None if is_random and url else page_id) or url or where
 
 
-def add_gold(store: Store, pages: Iterable[GoldPage], source: str, *, with_labels: bool = True) -> Iterator[Addition]:
+def add_gold(
+    store: Store,
+    pages: Iterable[GoldPage],
+    source: str,
+    *,
+    with_labels: bool = True,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Iterator[Addition]:
     """Add the pages of a gold standard and, if wanted, what it says of their blocks, as the annotator "gold".
 
     Its own labels are taken as they are; else its text is aligned with the blocks (training/align.py). Pages whose
@@ -153,10 +183,10 @@ def add_gold(store: Store, pages: Iterable[GoldPage], source: str, *, with_label
             known = store.find_page(page)
             groups = gold_page.groups
             page_id = store.add_page(
-                page, source, name=name, page_type=groups.get("page_type"), lang=groups.get("lang")
+                page, source, name=name, page_type=groups.get("page_type"), lang=groups.get("lang"), limits=limits
             )
             if with_labels and not store.labels(page_id, GOLD).revision:
-                store.set_labels(page_id, GOLD, gold_labels(store, page_id, gold_page), by=GOLD)
+                store.set_labels(page_id, GOLD, gold_labels(store, page_id, gold_page, limits), by=GOLD)
                 if gold_page.gold.text is not None:  # snippets say nothing of the rest of the page
                     store.set_done(page_id, GOLD, True, by=GOLD)
         except (InputError, PageTooLarge) as error:
@@ -165,11 +195,13 @@ def add_gold(store: Store, pages: Iterable[GoldPage], source: str, *, with_label
             yield Addition(name, page_id, is_new=known is None)
 
 
-def gold_labels(store: Store, page_id: PageId, gold_page: GoldPage) -> dict[str, Label | None]:
+def gold_labels(
+    store: Store, page_id: PageId, gold_page: GoldPage, limits: Limits = DEFAULT_LIMITS
+) -> dict[str, Label | None]:
     """What a gold standard says of the blocks of a page, by their references; nothing where it does not know."""
     from mainmatter.training.align import make_example  # noqa: PLC0415 - needs an extra
 
-    example = make_example(gold_page, unknown=math.nan)
+    example = make_example(gold_page, unknown=math.nan, limits=limits)
     comments = {label.ref for label in gold_page.labels or () if label.kind == "comment"}
     rows = zip(store.blocks(page_id), example.shares.tolist(), example.kept.tolist(), example.kinds, strict=True)
     return {

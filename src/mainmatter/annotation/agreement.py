@@ -23,7 +23,7 @@ from mainmatter.annotation.records import MERGED
 from mainmatter.metrics.cleaneval import similarity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from mainmatter.annotation.records import Label, Labels, PageId
     from mainmatter.annotation.store import Store
@@ -65,12 +65,14 @@ class PageAgreement:
         name: its name.
         pairs: one for each pair who both labelled the page, or are done with it.
         lost: how many labels could not be carried over to the blocks of now, and do not count.
+        unfinished: somebody has labelled some of it, and is not done.
     """
 
     page_id: int
     name: str
     pairs: tuple[PairAgreement, ...]
     lost: int = 0
+    unfinished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ class AgreementReport:
         kind: as `kept`, of the kinds.
         kind_kappa: as `kept_kappa`, of the kinds.
         lost: how many labels could not be carried over, and do not count.
+        unfinished: how many of the pages somebody has not finished; of them only what two labelled counts.
     """
 
     pages: tuple[PageAgreement, ...]
@@ -96,6 +99,7 @@ class AgreementReport:
     kind: float | None
     kind_kappa: float | None
     lost: int = 0
+    unfinished: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +113,15 @@ class _Compared:
     text: float | None
 
 
-def measure(store: Store, page_id: PageId | None = None) -> AgreementReport:
+def measure(
+    store: Store, page_id: PageId | None = None, *, without: Collection[PageId] = frozenset()
+) -> AgreementReport:
     """Measure the agreement of all pairs of annotators, on one page or on all.
+
+    Args:
+        store: the annotations.
+        page_id: the page; None for all.
+        without: pages to leave out, such as those whose figures would bias who sees them.
 
     Raises:
         AnnotationError: there is no such page.
@@ -123,7 +134,7 @@ def measure(store: Store, page_id: PageId | None = None) -> AgreementReport:
     for summary in summaries:
         # Who is done, and has labelled nothing, says that all is to be dropped.
         names = sorted({*summary.labelled, *summary.done} - {MERGED})
-        if len(names) < 2:
+        if len(names) < 2 or summary.id in without:
             continue
         said = {name: store.labels(summary.id, name) for name in names}
         blocks = [(each.ref, each.block.text) for each in store.blocks(summary.id)]
@@ -132,7 +143,8 @@ def measure(store: Store, page_id: PageId | None = None) -> AgreementReport:
             of_pair.setdefault(pair, []).append(one)
         lost_here = sum(len(labels.lost) for labels in said.values())
         pairs = tuple(_agreement(pair, [one]) for pair, one in compared.items())
-        pages.append(PageAgreement(summary.id, summary.name, pairs, lost_here))
+        unfinished = not all(labels.done for labels in said.values())
+        pages.append(PageAgreement(summary.id, summary.name, pairs, lost_here, unfinished))
         lost += lost_here
     return _report(pages, [_agreement(pair, found) for pair, found in sorted(of_pair.items())], lost)
 
@@ -192,6 +204,7 @@ def _report(pages: list[PageAgreement], pairs: list[PairAgreement], lost: int) -
         kind=_mean((pair.kind, pair.blocks) for pair in pairs),
         kind_kappa=_mean((pair.kind_kappa, pair.blocks) for pair in pairs),
         lost=lost,
+        unfinished=sum(page.unfinished for page in pages),
     )
 
 

@@ -25,13 +25,13 @@ from mainmatter.annotation.records import (
     PageId,
     Stale,
 )
-from mainmatter.annotation.segmentations import find_segmentation, load_segmentation
+from mainmatter.annotation.segmentations import find_segmentation, load_segmentation, save_segmentation
 from mainmatter.annotation.times import now
 from mainmatter.datasets.references import carry_over, trace
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from mainmatter.annotation.segmentations import Segmented
 
@@ -99,6 +99,13 @@ def read_labels(connection: sqlite3.Connection, page_id: PageId, annotator: str,
     return Labels(in_order, standing.lost, revision, bool(done), bool(undoable), bool(redoable))
 
 
+def read_all_labels(connection: sqlite3.Connection, page_id: PageId, one: Segmented) -> dict[str, Labels]:
+    """What everybody said of a page, by annotator; those who said nothing are left out."""
+    query = "SELECT DISTINCT annotator FROM labels WHERE page = ? ORDER BY annotator"
+    names = [name for (name,) in connection.execute(query, (page_id,)).fetchall()]
+    return {name: read_labels(connection, page_id, name, one) for name in names}
+
+
 def last_revision(connection: sqlite3.Connection, page_id: PageId, annotator: str) -> int:
     """The number of the last change of a page by an annotator; 0 if there was none."""
     query = "SELECT revision FROM work WHERE page = ? AND annotator = ?"
@@ -111,6 +118,27 @@ def is_done(connection: sqlite3.Connection, page_id: PageId, annotator: str) -> 
     query = "SELECT done FROM work WHERE page = ? AND annotator = ?"
     row = connection.execute(query, (page_id, annotator)).fetchone()
     return row is not None and bool(row[0])
+
+
+def write_labels(
+    connection: sqlite3.Connection,
+    page_id: PageId,
+    annotator: str,
+    by: str,
+    one: Segmented,
+    labels: Mapping[str, Label | None],
+) -> int | None:
+    """Label blocks, as one change; gives its revision, None where nothing changes. None takes a label away."""
+    number = save_segmentation(connection, page_id, one)
+    standing = read_standing(connection, page_id, annotator, one, number)
+    wanted = [
+        Change(number, ref, standing.by_ref.get(ref), label)
+        for ref, label in labels.items()
+        if standing.by_ref.get(ref) != label
+    ]
+    if not wanted:
+        return None
+    return write_event(connection, page_id, annotator, by, "set", [*standing.moves, *wanted])
 
 
 def write_event(
@@ -153,8 +181,9 @@ def check_seen(connection: sqlite3.Connection, page_id: PageId, annotator: str, 
     """
     revision = last_revision(connection, page_id, annotator)
     if based_on is not None and based_on != revision:
+        who = "somebody has merged blocks of" if annotator == MERGED else f"{annotator} has changed"
         message = "load it again, so that nothing of that is lost"
-        raise Stale(f"{annotator} has changed page {page_id} meanwhile, in another window; {message}")
+        raise Stale(f"{who} page {page_id} meanwhile, in another window; {message}")
     return revision
 
 

@@ -8,28 +8,42 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mainmatter.annotation.adding import Found, name_of
-from mainmatter.corpus.folder import REJECTS, Folder
-from mainmatter.corpus.plan import read_shard
+from mainmatter.corpus.folder import REJECTS
+from mainmatter.corpus.originals import is_same_page, slice_of, slices_of_part
 from mainmatter.corpus.readers import find_shards, read_slice
 from mainmatter.corpus.records import Record, Reject
+from mainmatter.corpus.storage import is_remote
+from mainmatter.corpus.whereabouts import Whereabouts
 from mainmatter.errors import InputError, MainmatterError
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from mainmatter.corpus.records import Slice
+    from mainmatter.records import Page
+
+_NOT_FOUND = "it is not found there any more"
 
 
-def read_rejected(out: str, reasons: Collection[str] = (), limits: Limits = DEFAULT_LIMITS) -> Iterator[Found]:
+def read_rejected(
+    out: str,
+    reasons: Collection[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
+    folders: Sequence[Path] = (),
+    within: Sequence[Path] | None = None,
+) -> Iterator[Found]:
     """The pages that a corpus run rejected, each with the reason in its note; in the order of the files of rejects.
 
-    A page that cannot be found in its archive again, or that was no page to begin with, is told as a problem.
+    The inputs of the run are looked for as they were named, as seen from the corpus, and beside it. A page that cannot
+    be found again, or that was no page to begin with, is told as a problem.
 
     Args:
         out: the folder of the corpus.
         reasons: only those that were rejected for one of these, such as "length"; by default all.
         limits: how large a page may be.
+        folders: where else the inputs may be.
+        within: only files that lie below one of these are read, and nothing is fetched; by default anything.
 
     Raises:
         InputError: the folder holds no rejects, or none for these reasons.
@@ -41,9 +55,26 @@ def read_rejected(out: str, reasons: Collection[str] = (), limits: Limits = DEFA
     for file in files:
         rejects = [reject for reject in _load(file) if not reasons or reject.reason in reasons]
         is_any = is_any or bool(rejects)
-        yield from _find(rejects, _slices(out, file), limits)
+        where = whereabouts(out, {reject.source for reject in rejects}, folders, within)
+        yield from _find(rejects, slices_of_part(out, _number(file)), where, limits)
     if not is_any:
         raise InputError(f"{out}: nothing was rejected for {' or '.join(sorted(reasons))}")
+
+
+def whereabouts(
+    out: str, sources: Collection[str], folders: Sequence[Path] = (), within: Sequence[Path] | None = None
+) -> Whereabouts:
+    """Where the inputs of a corpus are; without a plan of its run, its rejects say which these were."""
+    try:
+        return Whereabouts(out, None, folders, within)
+    except (MainmatterError, OSError, TypeError, ValueError, LookupError, AttributeError):
+        return Whereabouts(out, sorted(sources), folders, within)
+
+
+def _number(file: Path) -> int:
+    """The number of a part; -1, which no part has, if that is not what the name tells."""
+    number = file.stem.removeprefix("part-")
+    return int(number) if number.isdecimal() else -1
 
 
 def _load(file: Path) -> list[Reject]:
@@ -53,46 +84,40 @@ def _load(file: Path) -> list[Reject]:
         raise InputError(f"{file}: cannot be read as a file of rejects: {error}") from error
 
 
-def _slices(out: str, file: Path) -> tuple[Slice, ...]:
-    """What was read to make the part; none if the plan of the run is gone, or damaged."""
-    try:
-        return read_shard(Folder(out), int(file.stem.removeprefix("part-")))
-    except (OSError, ValueError, LookupError, TypeError, MainmatterError):
-        return ()
-
-
-def _find(rejects: list[Reject], slices: tuple[Slice, ...], limits: Limits) -> Iterator[Found]:
+def _find(rejects: list[Reject], slices: tuple[Slice, ...], where: Whereabouts, limits: Limits) -> Iterator[Found]:
     """Read the pages again, each slice once at most."""
     of_slice: dict[Slice, list[Reject]] = defaultdict(list)
-    by_source: dict[str, tuple[Slice, ...]] = {}
+    without_plan: dict[str, tuple[Slice, ...]] = {}
     for reject in rejects:
         try:
-            if not slices and reject.source not in by_source:
-                by_source[reject.source] = tuple(one for shard in find_shards([reject.source]) for one in shard)
-            one = _slice_of(reject, slices or by_source[reject.source])
+            source = _place_of(reject.source, where)
+            if not slices and source not in without_plan:
+                without_plan[source] = tuple(one for shard in find_shards([source]) for one in shard)
+            one = slice_of(reject.source, reject.position, slices) or slice_of(
+                source, reject.position, without_plan.get(source, ())
+            )
+            if one is None:
+                raise InputError(_NOT_FOUND)
+            of_slice[_slice_here(one, reject.position, where)].append(reject)
         except MainmatterError as error:
             yield _problem(reject, str(error))
-            continue
-        if one is None:
-            yield _problem(reject, "it is not found there any more")
-        else:
-            of_slice[one].append(reject)
     for one, wanted in of_slice.items():
         yield from _read_again(one, wanted, limits)
 
 
-def _slice_of(reject: Reject, slices: tuple[Slice, ...]) -> Slice | None:
-    """The slice that holds a page: one of those of the run or, without its plan, of its input as it is now."""
-    for one in slices:
-        source = one.path if one.kind != "files" or one.path else one.files[0]
-        if source == reject.source and one.start <= reject.position < _end(one):
-            return one
-    return None
+def _place_of(source: str, where: Whereabouts) -> str:
+    if is_remote(source):
+        return source
+    place = where.find(source)
+    if place is None:
+        raise InputError(f"{Path(source).name} itself is not found, neither where it was nor beside the corpus")
+    return str(place)
 
 
-def _end(one: Slice) -> float:
-    """Where a slice ends. Positions in a packed JSONL file are those of what it unpacks to."""
-    return float("inf") if one.kind == "jsonl" and one.start == 0 else one.end
+def _slice_here(one: Slice, position: int, where: Whereabouts) -> Slice:
+    if where.within is not None and (one.kind == "urls" or is_remote(one.path)):
+        raise InputError("it came from the web, and nothing is fetched here")
+    return one if is_remote(one.path) else where.slice_here(one, position)
 
 
 def _read_again(one: Slice, rejects: list[Reject], limits: Limits) -> Iterator[Found]:
@@ -107,9 +132,7 @@ def _read_again(one: Slice, rejects: list[Reject], limits: Limits) -> Iterator[F
                 continue
             if isinstance(read, Record):
                 del wanted[read.position]
-                note = f"rejected: {reject.reason}: {reject.detail}"
-                where = f"{reject.source}#{reject.position}"
-                yield Found(name_of(read.page.url, reject.id, where), where, read.page, note=note)
+                yield _found(reject, read.page, one)
             elif isinstance(read, Reject):
                 del wanted[read.position]
                 yield _problem(reject, f"it cannot be read as a page: {read.reason}: {read.detail}")
@@ -118,7 +141,14 @@ def _read_again(one: Slice, rejects: list[Reject], limits: Limits) -> Iterator[F
             yield _problem(reject, str(error))
         return
     for reject in wanted.values():
-        yield _problem(reject, "it is not found there any more")
+        yield _problem(reject, _NOT_FOUND)
+
+
+def _found(reject: Reject, page: Page, here: Slice) -> Found:
+    if not is_same_page(page, reject.id, reject.source, here):
+        return _problem(reject, "another page is there now: the archive was changed since")
+    where = f"{reject.source}#{reject.position}"
+    return Found(name_of(page.url, reject.id, where), where, page, note=f"rejected: {reject.reason}: {reject.detail}")
 
 
 def _problem(reject: Reject, problem: str) -> Found:

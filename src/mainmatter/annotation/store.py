@@ -7,7 +7,7 @@ its own.
 
 from __future__ import annotations
 
-import hashlib
+import sys
 import threading
 from collections import OrderedDict
 from dataclasses import replace
@@ -15,27 +15,28 @@ from typing import TYPE_CHECKING, Self
 
 from mainmatter.annotation import changes, merging
 from mainmatter.annotation.database import DATABASE, Database, database_path
-from mainmatter.annotation.records import BEST, MERGED, AnnotationError, Change, NoSuchPage, PageBlock, Stale
-from mainmatter.annotation.segmentations import Segmented, save_segmentation, segmented
+from mainmatter.annotation.page_rows import find_page, insert_page, load_page
+from mainmatter.annotation.records import BEST, MERGED, AnnotationError, NoSuchPage, PageBlock
+from mainmatter.annotation.segmentations import Segmented, segmented
 from mainmatter.annotation.summaries import checked, read_summaries
-from mainmatter.annotation.times import now
 from mainmatter.clean import read
-from mainmatter.records import Page
+from mainmatter.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
     from mainmatter.annotation.agreement import AgreementReport
     from mainmatter.annotation.records import Conflict, Event, Label, Labels, PageId, PageSummary
     from mainmatter.datasets import GoldPage
-    from mainmatter.records import Document
+    from mainmatter.records import Document, Page
 
 __all__ = ["DATABASE", "Store"]
 
 _DOCUMENTS = 8  # to keep at hand: annotators stay on a page for a while
 _HUGE = 2_000_000  # bytes; a page like that is read again
+_ANY_SIZE = Limits(size=sys.maxsize)  # whoever added a page has decided that it may be so large
 
 
 class Store:
@@ -78,36 +79,24 @@ class Store:
         note: str = "",
         page_type: str | None = None,
         lang: str | None = None,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> PageId:
         """Add a page, unless one with the same bytes and URL is there already; gives its number either way.
 
         Raises:
-            PageTooLarge: it is over the limits.
+            PageTooLarge: it is over the limits. They are for this call: what is in the store can be read.
         """
-        blocks = len(read(page))
-        is_text = isinstance(page.html, str)
-        data = _data_of(page)
-        digest = hashlib.sha256(data).hexdigest()
-        url, charset = _printable(page.url), _printable(page.charset)
-        shown = _printable(name or page.id or page.url) or "page"
-        row = data, is_text, url, shown, charset, page.format, _printable(source), digest, blocks
-        told = _printable(note), _printable(page_type), _printable(lang), now()
+        blocks = len(read(page, limits))
         with self._database.writing() as connection:
-            known = self._find(connection, digest, url)
+            known = find_page(connection, page)
             if known is not None:
                 return known
-            cursor = connection.execute(
-                "INSERT INTO pages (key, html, is_text, url, name, charset, format, source, digest, blocks, "
-                "note, page_type, lang, added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (_key(digest, url), *row, *told),
-            )
-            assert cursor.lastrowid is not None
-            return cursor.lastrowid
+            return insert_page(connection, page, blocks, source, name=name, note=note, page_type=page_type, lang=lang)
 
     def find_page(self, page: Page) -> PageId | None:
         """The number of a page with the same bytes and URL; None if there is none."""
         with self._database.reading() as connection:
-            return self._find(connection, hashlib.sha256(_data_of(page)).hexdigest(), _printable(page.url))
+            return find_page(connection, page)
 
     def pages(self, *, check: bool = False) -> list[PageSummary]:
         """All pages, in the order in which they were added.
@@ -138,14 +127,11 @@ class Store:
         Raises:
             AnnotationError: there is no such page.
         """
-        query = "SELECT html, is_text, url, name, charset, format FROM pages WHERE id = ?"
         with self._database.reading() as connection:
-            row = connection.execute(query, (page_id,)).fetchone()
-        if row is None:
+            page = load_page(connection, page_id)
+        if page is None:
             raise NoSuchPage(f"{self.path}: has no page {page_id}")
-        html, is_text, url, name, charset, format_ = row
-        data = html.decode("utf-8", "surrogatepass") if is_text else html
-        return Page(data, url, name, charset, "text" if format_ == "text" else "html")
+        return page
 
     def document(self, page_id: PageId) -> Document:
         """A page as it is segmented now.
@@ -210,16 +196,7 @@ class Store:
                 raise AnnotationError(f"page {page_id} has no block {ref!a}; {message}")
         with self._database.writing() as connection:
             revision = changes.check_seen(connection, page_id, annotator, based_on)
-            number = save_segmentation(connection, page_id, one)
-            standing = changes.read_standing(connection, page_id, annotator, one, number)
-            wanted = [
-                Change(number, ref, standing.by_ref.get(ref), label)
-                for ref, label in labels.items()
-                if standing.by_ref.get(ref) != label
-            ]
-            if not wanted:
-                return revision
-            return changes.write_event(connection, page_id, annotator, by, "set", [*standing.moves, *wanted])
+            return changes.write_labels(connection, page_id, annotator, by, one, labels) or revision
 
     def labels(self, page_id: PageId, annotator: str) -> Labels:
         """What an annotator said of a page, carried over to its blocks as they are segmented now.
@@ -238,10 +215,8 @@ class Store:
             AnnotationError: there is no such page.
         """
         one = self._segmented(page_id)
-        query = "SELECT DISTINCT annotator FROM labels WHERE page = ? ORDER BY annotator"
         with self._database.reading() as connection:
-            names = [name for (name,) in connection.execute(query, (page_id,)).fetchall()]
-            return {name: changes.read_labels(connection, page_id, name, one) for name in names}
+            return changes.read_all_labels(connection, page_id, one)
 
     def undo(
         self, page_id: PageId, annotator: str, *, by: str | None = None, based_on: int | None = None
@@ -309,25 +284,30 @@ class Store:
         said = self.all_labels(page_id)
         return merging.find_conflicts(self._segmented(page_id).blocks, said)
 
-    def accept_agreed(self, page_id: PageId, *, by: str) -> int:
+    def accept_agreed(self, page_id: PageId, *, by: str, based_on: int | None = None) -> int:
         """Take over into the merged labels what all who labelled a block agree on; what is merged stays.
 
         Gives how many labels that were; they are one change.
 
+        Args:
+            page_id: the page.
+            by: who does it.
+            based_on: the revision of the merged labels that they saw; None if that does not matter.
+
         Raises:
             AnnotationError: there is no such page, or a name cannot be used.
+            Stale: the merged labels were changed after `based_on`.
         """
-        while True:
-            seen = self.labels(page_id, MERGED).revision
-            agreed = merging.find_agreed(self.all_labels(page_id))
-            try:
-                self.set_labels(page_id, MERGED, agreed, by=by, based_on=seen)
-            except Stale:  # somebody merged meanwhile; what they decided stays
-                continue
+        annotator, by = changes.check_names(MERGED, by)
+        one = self._segmented(page_id)
+        with self._database.writing() as connection:
+            changes.check_seen(connection, page_id, annotator, based_on)
+            agreed = merging.find_agreed(changes.read_all_labels(connection, page_id, one))
+            changes.write_labels(connection, page_id, annotator, by, one, agreed)
             return len(agreed)
 
-    def agreement(self, page_id: PageId | None = None) -> AgreementReport:
-        """How well annotators agree, on one page or on all; see annotation/agreement.py.
+    def agreement(self, page_id: PageId | None = None, *, without: Collection[PageId] = frozenset()) -> AgreementReport:
+        """How well annotators agree, on one page or on all but those `without`; see annotation/agreement.py.
 
         Raises:
             AnnotationError: there is no such page.
@@ -335,7 +315,7 @@ class Store:
         """
         from mainmatter.annotation.agreement import measure  # noqa: PLC0415 - it is built on the store
 
-        return measure(self, page_id)
+        return measure(self, page_id, without=without)
 
     def gold_pages(self, annotator: str = BEST, *, unfinished: bool = False) -> list[GoldPage]:
         """The pages with their exact labels, to train and to evaluate on.
@@ -357,7 +337,7 @@ class Store:
                 self._documents.move_to_end(page_id)
                 return known
         page = self.page(page_id)
-        one = segmented(read(page))
+        one = segmented(read(page, _ANY_SIZE))
         if len(page.html) < _HUGE:
             with self._turn:
                 self._documents[page_id] = one
@@ -375,21 +355,3 @@ class Store:
     def _need(self, connection: sqlite3.Connection, page_id: PageId) -> None:
         if connection.execute("SELECT 1 FROM pages WHERE id = ?", (page_id,)).fetchone() is None:
             raise NoSuchPage(f"{self.path}: has no page {page_id}")
-
-    def _find(self, connection: sqlite3.Connection, digest: str, url: str | None) -> PageId | None:
-        row = connection.execute("SELECT id FROM pages WHERE key = ?", (_key(digest, url),)).fetchone()
-        return None if row is None else int(row[0])
-
-
-def _data_of(page: Page) -> bytes:
-    # A page's scripts can hold halves of characters, which UTF-8 has no place for.
-    return page.html.encode("utf-8", "surrogatepass") if isinstance(page.html, str) else page.html
-
-
-def _key(digest: str, url: str | None) -> str:
-    return f"{digest} {url or ''}"
-
-
-def _printable(text: str | None) -> str | None:
-    """Text that can be stored; names of files may hold any bytes."""
-    return None if text is None else text.encode("utf-8", "replace").decode()

@@ -192,15 +192,15 @@ class _Class:
         need_enough(len(self.pages), len(self.given))
         without_text = sum(page.gold.text is None for page in self.given)
         if without_text:
-            self.observed.skipped.append((f"{without_text} pages", "have no gold text"))
+            self.observed.skipped.append((_count(without_text, "page"), "without gold text"))
         copies = len(self.given) - without_text - len(pages)
         if copies:
-            self.observed.skipped.append((f"{copies} pages", "are copies of others"))
+            self.observed.skipped.append((_count(copies, "page"), "the same as others"))
         for page, reason in self.observed.skipped:
             self.listen(f"left out: {page}: {reason}")
         self.split = split_pages(self.pages, self.teaching.split, self.teaching.seed)
         self.listen(
-            f"{len(self.pages)} pages of {self.split.sites} sites, left out by {self.split.by} in "
+            f"{_count(len(self.pages), 'page')} of {_count(self.split.sites, 'site')}, left out by {self.split.by} in "
             f"{len(self.split.folds)} parts"
         )
         for note in self._notes():
@@ -262,9 +262,9 @@ class _Class:
             chosen = self.split.rest(fold, self.teaching.seed)[:size]
             sizes.append(len(chosen))
             counts.append(sum(len(words(self.pages[number].gold.text or "")) for number in chosen))
-            doing = f"learning from {len(chosen)} page{'s' * (len(chosen) != 1)}"
-            for strength, model in enumerate(self._learn(chosen, doing)):
-                found = self._measure(model, fold, metrics, f"what {len(chosen)} pages taught")
+            taught_by = _count(len(chosen), "page")
+            for strength, model in enumerate(self._learn(chosen, f"learning from {taught_by}")):
+                found = self._measure(model, fold, metrics, f"what {taught_by} taught")
                 for number, (_, row) in zip(fold, found.pages, strict=True):
                     rows[strength][number] = row
         return rows, float(np.mean(sizes)), float(np.mean(counts))
@@ -343,3 +343,7 @@ def _figures(scores: dict[str, float], metric: str) -> dict[str, float]:
     return {
         f"{metric}_{column}": round(scores[column], 4) for column in find_metric(metric).columns if column in scores
     }
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"

@@ -74,8 +74,3 @@ def rendering_of(document: Document) -> Rendering:
 def keep_rendering(document: Document, rendering: Rendering) -> None:
     """Keep a rendering with a document, for all who ask for it later."""
     setattr(document.source, _KEPT, rendering)
-
-
-def close_shared() -> None:
-    """Close the process's browser, if one was started; the next page that needs one starts another."""
-    _shared.close()

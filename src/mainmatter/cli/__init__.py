@@ -1,6 +1,7 @@
 """The command line: one file a command, which parses its arguments, calls one library function and prints.
 
-Exit codes: 0 all is well; 1 something could not be done, said on standard error; 2 the command was used wrongly.
+Exit codes: 0 all is well; 1 something could not be done, said on standard error; 2 the command was used wrongly; 130 it
+was ended by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import click
 from mainmatter import __version__
 from mainmatter.cli.printing import why_unwritable
 from mainmatter.errors import MainmatterError
+from mainmatter.interrupts import INTERRUPTED, MESSAGE, raise_again
 
 _COMMANDS = (
     "annotations",
@@ -58,6 +60,9 @@ class _LazyGroup(click.Group):
             if isinstance(error, BrokenPipeError):
                 raise
             raise click.ClickException(f"{error.filename or 'output'}: {error.strerror or error}") from error
+        except KeyboardInterrupt:  # click would give 1
+            click.echo(MESSAGE, err=True)
+            ctx.exit(INTERRUPTED)
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -76,6 +81,7 @@ def group() -> None:
 
 def main() -> None:
     """Run the command line."""
+    raise_again()
     try:
         group(prog_name="mainmatter")
     except BrokenPipeError:

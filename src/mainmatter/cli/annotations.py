@@ -55,7 +55,9 @@ def command() -> None:
 )
 @click.option("--labels/--no-labels", default=True, help="With --gold: take its labels, too, or the pages alone.")
 @options.data
+@options.fields
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="Stop after N new pages.")
+@options.max_size
 def add(
     database: str,
     inputs: tuple[str, ...],
@@ -64,13 +66,18 @@ def add(
     gold: bool,
     labels: bool,
     data: Path | None,
+    html_field: str,
+    url_field: str,
+    id_field: str,
     count: int | None,
+    max_size: float,
 ) -> None:
     """Add pages to annotate; DB is made if it does not exist.
 
     INPUT is a file, a folder, a URL, or an archive: WARC, WET, JSONL, Parquet, a list of URLs. A page that is there
     already is not added twice.
     """
+    limits = options.to_limits(max_size)
     if rejects and gold:
         raise click.UsageError("--rejects and --gold cannot be given together")
     if reasons and not rejects:
@@ -80,17 +87,24 @@ def add(
     if gold:
         datasets = _begun((name, load_dataset(name, data)) for name in inputs)
         with Store(database) as store:
-            additions = (each for name, pages in datasets for each in add_gold(store, pages, name, with_labels=labels))
+            additions = (
+                each
+                for name, pages in datasets
+                for each in add_gold(store, pages, name, with_labels=labels, limits=limits)
+            )
             _say_added(additions, store.path, count)
         return
     if rejects:
         from mainmatter.annotation.rejects import read_rejected  # noqa: PLC0415 - needs an extra
 
-        found = _begun(each for name in inputs for each in read_rejected(name, reasons))
+        found = _begun(each for name in inputs for each in read_rejected(name, reasons, limits))
     else:
-        found = _begun(read_inputs(inputs))
+        from mainmatter.corpus.readers import FieldNames  # noqa: PLC0415 - few commands need it
+
+        fields = FieldNames(html_field, url_field, id_field)
+        found = _begun(read_inputs(inputs, limits, text_lists=True, fields=fields))
     with Store(database) as store:
-        _say_added(add_found(store, found), store.path, count)
+        _say_added(add_found(store, found, limits), store.path, count)
 
 
 def _begun(items: Iterator[Item]) -> Iterator[Item]:
@@ -135,7 +149,9 @@ def list_(database: str, as_json: bool) -> None:
         click.echo(harmless(_line(summary)))
     labelled = sum(bool(summary.labelled) for summary in summaries)
     merged = sum(summary.status == "merged" for summary in summaries)
-    click.echo(f"{_pages(len(summaries))}, {labelled:,} labelled, {merged:,} merged")
+    empty = sum(not summary.blocks for summary in summaries)
+    nothing = f", {empty:,} with nothing to label" if empty else ""
+    click.echo(f"{_pages(len(summaries))}, {labelled:,} labelled, {merged:,} merged{nothing}")
     lost = sum(summary.lost or 0 for summary in summaries)
     if lost:
         click.echo(_lost(lost))
@@ -147,7 +163,7 @@ def _line(summary: PageSummary) -> str:
     differ = f", {summary.conflicts} in conflict" if summary.conflicts else ""
     lost = f", {summary.lost} lost" if summary.lost else ""
     said = f": {', '.join(who)}" if who else ""
-    name, blocks = _one_line(summary.name), _blocks(summary.blocks)
+    name, blocks = _one_line(summary.name), _blocks(summary.blocks) if summary.blocks else "nothing to label"
     return f"{summary.id:>5}  {summary.status:8}  {name}  {blocks}{said}{differ}{lost}"
 
 
@@ -218,6 +234,8 @@ def agreement(database: str, page_id: int | None, each_page: bool) -> None:
         f"mean: text {_percent(report.text)}, keep or drop {_share(report.kept)} (kappa {_kappa(report.kept_kappa)}), "
         f"kinds {_share(report.kind)} (kappa {_kappa(report.kind_kappa)})"
     )
+    if report.unfinished:
+        click.echo(f"not finished by all: {_pages(report.unfinished)}; there only blocks that two labelled count")
     if report.lost:
         click.echo(_lost(report.lost))
 
@@ -294,16 +312,18 @@ def disagree(
         with Store(inputs[0], create=False) as store:
             found = disagreements(store, chosen, count, limits=limits, seconds=max_seconds, on_page=tell)
     else:
-        pages = read_inputs(inputs, limits)
+        pages = read_inputs(inputs, limits, text_lists=True)
         found = disagreements(pages, chosen, count, limits=limits, seconds=max_seconds, on_page=tell)
     for one in found:
         for line in _contested(one, blocks):
             click.echo(harmless(line))
+    if len(found) > 1:
+        click.echo("the most contested first; of those with the same per cent, what is least sure comes first")
     not_read = f", {failed:,} could not be read" if failed else ""
     click.echo(f"{_pages(seen)} looked at{not_read}; {', '.join(chosen)} disagree on {'these' if found else 'none'}")
     if database is not None:
         with Store(database_path(database)) as store:
-            _say_added(add_found(store, _with_notes(found)), store.path)
+            _say_added(add_found(store, _with_notes(found), limits), store.path)
 
 
 def _with_notes(found: Iterable[Disagreement]) -> Iterator[Found]:
@@ -313,7 +333,7 @@ def _with_notes(found: Iterable[Disagreement]) -> Iterator[Found]:
 
 def _contested(one: Disagreement, most: int) -> Iterator[str]:
     sure = "" if one.confidence is None else f", confidence {one.confidence:.2f}"
-    yield f"{one.share:6.1%}  {_one_line(one.found.name)}  {_blocks(len(one.blocks))}{sure}"
+    yield f"{one.share:4.0%}  {_one_line(one.found.name)}  {_blocks(len(one.blocks))}{sure}"
     for block in one.blocks[:most]:
         text = " ".join(block.text.split())
         short = text if len(text) <= _WIDE else f"{text[: _WIDE - 1]}…"

@@ -26,14 +26,16 @@ from mainmatter.search import STEMMERS, Corpus, build_index
     type=click.Choice(list(STEMMERS)),
     help="Cut off the endings of words as in this language, so that laws finds law.",
 )
-def command(inputs: tuple[str, ...], output: Path, stem: str | None) -> None:
+@click.option("--unfinished", is_flag=True, help="Index what is there of a corpus that is not finished.")
+def command(inputs: tuple[str, ...], output: Path, stem: str | None, unfinished: bool) -> None:
     """Make a cleaned collection searchable.
 
     OUT is the folder that `mainmatter corpus` wrote, or a part of it: Parquet or JSONL with a text and, where there are
-    such, id, url and title. Needs the extra search.
+    such, id, url and title. A corpus whose run was interrupted, or is under way, is refused. Needs the extra search.
     """
-    corpus = Corpus.find(inputs)
+    corpus = Corpus.find(inputs, unfinished=unfinished)
     with progress("indexing", corpus.count()) as advance:
         summary = build_index(corpus, output, stem=stem, advance=advance)
     empty = f", {summary.empty:,} without text left out" if summary.empty else ""
-    click.echo(f"{summary.documents:,} documents indexed{empty}, {format_size(summary.size)}, written to {output}")
+    documents = f"{summary.documents:,} document{'s' * (summary.documents != 1)}"
+    click.echo(f"{documents} indexed{empty}, {format_size(summary.size)}, written to {output}")

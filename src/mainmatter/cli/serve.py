@@ -37,6 +37,13 @@ GOODBYE = 5  # seconds for requests that are under way when the server is stoppe
     help="The workbench: annotations.db and models/ are kept there.",
 )
 @click.option(
+    "--corpus",
+    "corpora",
+    multiple=True,
+    metavar="OUT",
+    help="A corpus to look at: what `mainmatter corpus` wrote, or an archive or folder of pages; may be repeated.",
+)
+@click.option(
     "--token",
     envvar="MAINMATTER_TOKEN",
     help="What every request has to show. Without it, one is made where other machines can reach the server.",
@@ -70,6 +77,14 @@ GOODBYE = 5  # seconds for requests that are under way when the server is stoppe
     metavar="MB",
     help="Refuse larger uploads of files.",
 )
+@click.option(
+    "--max-unpacked",
+    type=click.FloatRange(0, min_open=True),
+    default=500.0,
+    show_default=True,
+    metavar="MB",
+    help="Stop importing an upload whose pages have more than that, unpacked.",
+)
 @click.option("--fetch/--no-fetch", default=True, show_default=True, help="Fetch pages that clients name by URL.")
 @click.option("--allow-private", is_flag=True, help="Fetch from private and loopback addresses too.")
 @click.option("--open", "opens", is_flag=True, help="Open the workbench in a browser.")
@@ -77,6 +92,7 @@ def command(
     host: str,
     port: int,
     folder: Path,
+    corpora: tuple[str, ...],
     token: str | None,
     names: tuple[str, ...],
     workers: int | None,
@@ -85,6 +101,7 @@ def command(
     memory: int,
     max_size: float,
     max_upload: float,
+    max_unpacked: float,
     fetch: bool,
     allow_private: bool,
     opens: bool,
@@ -107,8 +124,10 @@ def command(
         token=secrets.token_urlsafe(24) if made else _checked(token),
         names=names,
         folder=folder,
+        corpora=corpora,
         max_bytes=options.to_limits(max_size).size,
         max_upload_bytes=options.to_limits(max(max_size, max_upload)).size,
+        max_unpacked_bytes=options.to_limits(max(max_size, max_upload, max_unpacked)).size,
         seconds=seconds,
         memory_mb=memory,
         waiting=waiting,
@@ -182,5 +201,7 @@ def _welcome(settings: Settings, port: int, *, opens: bool) -> None:
         f"folder {settings.folder}; {settings.workers} workers, {settings.most_waiting} requests may wait; pages up to "
         f"{format_size(settings.max_bytes)}, {settings.seconds:g} s, {settings.memory_mb} MB; Ctrl-C ends it"
     )
+    for corpus in settings.corpora:
+        click.echo(f"corpus {corpus}: its pages, and the inputs that it names, can be looked at")
     if opens:
         click.launch(address)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from inspect import signature
 from typing import TYPE_CHECKING
 
 import click
 
 from mainmatter.clean import read
 from mainmatter.cli.progress import progress
+from mainmatter.errors import InputError
 from mainmatter.inputs import STANDARD_INPUT
 from mainmatter.methods.site_templates import METHOD
 from mainmatter.methods.template import Template
@@ -31,16 +31,30 @@ def check_knows_sites(method: str, found: Sequence[Input]) -> None:
         BadParameter: the method has no use for what sites repeat, or knows it already, or an input cannot be read
             twice.
     """
-    chosen = get_method(method)
-    if chosen.name == METHOD:
-        if split_name(method)[0] != METHOD:
-            raise click.BadParameter(f"{method} has counted its sites already", param_hint=_HINT)
-    elif "site_templates" not in signature(type(chosen)).parameters:
-        raise click.BadParameter(
-            f"method {chosen.name!r} has no use for what sites repeat; main and {METHOD} have", param_hint=_HINT
-        )
+    from mainmatter.corpus.templates import check_method  # noqa: PLC0415 - few need a corpus run to clean a page
+
+    try:
+        check_method(method)
+    except InputError as error:
+        raise click.BadParameter(str(error), param_hint=_HINT) from error
     if any(one.name == STANDARD_INPUT for one in found):
         raise click.BadParameter("standard input cannot be read twice", param_hint=_HINT)
+
+
+def check_has_sites(method: str) -> None:
+    """Complain before any work about a method that knows nothing without this option.
+
+    Raises:
+        BadParameter: it is `template` by itself, which would keep all text.
+    """
+    if split_name(method)[0] != METHOD:
+        return
+    from mainmatter.corpus.templates import check_has_templates  # noqa: PLC0415 - few need a corpus run here
+
+    try:
+        check_has_templates(method)
+    except InputError as error:
+        raise click.BadParameter(str(error), param_hint="--method") from error
 
 
 def count_sites(method: str, found: Sequence[Input], limits: Limits, folder: str) -> None:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from mainmatter.annotation.curve import check_ending, save_curve
+from mainmatter.annotation.database import DATABASE
 from mainmatter.annotation.teach import Teaching, teach
 from mainmatter.annotation.teach_learner import Learner
 from mainmatter.annotation.teach_records import Point, Step
 from mainmatter.annotation.teach_save import CARD_PAGE, record_lesson, save_lesson
 from mainmatter.annotation.teach_source import load_source
 from mainmatter.cli import options
-from mainmatter.errors import MainmatterError
+from mainmatter.errors import DatasetError, InputError, MainmatterError, UnknownName
 from mainmatter.limits import format_size
 from mainmatter.models.store import may_be_written
 from mainmatter.registry import DEFAULT_METHOD, method_names
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from mainmatter.annotation.teach_records import Lesson, Told
+    from mainmatter.annotation.teach_source import Source
 
 _PARTS = 1000  # of a progress bar
 
@@ -93,7 +95,7 @@ def command(
     """
     with _told_as_json() if as_json else _told_to_people() as listen:
         _check(method, output, curve_file)
-        pages = load_source(source, data)
+        pages = _load(source, data)
         for reason in pages.left_out:
             listen(f"not ready: {reason}")
         teaching = Teaching(method, split, points, seed, pages.name, licence, workers)
@@ -122,6 +124,19 @@ def _check(method: str, output: Path, curve_file: Path | None) -> None:
         check_ending(curve_file)
 
 
+def _load(source: str, data: Path | None) -> Source:
+    """Read the pages to teach with; say of what is no workbench that it was looked for."""
+    try:
+        return load_source(source, data)
+    except UnknownName as error:
+        message = f"{source}: there is no such workbench or database, and of gold standards: {error}"
+        raise InputError(message) from error
+    except DatasetError as error:
+        if not Path(source).is_dir():
+            raise
+        raise DatasetError(f"{source} has no {DATABASE}, so it was read as a gold standard: {error}") from error
+
+
 @contextmanager
 def _told_to_people() -> Iterator[Callable[[Told], object]]:
     """A progress bar and lines on standard error."""
@@ -141,7 +156,8 @@ def _point_line(point: Point) -> str:
     gain = point.gain
     return (
         f"{point.pages:4} page{'s' if point.pages != 1 else ' '} taught: {gain.metric} {gain.taught:.3f}, "
-        f"{gain.gain:+.3f} over the shipped model, better on {gain.wins} pages, worse on {gain.losses}"
+        f"{gain.gain:+.3f} over the shipped model, better on {gain.wins} page{'s' * (gain.wins != 1)}, "
+        f"worse on {gain.losses}"
     )
 
 

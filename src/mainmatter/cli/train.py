@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import sys
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +20,9 @@ from mainmatter.models.store import may_be_written
 from mainmatter.registry import make_untrained, method_names
 from mainmatter.training.card import card_page
 from mainmatter.training.train import Training, train
+
+_EPOCH = re.compile(r"(?:check: )?epoch (\d+) of (\d+): ")
+_EPOCHS_TOLD = 10  # where nobody watches
 
 
 @click.command(name="train")
@@ -87,7 +92,7 @@ def command(
     )
     output.mkdir(parents=True, exist_ok=True)  # where that fails, it fails before any work
     try:
-        trained, card = train(training, progress, lambda line: click.echo(line, err=True))
+        trained, card = train(training, progress, _say)
     except KeyboardInterrupt:
         if checkpoint.is_dir():
             click.echo(f"interrupted; the same command goes on from {checkpoint}", err=True)
@@ -100,3 +105,13 @@ def command(
     # A method's name goes before a folder's.
     name = f".{os.sep}{output}" if str(output) in method_names() else output
     click.echo(f"use it: mainmatter clean PAGE --method {name}")
+
+
+def _say(line: str) -> None:
+    """Tell a line; of those about epochs, which may be hundreds, a log gets some ten and the last."""
+    epoch = _EPOCH.match(line)
+    if epoch is not None and not sys.stderr.isatty():
+        number, of = map(int, epoch.groups())
+        if number != of and number % max(1, of // _EPOCHS_TOLD):
+            return
+    click.echo(line, err=True)

@@ -106,8 +106,9 @@ def _read_parquet(path: Path) -> Iterator[GoldPage]:
                 raise DatasetError(f"{path}: not a gold standard; it has no column html")
             # Others, too, may call a column labels; theirs say nothing of our blocks.
             columns = [field.name for field in file.schema_arrow if field.name != "labels" or _are_ours(field.type)]
-            for batch in file.iter_batches(batch_size=64, columns=columns):
-                yield from (_from_row(row, path) for row in batch.to_pylist())
+            rows = (row for batch in file.iter_batches(batch_size=64, columns=columns) for row in batch.to_pylist())
+            for number, row in enumerate(rows, 1):
+                yield _from_row(row, f"{path}: {_name_of(row, number)}")
     except (ArrowException, OSError) as error:
         raise DatasetError(f"{path}: cannot be read as a Parquet file: {' '.join(str(error).split())}") from error
 
@@ -120,9 +121,16 @@ def _are_ours(kind: Any) -> bool:  # noqa: ANN401 - a type of pyarrow, which is 
     return bool(is_list and types.is_struct(kind.value_type) and kind.value_type.get_field_index("ref") >= 0)
 
 
-def _from_row(row: dict[str, Any], path: Path) -> GoldPage:
+def _name_of(row: dict[str, Any], number: int) -> str:
+    """What an error calls a row: its id, or else its number."""
+    return f"row {number:,}" if row.get("id") is None else f"page {row['id']!r}"
+
+
+def _from_row(row: dict[str, Any], where: str) -> GoldPage:
+    if row["html"] is None:
+        raise DatasetError(f"{where}: has no html")
     if not isinstance(row["html"], str | bytes):
-        raise DatasetError(f"{path}: page {row.get('id')!r}: html is {row['html']!r}, not text or bytes")
+        raise DatasetError(f"{where}: html is {row['html']!r:.200}, not text or bytes")
     page_format: Literal["html", "text"] = "text" if row.get("format") == "text" else "html"
     return GoldPage(
         Page(row["html"], row.get("url"), _to_text(row.get("id")), row.get("charset"), page_format),
@@ -136,7 +144,7 @@ def _from_row(row: dict[str, Any], path: Path) -> GoldPage:
             date=row.get("date"),
         ),
         {group: str(row[group]) for group in _GROUPS if row.get(group)},
-        _to_labels(row.get("labels"), f"{path}: page {row.get('id')!r}"),
+        _to_labels(row.get("labels"), where),
     )
 
 

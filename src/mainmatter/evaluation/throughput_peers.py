@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _ROWS_AT_ONCE = 1000
+_PAGE_SECONDS = 10.0  # datatrove's own second is for loading trafilatura too: on a busy machine all pages would be lost
 
 
 def datatrove_trafilatura(archives: Sequence[Path], out: Path, workers: int) -> None:
@@ -31,7 +32,11 @@ def datatrove_trafilatura(archives: Sequence[Path], out: Path, workers: int) -> 
     for number, archive in enumerate(archives):
         (inputs / f"{number}-{archive.name}").symlink_to(archive.resolve())
     LocalPipelineExecutor(
-        [WarcReader(str(inputs)), Trafilatura(), ParquetWriter(str(out / "parts"), compression="zstd")],
+        [
+            WarcReader(str(inputs)),
+            Trafilatura(timeout=_PAGE_SECONDS),
+            ParquetWriter(str(out / "parts"), compression="zstd"),
+        ],
         tasks=len(archives),
         workers=workers,
         logging_dir=str(out / "logs"),

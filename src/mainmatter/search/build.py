@@ -49,6 +49,7 @@ def build_index(
     index: str | Path,
     *,
     stem: str | None = None,
+    unfinished: bool = False,
     advance: Callable[[], object] = lambda: None,
 ) -> IndexSummary:
     """Make a cleaned collection searchable.
@@ -58,15 +59,16 @@ def build_index(
         index: the folder for the index. One that is there already is replaced at the end, and only then.
         stem: the language whose endings are cut off ("en", "de", ...), so that "laws" finds "law"; None to search for
             words as they are.
+        unfinished: also take what a run of `mainmatter corpus` that is not complete has written so far.
         advance: called after each row.
 
     Raises:
-        InputError: the collection cannot be read, or `index` is something else than an index.
+        InputError: the collection cannot be read or is unfinished, or `index` is something else than an index.
         UnknownName: there is no stemmer for that language.
         MissingExtra: tantivy or pyarrow is not installed.
     """
     if not isinstance(corpus, Corpus):
-        corpus = Corpus.find([corpus] if isinstance(corpus, str | Path) else corpus)
+        corpus = Corpus.find([corpus] if isinstance(corpus, str | Path) else corpus, unfinished=unfinished)
     return index_rows(corpus.rows(), index, stem=stem, advance=advance)
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("id", "url", "title", "text")
 _ENDINGS = (".parquet", ".jsonl")
+# Of a run of `mainmatter corpus` (corpus/folder.py): it lays the plan down first, and writes the summary last.
+_PLAN, _SUMMARY = "_run/plan.json", "summary.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +31,20 @@ class Corpus:
     files: tuple[Path, ...]
 
     @classmethod
-    def find(cls, names: Sequence[str | Path]) -> Corpus:
+    def find(cls, names: Sequence[str | Path], *, unfinished: bool = False) -> Corpus:
         """The collection that the names stand for: files, or folders that `mainmatter corpus` wrote.
 
+        Args:
+            names: the files and folders.
+            unfinished: also take what a run that was interrupted, or is under way, has written so far.
+
         Raises:
-            InputError: there is no such file or folder, or it holds no part of a collection.
+            InputError: there is no such file or folder, it holds no part of a collection, or the collection is
+                unfinished.
         """
+        if not unfinished:
+            for name in names:
+                _check_finished(Path(name))
         return cls(tuple(file for name in names for file in _find_files(Path(name))))
 
     def count(self) -> int:
@@ -69,6 +79,27 @@ def _find_files(path: Path) -> list[Path]:
     if not files:
         raise InputError(f"{path}: holds no part-NNNNN.parquet or part-NNNNN.jsonl; make it with: mainmatter corpus")
     return files
+
+
+def _check_finished(path: Path) -> None:
+    """Raise `InputError` if a folder, or the folder of a part, holds a run that is not complete."""
+    folder = path if path.is_dir() else path.parent
+    if not (folder / _PLAN).is_file() or (folder / _SUMMARY).is_file():
+        return
+    raise InputError(
+        f"{folder}: the corpus there is not finished{_how_far(folder)}; run the same mainmatter corpus command again, "
+        "which goes on where it was, or take what is there with --unfinished"
+    )
+
+
+def _how_far(folder: Path) -> str:
+    """How many parts of an unfinished run are there, if its plan can be read."""
+    try:
+        parts = json.loads((folder / _PLAN).read_bytes())["shards"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+    there = sum(file.suffix in _ENDINGS for file in folder.glob("part-*"))
+    return f": {there:,} of {parts} parts are written"
 
 
 def _count_rows(file: Path) -> int:

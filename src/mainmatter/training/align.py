@@ -21,6 +21,7 @@ import numpy as np
 from mainmatter.clean import read
 from mainmatter.datasets.labels import kind_of_label
 from mainmatter.datasets.references import Referred, carry_over, make_references, trace
+from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.methods.trainable import Example
 from mainmatter.metrics.sequences import matching_blocks
 from mainmatter.metrics.words import MARKERS, marked_tokens, words
@@ -49,7 +50,9 @@ _KIND_OF_MARKER = {"<h>": Kind.HEADING, "<l>": Kind.LIST_ITEM, "<p>": Kind.PARAG
 _THREE_KINDS = (Kind.HEADING, Kind.LIST_ITEM)
 
 
-def make_example(gold_page: GoldPage, by: Aligner = "words", *, unknown: float = 0.0) -> Example:
+def make_example(
+    gold_page: GoldPage, by: Aligner = "words", *, unknown: float = 0.0, limits: Limits = DEFAULT_LIMITS
+) -> Example:
     """Read a page and label its blocks: with the annotators' own labels, the gold standard's text, or its snippets.
 
     Args:
@@ -57,8 +60,9 @@ def make_example(gold_page: GoldPage, by: Aligner = "words", *, unknown: float =
         by: how to align the gold text.
         unknown: the share of blocks that annotators left without a label: 0 as if they had dropped them, or NaN, for
             methods that learn from pages of which not all is known.
+        limits: how large the page may be.
     """
-    document = read(gold_page.page)
+    document = read(gold_page.page, limits)
     labelled = None if gold_page.labels is None else use_labels(document, gold_page.labels, unknown)
     if labelled is not None:
         shares, kinds, comments = labelled
