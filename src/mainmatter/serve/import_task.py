@@ -231,7 +231,7 @@ def ending_of(name: str) -> str:
     plain = lower.removesuffix(packing)
     known = (*PAGE_ENDINGS, *DUMP_ENDINGS, *_ARCHIVES)
     ending = next((each for each in known if plain.endswith(each)), "")
-    if not ending or (packing and ending not in _ARCHIVES):
+    if not ending or (packing == ".zst" and ending not in _ARCHIVES):
         return ""
     return ending + packing
 
