@@ -2,7 +2,8 @@
 
 python scripts/workbench_pictures.py [--folder docs/images]
 
-It starts a server of its own on pages that we wrote, with two annotators' labels, and takes pictures 1280 pixels wide.
+It starts a server of its own on pages that we wrote, with two annotators' labels and a corpus of our example crawl, and
+takes pictures 1280 pixels wide.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import socket
 import tempfile
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -23,6 +24,8 @@ from mainmatter.annotation.records import Label
 from mainmatter.annotation.store import Store
 from mainmatter.browser.finding import find_chromium
 from mainmatter.clean import clean
+from mainmatter.corpus import Job, build_corpus
+from mainmatter.corpus.filters import Filters
 from mainmatter.records import Kind, Page
 from mainmatter.serve.app import STATIC, make_app
 from mainmatter.serve.settings import Settings
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "examples" / "site"
+CRAWL = "examples/crawl.warc.gz"
 EXAMPLE = STATIC / "example.html"
 SIZE: ViewportSize = {"width": 1280, "height": 860}
 ARGUMENTS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking".split()
@@ -56,7 +60,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as workbench,
-        serving(Path(workbench)) as address,
+        serving(Path(workbench), make_corpus(Path(workbench) / "harbour-lamp")) as address,
         sync_playwright() as playwright,
     ):
         label_pages(Path(workbench) / "annotations.db")
@@ -72,12 +76,19 @@ def main() -> None:
         browser.close()
 
 
+def make_corpus(out: Path) -> str:
+    """A corpus of our example crawl; where it is."""
+    with chdir(ROOT):  # the picture shows the path of the input
+        build_corpus([CRAWL], str(out), Job(filters=Filters(min_words=20)))
+    return str(out)
+
+
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
+def serving(folder: Path, corpus: str) -> Iterator[str]:
     """A server at a free port; its address."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-        app = make_app(Settings(port=port, folder=folder))
+        app = make_app(Settings(port=port, folder=folder, corpora=(corpus,)))
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=2))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
@@ -126,6 +137,15 @@ def shoot_plot(tab: Tab) -> None:
     open_example(tab, "/?tab=plot")
     for _ in range(9):
         tab.keyboard.press("j")
+    tab.wait_for_timeout(300)
+
+
+def shoot_corpus(tab: Tab) -> None:
+    """Inspect, with the list of a corpus."""
+    tab.goto("/")
+    expect(tab.locator("html")).to_have_attribute("data-ready", "true")
+    tab.get_by_role("tab", name="Corpus").click()
+    expect(tab.locator("#corpus-table")).to_be_visible(timeout=30_000)
     tab.wait_for_timeout(300)
 
 
@@ -189,6 +209,7 @@ def open_example(tab: Tab, address: str) -> None:
 PICTURES: dict[str, tuple[Scheme, Callable[[Tab], None]]] = {
     "inspect": ("light", shoot_inspect),
     "inspect-dark": ("dark", shoot_plot),
+    "corpus": ("light", shoot_corpus),
     "compare": ("light", shoot_compare),
     "annotate": ("light", shoot_annotate),
     "merge": ("light", shoot_merge),
