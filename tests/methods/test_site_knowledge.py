@@ -47,6 +47,19 @@ def test_the_notice_of_a_site_is_dropped_and_the_text_stays(counts: str) -> None
     assert with_.reasons[notice - 1].startswith("probability")
 
 
+def test_of_plain_text_dumps_too(tmp_path: Path) -> None:
+    notice = "The office at the old pier is open every day but Sunday, and the goats of our guests travel free."
+
+    def dump(number: int) -> Page:
+        return Page(f"{text_of(number)}\n\n{notice}", f"https://harbour.example/{number}", format="text")
+
+    Template().fit(map(dump, range(12))).save(tmp_path / "sites")
+    without, with_ = mainmatter.clean(dump(50)), mainmatter.clean(dump(50), site_templates=str(tmp_path / "sites"))
+    assert without.kept.tolist() == [True, True]
+    assert with_.kept.tolist() == [True, False]
+    assert with_.reasons[1].startswith("its chunk is on 12 of 12 pages of the site; probability 0.")
+
+
 def test_a_site_that_was_not_counted_is_cleaned_as_ever(counts: str) -> None:
     for page in (site_page(1, "other.example", NOTICE), Page(""), Page("Some words.\n\nMore words.", format="text")):
         before, after = mainmatter.clean(page), mainmatter.clean(page, site_templates=counts)

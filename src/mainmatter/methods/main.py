@@ -25,10 +25,10 @@ from mainmatter.learners.block_net_training import Config, Shares, train_net
 from mainmatter.learners.block_net_training import Example as NetExample
 from mainmatter.methods.controls import Comments, apply_controls, check_controls, tell_controls
 from mainmatter.methods.dumps import BETA, judge_dump
-from mainmatter.methods.expected import best_choice
+from mainmatter.methods.expected import Choice, best_choice
 from mainmatter.methods.ice_heuristic import IceHeuristic
 from mainmatter.methods.signals import FAMILIES, Described, SignalReasons, leave_out
-from mainmatter.methods.site_knowledge import ReasonsAndSite, know_site, load_templates
+from mainmatter.methods.site_knowledge import ReasonsAndSite, SiteKnowledge, know_site, load_templates
 from mainmatter.methods.trainable import Trainable, be_silent, need_some
 from mainmatter.methods.vectors import VectorCache
 from mainmatter.metrics.words import words
@@ -145,10 +145,9 @@ class Main(Trainable[NetExample]):
             return self._extract_dump(document)
         described = self.describe(document)
         judged = self.judge(described)
-        site = know_site(self.site_templates, document) if self.site_templates else None
+        site = self._site_of(document)
         if site is not None:
             judged = replace(judged, chances=site.change(judged.chances))
-        kinds = document.columns.kinds
         is_comment = _comments(judged, described, document.columns.controls)
         chances = np.where(is_comment, 0, judged.chances)
         choice = best_choice(chances, described.arrays.sizes, self.dial, _BETA_OF_TYPE.get(judged.page_type, _BETA))
@@ -157,6 +156,36 @@ class Main(Trainable[NetExample]):
             headline = None
         if headline is not None and self.dial > 0:
             choice.kept[headline] = True
+        reasons: Sequence[str] = SignalReasons(self, document, judged.chances, headline)
+        if site is not None:
+            reasons = ReasonsAndSite(reasons, site.counts, site.pages)
+        found = self._decide(document, judged.chances, choice, is_comment, reasons)
+        return replace(found, page_type=judged.page_type if len(document) else None)
+
+    def _extract_dump(self, document: Document) -> Extraction:
+        """Keep what promises the highest F on a plain-text dump, of which our net knows nothing (methods/dumps.py)."""
+        self._need_net()
+        judged = judge_dump(document)
+        site = self._site_of(document)
+        if site is not None:
+            judged = replace(judged, chances=site.change(judged.chances))
+        choice = best_choice(judged.chances, document.lengths.astype(np.float64), self.dial, BETA)
+        reasons = judged if site is None else ReasonsAndSite(judged, site.counts, site.pages)
+        return self._decide(document, judged.chances, choice, np.zeros(len(document), np.bool_), reasons)
+
+    def _site_of(self, document: Document) -> SiteKnowledge | None:
+        return know_site(self.site_templates, document) if self.site_templates else None
+
+    def _decide(
+        self,
+        document: Document,
+        chances: NDArray[np.float64],
+        choice: Choice,
+        is_comment: NDArray[np.bool_],
+        reasons: Sequence[str],
+    ) -> Extraction:
+        """What is left of a choice when the controls that users have over it are applied."""
+        kinds = document.columns.kinds
         # Had comments not been set aside, they might have been kept: so their reasons must tell that they were.
         wanted = choice.kept | is_comment if self.comments == "drop" else choice.kept
         kept = apply_controls(
@@ -169,40 +198,15 @@ class Main(Trainable[NetExample]):
             captions=self.captions,
             code=self.code,
         )
-        reasons: Sequence[str] = SignalReasons(self, document, judged.chances, headline)
-        if site is not None:
-            reasons = ReasonsAndSite(reasons, site.counts, site.pages)
         return Extraction(
             document,
             self.name,
-            scores=judged.chances,
+            scores=chances,
             kept=kept,
             kinds=kinds,
             reasons=tell_controls(reasons, wanted, kept, kinds, is_comment, comments=self.comments),
-            page_type=judged.page_type if len(document) else None,
             confidence=choice.expected if len(document) else None,
             is_comment=is_comment,
-            marks_comments=self.comments == "mark",
-        )
-
-    def _extract_dump(self, document: Document) -> Extraction:
-        """Keep what promises the highest F on a plain-text dump, of which our net knows nothing (methods/dumps.py)."""
-        self._need_net()
-        judged = judge_dump(document)
-        choice = best_choice(judged.chances, document.lengths.astype(np.float64), self.dial, BETA)
-        kinds = document.columns.kinds
-        none = np.zeros(len(document), np.bool_)
-        shown = {"headings": self.headings, "tables": self.tables, "captions": self.captions, "code": self.code}
-        kept = apply_controls(choice.kept, kinds, none, comments=self.comments, **shown)
-        return Extraction(
-            document,
-            self.name,
-            scores=judged.chances,
-            kept=kept,
-            kinds=kinds,
-            reasons=tell_controls(judged, choice.kept, kept, kinds, none, comments=self.comments),
-            confidence=choice.expected if len(document) else None,
-            is_comment=none,
             marks_comments=self.comments == "mark",
         )
 
