@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
+import os
 import random
 import re
 import sys
@@ -91,6 +93,51 @@ def test_what_was_passed_over_is_told() -> None:
         "1 without an ending; archives, JSONL and Parquet are for `mainmatter corpus`"
     )
     assert inputs.look_through(["site/a.html"]).why_passed_over() == ""
+
+
+def test_files_that_cannot_be_looked_at_are_told_by_who_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a.html", "noending", "b.png"):
+        write(f"site/{name}", b"words")
+    real = os.stat
+
+    def refuse(path: str, **options: bool) -> os.stat_result:
+        if str(path) in ("site/a.html", "site/noending"):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return real(path, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", refuse)
+        found = inputs.look_through(["site"])
+    assert [one.name for one in found.inputs] == ["site/a.html", "site/noending"]
+    assert found.passed_over == ["site/b.png"]
+
+
+def test_files_that_cannot_be_opened_are_told_by_who_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    write("site/noending")
+
+    def refuse(path: object, *_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    monkeypatch.setattr(io, "FileIO", refuse)
+    monkeypatch.setattr(io, "open", refuse)
+    (one,) = find_inputs(["site"])
+    with pytest.raises(InputError, match=r"^site/noending: cannot be read: Permission denied$"):
+        one.read()
+
+
+def test_folder_that_cannot_be_listed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    write("site/a.html")
+    write("site/closed/b.html")
+    real = os.scandir
+
+    def refuse(path: str) -> object:
+        if str(path) == "site/closed":
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(InputError, match=r"^site/closed: cannot be read: Permission denied$"):
+        find_inputs(["site"])
 
 
 def test_folders_that_begin_with_a_dot_are_not_walked() -> None:
@@ -218,6 +265,14 @@ def test_packed_page_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Input("-", Path("page")).read().html == b"<p>ab"
     (one,) = find_inputs(["a.html.gz"])
     assert one.relative == Path("a.html")
+
+
+@pytest.mark.parametrize("zeros", [100, 65_536, 200_000])
+def test_zeros_behind_a_packed_page_do_no_harm(zeros: int) -> None:
+    packed = gzip.compress(b"<p>a", mtime=0) + bytes(zeros)
+    assert Input(write("a.html.gz", packed), Path("a.html")).read().html == b"<p>a"
+    packed += gzip.compress(b"b", mtime=0)
+    assert Input(write("a.html.gz", packed), Path("a.html")).read().html == b"<p>ab"
 
 
 def test_packed_page_is_unpacked_no_further_than_the_limits_allow() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import stat
 import sys
 import zlib
 from collections import Counter
@@ -218,11 +219,13 @@ def _gunzip(data: bytes, most: int) -> bytes:
     file, packed, parts = io.BytesIO(data), b"", []
     unpack, members, is_begun = zlib.decompressobj(31), 0, False
     while most > 0 and (packed := packed or file.read(_CHUNK)):
+        if members and not is_begun and not (packed := packed.lstrip(b"\0")):  # some writers fill up with zeros
+            continue
         parts.append(unpack.decompress(packed, most))
         most -= len(parts[-1])
         packed, is_begun = unpack.unconsumed_tail, not unpack.eof
         if unpack.eof:
-            packed = unpack.unused_data.lstrip(b"\0")  # some writers fill up with zeros
+            packed = unpack.unused_data
             unpack = zlib.decompressobj(31)
             members += 1
             if members > _MOST_MEMBERS:
@@ -239,7 +242,7 @@ def find_inputs(names: Iterable[str], format: str | None = None) -> list[Input]:
     HTML does. Folders below it whose name begins with a dot (.git, .venv) are left out.
 
     Raises:
-        InputError: there is no such file or folder, a folder holds no page, or a name is empty.
+        InputError: there is no such file or folder, a folder holds no page or cannot be read, or a name is empty.
     """
     return look_through(names, format).inputs
 
@@ -248,7 +251,7 @@ def look_through(names: Iterable[str], format: str | None = None) -> FoundInputs
     """The same as `find_inputs`, with what was passed over in folders.
 
     Raises:
-        InputError: there is no such file or folder, a folder holds no page, or a name is empty.
+        InputError: there is no such file or folder, a folder holds no page or cannot be read, or a name is empty.
     """
     found = FoundInputs([], [])
     for name in names:
@@ -290,26 +293,32 @@ def _unpacked(path: Path) -> Path:
 def _is_page(path: str) -> bool | None:
     """Whether a file of a folder is a page or a dump: by its ending, or else by how it begins; None for no file.
 
-    A link that leads nowhere is a page if its ending says so: whoever reads it tells.
+    What cannot be read is one, and so is a link that leads nowhere if its ending says so: whoever reads it tells.
     """
     ending = ending_of(path)
     if ending in OTHER_ENDINGS:
         return False
     is_named = ending in PAGE_ENDINGS or ending in DUMP_ENDINGS
-    if not os.path.isfile(path):  # noqa: PTH113 - quick, for millions of files
-        is_broken = os.path.islink(path) and not os.path.exists(path)  # noqa: PTH110, PTH114
-        return is_named if is_broken else None
-    return is_named or _begins_as_html(path)
+    try:
+        state = os.stat(path)  # noqa: PTH116 - quick, for millions of files
+    except FileNotFoundError:
+        return is_named if os.path.islink(path) else None  # noqa: PTH114
+    except OSError:
+        return True
+    return (is_named or _begins_as_html(path)) if stat.S_ISREG(state.st_mode) else None
 
 
 def _begins_as_html(path: str) -> bool:
+    """Whether a file begins as pages do, or cannot be read, which whoever reads it tells."""
     try:
         with io.FileIO(path) as file:
             head = file.read(SNIFFED)
         if head.startswith(_GZIP):
             head = zlib.decompressobj(31).decompress(head, SNIFFED)  # it is cut, so `_gunzip` might complain
-    except (OSError, zlib.error):
+    except zlib.error:
         return False
+    except OSError:
+        return True
     return what_else(head) is None and looks_like_html(head)
 
 
@@ -320,7 +329,10 @@ def ending_of(name: str) -> str:
 
 
 def _walk(folder: Path) -> Iterator[str]:
-    for parent, folders, files in os.walk(folder):
+    def refuse(error: OSError) -> None:
+        raise InputError(f"{error.filename}: cannot be read: {error.strerror or error}") from error
+
+    for parent, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = (name for name in folders if not name.startswith("."))  # where os.walk goes next
         yield from (os.path.join(parent, name) for name in files)  # noqa: PTH118
 

@@ -19,6 +19,8 @@ from mainmatter.annotation.rejects import read_rejected
 from mainmatter.corpus.build import build_corpus
 from mainmatter.corpus.filters import Filters
 from mainmatter.corpus.job import Job
+from mainmatter.corpus.records import Reject
+from mainmatter.corpus.writers import rejects_to_bytes
 from mainmatter.datasets import load_dataset
 from mainmatter.errors import InputError, UnknownName
 from mainmatter.limits import Limits
@@ -294,3 +296,20 @@ def test_pages_that_hang_or_crash_cost_only_themselves(tmp_path: Path, monkeypat
         disagreements(wicked, ["wickde", "density"], seconds=2)
     with pytest.raises(InputError, match="by name"):
         disagreements(wicked, METHODS, seconds=2)
+
+
+@pytest.mark.parametrize("source", ["http://127.0.0.1:9/crawl.warc.gz", "s3://bucket/crawl.warc.gz"])
+def test_rejects_that_name_the_web_make_nobody_fetch(source: str, tmp_path: Path) -> None:
+    (tmp_path / "rejects").mkdir()
+    reject = Reject("length", "2 words", source, 0, "a")
+    (tmp_path / "rejects/part-00000.jsonl").write_bytes(rejects_to_bytes([reject]))
+    (found,) = read_rejected(str(tmp_path), within=[tmp_path])
+    assert (found.page, found.problem) == (None, f"{source}#0: it came from the web, and nothing is fetched here")
+
+
+def test_rejects_of_odd_types_are_told(tmp_path: Path) -> None:
+    (tmp_path / "rejects").mkdir()
+    for fields in ('"source": 5, "position": 0', '"source": "a", "position": "0"'):
+        (tmp_path / "rejects/part-00000.jsonl").write_text(f'{{"reason": "length", "detail": "", {fields}}}\n')
+        with pytest.raises(InputError, match="cannot be read as a file of rejects"):
+            list(read_rejected(str(tmp_path)))

@@ -65,6 +65,19 @@ def test_what_was_labelled_is_what_training_sees(store: Store, tmp_path: Path, t
     assert pages["otters"].gold == {page.page.id: page for page in store.gold_pages()}["otters"].gold
 
 
+@pytest.mark.parametrize("target", ["gold", "gold.parquet"])
+def test_a_dump_whose_lines_are_blocks_is_exported_as_one(tmp_path: Path, target: str) -> None:
+    with Store(tmp_path / "bench") as store:
+        store.add_page(Page("One line\nand another", format="text", lines_are_blocks=True), "a.wet", name="wet")
+        store.add_page(Page("One line\nthat goes on", format="text"), "b.txt", name="dump")
+        say(store, "Ada", {0: DROP, 1: KEEP}, 1)
+        say(store, "Ada", {0: KEEP}, 2)
+        export(collect(store, unfinished=True).pages, tmp_path / target)
+    pages = {page.page.id: page for page in load_dataset(str(tmp_path / target))}
+    assert {name: page.page.lines_are_blocks for name, page in pages.items()} == {"wet": True, "dump": False}
+    assert make_example(pages["wet"]).shares.tolist() == [0, 1]
+
+
 def test_the_gold_text_is_in_cleaneval_markup(store: Store, tmp_path: Path) -> None:
     export(collect(store).pages, tmp_path / "gold")
     text = (tmp_path / "gold" / "gold" / "otters.txt").read_text("utf-8")

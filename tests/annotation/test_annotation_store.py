@@ -39,6 +39,29 @@ def test_a_page_is_added_once_and_never_changed(tmp_path: Path) -> None:
     assert (tmp_path / "annotations.db").is_file()
 
 
+def test_a_dump_whose_lines_are_blocks_stays_one(tmp_path: Path) -> None:
+    page = Page("One line\nof a WET archive\nand another\nand the last", format="text", lines_are_blocks=True, id="wet")
+    with Store(tmp_path) as store:
+        store.add_page(page, "a.wet")
+        assert store.page(1) == page
+        assert (store.pages()[0].blocks, len(store.blocks(1))) == (4, 4)
+
+
+def test_a_database_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> None:
+    with store_with_page(tmp_path) as store:
+        say_all(store, "Ada")
+        page, said = store.page(1), store.labels(1, "Ada").by_ref
+    connection = sqlite3.connect(tmp_path / "annotations.db")
+    connection.execute("ALTER TABLE pages DROP COLUMN lines_are_blocks")
+    connection.execute("PRAGMA user_version = 1")
+    connection.commit()
+    connection.close()
+    with Store(tmp_path) as store:
+        assert (store.page(1), store.labels(1, "Ada").by_ref) == (page, said)
+        store.add_page(Page("a\nb", format="text", lines_are_blocks=True), "b.wet")
+        assert store.page(2).lines_are_blocks
+
+
 def test_blocks_have_references_that_are_their_own_and_stay(tmp_path: Path) -> None:
     with store_with_page(tmp_path) as store:
         blocks = store.blocks(1)

@@ -1,4 +1,4 @@
-"""The options that name the fields of JSONL and Parquet, in `mainmatter corpus` and `mainmatter annotations add`."""
+"""The options that name the fields of JSONL and Parquet, in `mainmatter corpus` and `mainmatter annotations`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from mainmatter.corpus import Job
 from mainmatter.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from pathlib import Path
+
+    from mainmatter.annotation.adding import Found
 
 BODY = "<p>" + "The fog came in at four, and the bells rang until it was gone. " * 5
 
@@ -53,3 +56,28 @@ def test_pages_to_annotate(tmp_path: Path, lines: Path) -> None:
     with Store(tmp_path / "bench") as store:
         (page,) = store.pages()
     assert (page.name, page.url) == ("7", "http://a.example/1")
+
+
+def test_pages_that_methods_disagree_on(lines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def only_read(pages: Iterable[Found], *_: object, on_page: Callable[[Found], None], **__: object) -> list[object]:
+        for page in pages:
+            on_page(page)
+        return []
+
+    monkeypatch.setattr("mainmatter.cli.annotations.disagreements", only_read)  # the methods take seconds to start
+    look = ["annotations", "disagreements", str(lines)]
+    assert "1 page looked at, 1 could not be read" in CliRunner().invoke(group, look).output
+    assert "1 page looked at; " in CliRunner().invoke(group, [*look, "--html-field", "seite"]).output
+
+
+@pytest.mark.parametrize("option", ["--html-field", "--url-field", "--id-field"])
+def test_fields_are_refused_where_there_are_none(tmp_path: Path, lines: Path, option: str) -> None:
+    Store(tmp_path / "bench").close()
+    for arguments, what in (
+        (["add", str(tmp_path / "new"), str(lines), "--gold"], "--gold"),
+        (["add", str(tmp_path / "new"), str(lines), "--rejects"], "--rejects"),
+        (["disagreements", str(tmp_path / "bench")], "a database"),
+    ):
+        result = CliRunner().invoke(group, ["annotations", *arguments, option, "seite"])
+        assert result.exit_code == 2
+        assert f"--html-field, --url-field and --id-field do not go with {what}" in " ".join(result.output.split())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -38,6 +40,30 @@ def test_only_a_process_of_ours_with_one_thread_forks(parent: Started, threads: 
 def test_forked_or_not_its_end_is_told(parent: Started, word: str, code: int, threads: bool) -> None:
     parent.connection.send((word, threads))
     assert (parent.connection.recv(), parent.connection.recv()) == (None, code)
+
+
+def test_ends_are_told_where_somebody_had_them_ignored() -> None:
+    code = (
+        "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "from mainmatter.corpus.processes import start; parent = start('families:parent')\n"
+        "parent.connection.send(('exit', False)); print(parent.connection.recv(), parent.connection.recv())"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    found = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120, check=True
+    )
+    assert found.stdout == "None 3\n"
+
+
+def test_what_cannot_be_started_leaves_no_file_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr("mainmatter.corpus.processes.subprocess.Popen", fail)
+    before = sorted(Path("/dev/fd").iterdir())
+    with pytest.raises(OSError, match="no more processes"):
+        start("families:parent")
+    assert sorted(Path("/dev/fd").iterdir()) == before
 
 
 @pytest.mark.parametrize("threads", [False, True])

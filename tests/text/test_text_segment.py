@@ -137,6 +137,8 @@ def test_whoever_knows_that_lines_are_blocks_says_so() -> None:
     text = "one\ntwo\n\n* three\nTitle\n=====\nfour"
     assert segment_text(text, lines_are_blocks=True).texts == ["one", "two", "three", "Title", "four"]
     assert segment_text(text, lines_are_blocks=True).kinds == [P, P, L, H, P]
+    rule = "A line of many words that nobody underlined.\n----\nfive"
+    assert H not in segment_text(rule, lines_are_blocks=True).kinds
     assert read(Page("one\ntwo", format="text", lines_are_blocks=True)).texts == ["one", "two"]
     assert read(Page("one\ntwo", format="text")).texts == ["one two"]
 

@@ -66,6 +66,7 @@ _MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TRIGGER events_are_never_lost BEFORE DELETE ON events
             BEGIN SELECT RAISE(ABORT, 'the history is never changed'); END""",
     ),
+    ("ALTER TABLE pages ADD COLUMN lines_are_blocks INTEGER NOT NULL DEFAULT 0",),
 )
 VERSION = len(_MIGRATIONS)
 

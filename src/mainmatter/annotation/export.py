@@ -1,8 +1,10 @@
 """Annotations to gold standards that `mainmatter train` and `mainmatter evaluate` read, with all their labels.
 
 a folder    html/NAME.html (NAME.txt for a plain-text dump), gold/NAME.txt in CleanEval's markup after a line with the
-            URL, and index.json with what else is known: page_type, lang, annotator, and the label of each block
-Parquet     the same as columns: id, url, html, gold, gold_marked, lang, page_type, charset, format, annotator, labels
+            URL, and index.json with what else is known: page_type, lang, lines_are_blocks, annotator, and the label of
+            each block
+Parquet     the same as columns: id, url, html, gold, gold_marked, lang, page_type, charset, format,
+            lines_are_blocks, annotator, labels
 """
 
 from __future__ import annotations
@@ -98,6 +100,7 @@ def _facts(collected: Collected) -> dict[str, Any]:
         **collected.gold_page.groups,
         "charset": _charset_of(page),
         "format": page.format,
+        "lines_are_blocks": page.lines_are_blocks,
         "annotator": collected.annotator,
     }
     return {name: value for name, value in facts.items() if value} | {"labels": _labels(collected)}
@@ -118,7 +121,7 @@ def _to_parquet(pages: Sequence[Collected]) -> bytes:
         raise MissingExtra("pyarrow", "eval") from error
     text = arrow.string()
     label = arrow.struct([("ref", text), ("text", text), ("kept", arrow.bool_()), ("kind", text)])
-    types = {"html": arrow.binary(), "labels": arrow.list_(label)}
+    types = {"html": arrow.binary(), "lines_are_blocks": arrow.bool_(), "labels": arrow.list_(label)}
     rows = [_row(page) for page in pages]
     schema = arrow.schema([(name, types.get(name, text)) for name in rows[0]])
     file = BytesIO()
@@ -139,6 +142,7 @@ def _row(collected: Collected) -> dict[str, Any]:
         "page_type": groups.get("page_type"),
         "charset": _charset_of(page),
         "format": page.format,
+        "lines_are_blocks": page.lines_are_blocks,
         "annotator": collected.annotator,
         "labels": _labels(collected),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mainmatter.annotation.merging import by_block, find_agreed
@@ -13,7 +13,6 @@ from mainmatter.annotation.summaries import checked
 from mainmatter.datasets.labels import BlockLabel
 from mainmatter.datasets.read import GoldPage
 from mainmatter.metrics import Gold
-from mainmatter.records import Page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -153,7 +152,7 @@ def _collected(
     text = "\n".join(line[len("<p>") :] for line in marked.splitlines())  # as datasets/read.py takes markers off
     groups = {"page_type": summary.page_type, "lang": summary.lang}
     gold_page = GoldPage(
-        Page(page.html, page.url, name, page.charset, page.format),
+        replace(page, id=name),
         Gold(text=text, marked=marked),
         {group: value for group, value in groups.items() if value},
         said,

@@ -34,12 +34,12 @@ def insert_page(
     """Add a page that is not there yet; gives its number."""
     data, is_text = _data_of(page), isinstance(page.html, str)
     shown = _printable(name or page.id or page.url) or "page"
-    row = data, is_text, _printable(page.url), shown, _printable(page.charset), page.format, _printable(source)
+    row = data, is_text, _printable(page.url), shown, _printable(page.charset), page.format, page.lines_are_blocks
     told = _printable(note), _printable(page_type), _printable(lang), now()
     cursor = connection.execute(
-        "INSERT INTO pages (key, html, is_text, url, name, charset, format, source, digest, blocks, "
-        "note, page_type, lang, added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (_key(page), *row, hashlib.sha256(data).hexdigest(), blocks, *told),
+        "INSERT INTO pages (key, html, is_text, url, name, charset, format, lines_are_blocks, source, digest, "
+        "blocks, note, page_type, lang, added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (_key(page), *row, _printable(source), hashlib.sha256(data).hexdigest(), blocks, *told),
     )
     assert cursor.lastrowid is not None
     return cursor.lastrowid
@@ -47,13 +47,13 @@ def insert_page(
 
 def load_page(connection: sqlite3.Connection, page_id: PageId) -> Page | None:
     """A page as it was added; its `id` is its name. None if there is none."""
-    query = "SELECT html, is_text, url, name, charset, format FROM pages WHERE id = ?"
+    query = "SELECT html, is_text, url, name, charset, format, lines_are_blocks FROM pages WHERE id = ?"
     row = connection.execute(query, (page_id,)).fetchone()
     if row is None:
         return None
-    html, is_text, url, name, charset, format_ = row
+    html, is_text, url, name, charset, format_, lines_are_blocks = row
     data = html.decode("utf-8", "surrogatepass") if is_text else html
-    return Page(data, url, name, charset, "text" if format_ == "text" else "html")
+    return Page(data, url, name, charset, "text" if format_ == "text" else "html", bool(lines_are_blocks))
 
 
 def _key(page: Page) -> str:

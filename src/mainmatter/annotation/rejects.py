@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,9 +80,12 @@ def _number(file: Path) -> int:
 
 def _load(file: Path) -> list[Reject]:
     try:
-        return [Reject(**json.loads(line)) for line in file.read_bytes().splitlines() if line.strip()]
-    except (OSError, ValueError, TypeError) as error:
+        rejects = [Reject(**json.loads(line)) for line in file.read_bytes().splitlines() if line.strip()]
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         raise InputError(f"{file}: cannot be read as a file of rejects: {error}") from error
+    if not all(isinstance(one.source, str) and isinstance(one.position, int) for one in rejects):
+        raise InputError(f"{file}: cannot be read as a file of rejects: a source is no text, or a position no number")
+    return rejects
 
 
 def _find(rejects: list[Reject], slices: tuple[Slice, ...], where: Whereabouts, limits: Limits) -> Iterator[Found]:
@@ -93,11 +97,12 @@ def _find(rejects: list[Reject], slices: tuple[Slice, ...], where: Whereabouts, 
             source = _place_of(reject.source, where)
             if not slices and source not in without_plan:
                 without_plan[source] = tuple(one for shard in find_shards([source]) for one in shard)
-            one = slice_of(reject.source, reject.position, slices) or slice_of(
-                source, reject.position, without_plan.get(source, ())
-            )
+            one = slice_of(reject.source, reject.position, slices)
             if one is None:
-                raise InputError(_NOT_FOUND)
+                found = slice_of(source, reject.position, without_plan.get(source, ()))
+                if found is None:
+                    raise InputError(_NOT_FOUND)
+                one = _as_named(found, reject.source)
             of_slice[_slice_here(one, reject.position, where)].append(reject)
         except MainmatterError as error:
             yield _problem(reject, str(error))
@@ -105,8 +110,14 @@ def _find(rejects: list[Reject], slices: tuple[Slice, ...], where: Whereabouts, 
         yield from _read_again(one, wanted, limits)
 
 
+def _as_named(one: Slice, source: str) -> Slice:
+    """A slice of what is here now, with the name that the run had for it."""
+    return replace(one, path=source) if one.path else replace(one, files=(source,))
+
+
 def _place_of(source: str, where: Whereabouts) -> str:
     if is_remote(source):
+        _may_fetch(where)
         return source
     place = where.find(source)
     if place is None:
@@ -115,9 +126,14 @@ def _place_of(source: str, where: Whereabouts) -> str:
 
 
 def _slice_here(one: Slice, position: int, where: Whereabouts) -> Slice:
-    if where.within is not None and (one.kind == "urls" or is_remote(one.path)):
-        raise InputError("it came from the web, and nothing is fetched here")
+    if one.kind == "urls" or is_remote(one.path):
+        _may_fetch(where)
     return one if is_remote(one.path) else where.slice_here(one, position)
+
+
+def _may_fetch(where: Whereabouts) -> None:
+    if where.within is not None:
+        raise InputError("it came from the web, and nothing is fetched here")
 
 
 def _read_again(one: Slice, rejects: list[Reject], limits: Limits) -> Iterator[Found]:

@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from mainmatter.annotation.disagreement import Disagreement
     from mainmatter.annotation.gold import Collection
     from mainmatter.annotation.records import PageSummary
+    from mainmatter.corpus.readers import FieldNames
 
 Item = TypeVar("Item")
 _database = click.argument("database", metavar="DB")
 _NAMES = 3  # of pages that are left out for the same reason, to show
+_FIELDS = "--html-field, --url-field and --id-field"
 _WIDE = 60  # characters of a block's text to show
 
 
@@ -84,6 +86,9 @@ def add(
         raise click.UsageError("--reason goes with --rejects")
     if not labels and not gold:
         raise click.UsageError("--no-labels goes with --gold")
+    fields = _field_names(html_field, url_field, id_field)
+    if any(fields) and (gold or rejects):
+        raise click.UsageError(f"{_FIELDS} do not go with {'--gold' if gold else '--rejects'}")
     if gold:
         datasets = _begun((name, load_dataset(name, data)) for name in inputs)
         with Store(database) as store:
@@ -99,12 +104,15 @@ def add(
 
         found = _begun(each for name in inputs for each in read_rejected(name, reasons, limits))
     else:
-        from mainmatter.corpus.readers import FieldNames  # noqa: PLC0415 - few commands need it
-
-        fields = FieldNames(html_field, url_field, id_field)
         found = _begun(read_inputs(inputs, limits, text_lists=True, fields=fields))
     with Store(database) as store:
         _say_added(add_found(store, found, limits), store.path, count)
+
+
+def _field_names(html: str, url: str, id_: str) -> FieldNames:
+    from mainmatter.corpus.readers import FieldNames  # noqa: PLC0415 - few commands need it
+
+    return FieldNames(html, url, id_)
 
 
 def _begun(items: Iterator[Item]) -> Iterator[Item]:
@@ -273,6 +281,7 @@ def _kappa(figure: float | None) -> str:
     help=f"Compare these; at least two.  [default: {', '.join(DEFAULT_METHODS)}]",
 )
 @click.option("--blocks", type=click.IntRange(min=0), default=1, show_default=True, help="How many blocks to show.")
+@options.fields
 @options.max_size
 @click.option(
     "--max-seconds",
@@ -288,6 +297,9 @@ def disagree(
     count: int,
     methods: tuple[str, ...],
     blocks: int,
+    html_field: str,
+    url_field: str,
+    id_field: str,
     max_size: float,
     max_seconds: float,
 ) -> None:
@@ -308,11 +320,14 @@ def disagree(
     chosen = methods or DEFAULT_METHODS
     if len(inputs) > 1 and any(map(is_database, inputs)):
         raise click.UsageError("a database is looked at by itself: name it alone")
+    fields = _field_names(html_field, url_field, id_field)
     if is_database(inputs[0]):
+        if any(fields):
+            raise click.UsageError(f"{_FIELDS} do not go with a database")
         with Store(inputs[0], create=False) as store:
             found = disagreements(store, chosen, count, limits=limits, seconds=max_seconds, on_page=tell)
     else:
-        pages = read_inputs(inputs, limits, text_lists=True)
+        pages = read_inputs(inputs, limits, text_lists=True, fields=fields)
         found = disagreements(pages, chosen, count, limits=limits, seconds=max_seconds, on_page=tell)
     for one in found:
         for line in _contested(one, blocks):

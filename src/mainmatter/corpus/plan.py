@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PLAN = f"{RUN}/plan.json"
 _SHARDS_IN_FILE = 500  # so that who works on one shard need not read of a million
-_LAYOUT = 1  # of the files in OUT/_run
+_LAYOUT = 2  # of the files in OUT/_run, and of what is read from which input
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,10 @@ def start(
             process = _fork(target, (theirs, lifeline_end), (ours.fileno(), lifeline), stderr, pass_fds)
         else:
             process = _spawn(target, (theirs, lifeline_end), stderr, pass_fds)
+    except BaseException:
+        ours.close()
+        os.close(lifeline)
+        raise
     finally:
         theirs.close()
         os.close(lifeline_end)
@@ -120,6 +124,7 @@ def start(
 def begin(connection: int, lifeline: int) -> Connection[Any, Any]:
     """In the new process: tie its life to the one that started it, and open the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where somebody had it ignored, no exit code would be told
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     _die_with(lifeline)
     _ties[:] = connection, lifeline

@@ -125,7 +125,7 @@ class UnbuiltCorpus:
 
     def _is_inside(self, one: Slice) -> bool:
         """Whether a file lies where it seems to: in a folder, a link may lead anywhere."""
-        path = Path(one.path, *one.files) if one.kind == "files" else Path(one.path)
+        path = Path(*map(storage.without_scheme, filter(None, (one.path, *(one.files if one.kind == "files" else ())))))
         return path.resolve().is_relative_to(Path(storage.without_scheme(self.path)).resolve())
 
 

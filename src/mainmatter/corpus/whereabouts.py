@@ -24,7 +24,7 @@ NO_PLAN = "the plan of the run (_run) is gone or damaged, so nobody knows where 
 class Whereabouts:
     """Where the inputs of a run, which its plan names, are on this machine.
 
-    An input is looked for as it was named; from where the run was started, as far as the corpus tells; and, by its
+    An input is looked for from where the run was started, as far as the corpus tells; as it was named; and, by its
     path or its name, beside the corpus and in `folders`. Nothing but the inputs, and what is below them, is found.
     """
 
@@ -53,10 +53,10 @@ class Whereabouts:
         self.folders = (*_beside(folder), *folders)
         self.within = within
         self._root, self._ups = _root_of_run(folder)
-        names = Counter(Path(name).name for name in self.inputs)
+        self._named = frozenset(map(Path, self.inputs))
         # Of two inputs of one name, nobody could tell which one lies in another folder.
-        self._by_name = [Path(name) for name in self.inputs if names[Path(name).name] == 1]
-        self._input_places = {place.resolve() for name in self.inputs for place in self._places(name) if _exists(place)}
+        names = Counter(path.name for path in self._named)
+        self._only_ones = frozenset(path for path in self._named if names[path.name] == 1)
         self._found: dict[str, Path | None] = {}
 
     def find(self, path: str) -> Path | None:
@@ -79,7 +79,7 @@ class Whereabouts:
         place = self.find(path)
         if place is None:
             raise InputError(f"{path} is not there any more; perhaps it was moved")
-        if not self._is_input(place.joinpath(*names) if one.path else place):
+        if not self._is_input(path, place.joinpath(*names) if one.path else place):
             raise InputError(f"{path} is none of the inputs of the run")
         if one.kind != "files":
             return replace(one, path=str(place))
@@ -89,14 +89,15 @@ class Whereabouts:
     def _places(self, path: str) -> Iterator[Path]:
         """Where something may be, the likeliest place first."""
         place = Path(path)
-        yield place
+        # A relative path was seen from where the run was started: from elsewhere it may lead to something else.
         if self._root is not None and not place.is_absolute() and place.parts[: self._ups] == ("..",) * self._ups:
             yield self._root.joinpath(*place.parts[self._ups :])
+        yield place
         for folder in self.folders:
             if not place.is_absolute() and place.parts and ".." not in place.parts:
                 yield folder / place
-            for named in self._by_name:
-                if named.name not in ("", "..") and place.is_relative_to(named):
+            for named in _with_parents(place):
+                if named in self._only_ones and named.name not in ("", ".."):
                     yield folder / named.name / place.relative_to(named)
 
     def _may_hold(self, place: Path) -> bool:
@@ -105,10 +106,16 @@ class Whereabouts:
         real = place.resolve()
         return any(real.is_relative_to(each) for each in self.within)
 
-    def _is_input(self, file: Path) -> bool:
-        """Whether a file is one of the inputs, or lies below one; links are followed."""
+    def _is_input(self, path: str, file: Path) -> bool:
+        """Whether what had a path then, and is this file now, is an input, or below one; links are followed."""
+        named = [each for each in _with_parents(Path(storage.without_scheme(path))) if each in self._named]
+        places = {place.resolve() for each in named for place in self._places(str(each)) if _exists(place)}
         real = file.resolve()
-        return self._may_hold(real) and not self._input_places.isdisjoint((real, *real.parents))
+        return self._may_hold(real) and not places.isdisjoint(_with_parents(real))
+
+
+def _with_parents(path: Path) -> tuple[Path, ...]:
+    return path, *path.parents
 
 
 def _beside(folder: Folder) -> tuple[Path, ...]:

@@ -2,8 +2,8 @@
 
 a Parquet file     columns id, url, html, gold, gold_marked, lang, page_type, must_have, must_not_have, labels, ...
 html/ and gold/    NAME.html beside NAME.txt; a file index.json beside the two folders may give, by NAME, an object with
-                   page_type, lang, must_have, must_not_have, url, charset, format and labels; a plain-text dump, whose
-                   format is "text", may be NAME.txt
+                   page_type, lang, must_have, must_not_have, url, charset, format, lines_are_blocks and labels; a
+                   plain-text dump, whose format is "text", may be NAME.txt
 CleanEval's own    en_original/ and en_cleaned/, or input/ and GoldStandard/; the gold text is marked up, and may
                    begin with a line that gives the URL
 
@@ -133,7 +133,14 @@ def _from_row(row: dict[str, Any], where: str) -> GoldPage:
         raise DatasetError(f"{where}: html is {row['html']!r:.200}, not text or bytes")
     page_format: Literal["html", "text"] = "text" if row.get("format") == "text" else "html"
     return GoldPage(
-        Page(row["html"], row.get("url"), _to_text(row.get("id")), row.get("charset"), page_format),
+        Page(
+            row["html"],
+            row.get("url"),
+            _to_text(row.get("id")),
+            row.get("charset"),
+            page_format,
+            lines_are_blocks=row.get("lines_are_blocks") is True,
+        ),
         Gold(
             text=row.get("gold"),
             marked=row.get("gold_marked"),
@@ -212,7 +219,13 @@ def _with_facts(page: GoldPage, index: dict[str, dict[str, Any]], folder: Path) 
 def _with_origin(page: Page, facts: dict[str, Any]) -> Page:
     """A page with what the index says of where it came from, and how it is to be read."""
     url, charset = (value if isinstance(value := facts.get(name), str) else None for name in ("url", "charset"))
-    return replace(page, url=url or page.url, charset=charset, format="text" if _is_dump(facts) else "html")
+    return replace(
+        page,
+        url=url or page.url,
+        charset=charset,
+        format="text" if _is_dump(facts) else "html",
+        lines_are_blocks=facts.get("lines_are_blocks") is True,
+    )
 
 
 def _is_dump(facts: dict[str, Any]) -> bool:

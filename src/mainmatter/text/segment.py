@@ -81,7 +81,7 @@ def _drafts(lines: list[str], lines_are_blocks: bool) -> list[_Draft]:
             position += blank_lines - 1
         blank_lines = 0
         may_have_mark = line[0] in _MARKS or line[0].isdigit()
-        if current is not None and may_have_mark and len(current.lines) == 1 and _UNDERLINE.fullmatch(line):
+        if current is not None and may_have_mark and _is_underlined(current, line, lines_are_blocks):
             current.kind, current.level = Kind.HEADING, 1 if line[0] == "=" else 2
             current = None
         elif current is None or lines_are_blocks or (may_have_mark and _begins_block(line, current)):
@@ -93,6 +93,12 @@ def _drafts(lines: list[str], lines_are_blocks: bool) -> list[_Draft]:
         else:
             current.lines.append(line)
     return drafts
+
+
+def _is_underlined(above: _Draft, line: str, lines_are_blocks: bool) -> bool:
+    """Whether a line underlines the one above it. Where each line is a block, rules stand between texts, too."""
+    is_alone = len(above.lines) == 1 and _UNDERLINE.fullmatch(line) is not None
+    return is_alone and (not lines_are_blocks or 2 * len(line) >= len(above.lines[0]))
 
 
 def _are_blocks(lines: list[str]) -> bool:

@@ -143,8 +143,31 @@ def test_objects_are_found_whatever_is_read_at_a_time(chunk: int, indent: int | 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_objects, "_CHUNK", chunk)
         found = list(json_objects.find_objects(io.BytesIO(data), 10**6))
-    assert [json.loads(one or b"") for _, one in found] == ROWS
-    assert all(one == data[place : place + len(one or b"")] for place, one in found)
+    assert [json.loads(one or b"") for _, one, _ in found] == ROWS
+    assert all(one == data[place : place + len(one or b"")] for place, one, _ in found)
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 7, 100])
+def test_what_stands_between_two_objects_is_one_piece(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_objects, "_CHUNK", chunk)
+    data = b'[1, null, "a {x} \\" {y}", 2 {"a": 1}, true, {"b": "}"}\n stray " quote {z}\n{"c": 1}, "d", {"e": [{}'
+    found = list(json_objects.find_objects(io.BytesIO(data), 10**6))
+    assert [(kind, one) for _, one, kind in found] == [
+        ("others", None),
+        ("object", b'{"a": 1}'),
+        ("other", None),
+        ("object", b'{"b": "}"}'),
+        ("others", None),
+        ("object", b'{"c": 1}'),
+        ("other", None),
+        ("cut", b'{"e": [{}'),
+    ]
+    assert [data[place : place + 4] for place, _, kind in found if "other" in kind] == [
+        b"1, n",
+        b"true",
+        b"stra",
+        b'"d",',
+    ]
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.json.gz"])
@@ -174,7 +197,42 @@ def test_bad_objects_of_an_array_are_rejects(tmp_path: Path, monkeypatch: pytest
     assert details[0] == "the object at byte 27 is no JSON object"
     assert details[1].startswith("the object at byte 33 is no JSON: ")
     assert details[2].startswith("the object at byte 45 is too long for a page of 1,000 bytes")
-    assert "is no JSON: " in details[3]
+    assert details[3].startswith("the object at byte 3,085, and what follows it, is no JSON: ")
+
+
+def test_an_array_of_other_things_is_one_reject(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(b'[{"text": "x", "id": "a"}' + b",0" * 50_000 + b"]")
+    first, second = read_all(path)
+    assert isinstance(first, Record)
+    assert isinstance(second, Reject)
+    assert second.detail == "the object at byte 26 is no JSON object, nor is anything else before the next one"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"id": "a",\n"text": "x"}\n{"id": "b", "text": "y"}',
+        b'\n{\n"id": "a", "text": "x"}{"id": "b", "text": "y"}',
+        b'{"more": [1,\r\n2], "id": "a", "text": "x"}\n{"id": "b",\n"text": "y"}',
+        b'{"id": "a", "more":\n{}, "text": "x"}\n{"id": "b", "text": "y"}',
+        b'{"id": "a", "text": "x"\n}\n{"id": "b", "text": "y"}',
+        b'{"more": "' + b"x" * 99_999 + b'",\n"id": "a", "text": "x"}\n{"id": "b", "text": "y"}',
+    ],
+)
+def test_objects_whose_first_line_holds_more_than_a_bracket(tmp_path: Path, content: bytes) -> None:
+    for name, data in (("a.jsonl", b"\xef\xbb\xbf" + content), ("b.jsonl.gz", gzip.compress(content, mtime=0))):
+        path = tmp_path / name
+        path.write_bytes(data)
+        assert ids(read_all(path, shard_size=10)) == ["a", "b"]
+
+
+@pytest.mark.parametrize("first", [b'{"id": "a",', b"{", b'{"id": "cut', b'{"id": tru', b'{"id": "a", "more": {}'])
+def test_a_damaged_first_line_does_not_take_the_others_with_it(tmp_path: Path, first: bytes) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(first + b'\n{"id": "b", "text": "y"}\n{"id": "c", "text": "z"}\n')
+    for shard_size in (10, 10**6):
+        assert ids(read_all(path, shard_size=shard_size)) == ["damaged", "b", "c"]
 
 
 def test_packed_array_that_breaks_off(tmp_path: Path) -> None:

@@ -169,20 +169,21 @@ def test_no_file_of_a_folder_is_lost_without_a_word() -> None:
     write("site/readme.md", b"<p>HTML at the top of Markdown")
     write("site/notes", b"words")
     write("site/crawl", ARCHIVE)
+    write("site/part-00000", b'{"text": "x"}\n')
     for name in ("gone.html", "gone", "gone.warc.gz"):
         Path(f"site/{name}").symlink_to("nowhere")
     reads = read_all("site")
     by_name = dict(zip(("gone", "gone.html", "gone.warc.gz", "z.html"), reads, strict=False))
     assert [read.reason for read in by_name.values() if isinstance(read, Reject)] == ["unreadable"] * 3
-    assert ids(reads)[3:] == ["z.html", "not-a-page", "index.php?id=5", "noending", "", "", ""]
+    assert ids(reads)[3:] == ["z.html", "not-a-page", "index.php?id=5", "noending", "", "not-a-page", "", ""]
     assert {read.type for read in reads if isinstance(read, Skipped)} == {"other-file"}
     archive = reads[4]
     assert isinstance(archive, Reject)
     assert archive.detail == (
-        "is a WARC archive, not a web page; name it itself, or give it an ending that tells so, such as .warc.gz or "
-        ".parquet"
+        "is a WARC archive, not a web page; name it itself, or give it an ending that tells so, such as .warc.gz, "
+        ".jsonl or .parquet"
     )
-    assert [read.position for read in reads] == list(range(10))
+    assert [read.position for read in reads] == list(range(11))
     for shard_size in (1, 5, 100):
         assert read_all("site", shard_size=shard_size) == reads
 

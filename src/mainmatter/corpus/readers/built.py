@@ -28,5 +28,8 @@ def without_run_files(folder: str, files: list[tuple[str, Facts]]) -> list[tuple
                 f"{where}: holds a corpus that is not complete; run the command that makes it again, which goes on "
                 "where it was, or name its parts (part-*) one by one"
             )
-    left_out = tuple(f"{root}{name}" for root in roots for name in (f"{RUN}/", f"{REJECTS}/", SUMMARY))
-    return [one for one in files if not one[0].startswith(left_out)] if left_out else files
+    if not roots:
+        return files
+    folders = tuple(f"{root}{name}/" for root in roots for name in (RUN, REJECTS))
+    summaries = {f"{root}{SUMMARY}" for root in roots}
+    return [one for one in files if not one[0].startswith(folders) and one[0] not in summaries]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PACKED_ENDINGS = (".gz", ".zst")
 OTHER_FILE = "other-file"  # what is skipped in a folder
 _PAGES = PAGE_ENDINGS | DUMP_ENDINGS
-_COLLECTIONS = frozenset(("a WARC archive", "a Parquet file"))
+_COLLECTIONS = frozenset(("a WARC archive", "a Parquet file", "JSON data"))
 
 
 def read_files(one: Slice, limits: Limits, start: int) -> Iterator[Read]:
@@ -77,7 +77,7 @@ def _other_file(head: bytes, source: str, number: int, name: str) -> Read:
     """A file of a folder that is no page. One that holds pages all the same is no file to skip without a word."""
     words = what_else(head)
     if words in _COLLECTIONS:
-        advice = "name it itself, or give it an ending that tells so, such as .warc.gz or .parquet"
+        advice = "name it itself, or give it an ending that tells so, such as .warc.gz, .jsonl or .parquet"
         return Reject("not-a-page", f"is {words}, not a web page; {advice}", source, number, name)
     return Skipped(OTHER_FILE, source, number)
 

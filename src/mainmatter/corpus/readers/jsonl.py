@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from mainmatter.corpus.readers.fields import FieldNames, find_names, names_of, to_read
 from mainmatter.corpus.readers.json_objects import find_objects
-from mainmatter.corpus.readers.streams import GZIP_MAGIC, ZSTD_MAGIC, Unpacked
+from mainmatter.corpus.readers.streams import GZIP_MAGIC, ZSTD_MAGIC, Unpacked, read_fully
 from mainmatter.corpus.records import Reject
 from mainmatter.corpus.storage import open_input
 from mainmatter.limits import format_size
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 _BUFFER = 1_000_000
 _ROOM = 1_000_000  # for a line's other fields
-_NOT_LINES = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*\{|\{\s*\n)")
-_LOOKED_AT = 1000  # bytes
+_BOM = b"\xef\xbb\xbf"
+_ARRAY = re.compile(rb"\[\s*\{")
+_LOOKED_AT = 65_536  # bytes, to see whether the second line goes on with the first
+_LONG_LINE = 1_000_000  # bytes more, if the first one does not end there
 
 
 def is_packed(file: BinaryIO) -> bool:
@@ -37,8 +39,36 @@ def can_be_split(file: BinaryIO) -> bool:
     """Whether a file can be read in ranges: it is not packed, and has an object a line."""
     if is_packed(file):
         return False
+    return _has_lines(file)
+
+
+def _has_lines(file: BinaryIO) -> bool:
+    """Whether a file has an object a line: it is no array, and the second line does not go on with the first.
+
+    A first line that is damaged elsewhere than at its end is no reason to take the others for parts of it.
+    """
     file.seek(0)
-    return not _NOT_LINES.match(file.read(_LOOKED_AT))
+    head = read_fully(file, _LOOKED_AT).removeprefix(_BOM).lstrip()
+    if _ARRAY.match(head):
+        return False
+    if b"\n" not in head:
+        head += read_fully(file, _LONG_LINE)
+    first, _, rest = head.partition(b"\n")
+    if not first.startswith(b"{") or not rest.strip():
+        return True
+    return not _goes_on(first + (b"{" if rest.lstrip().startswith(b"{") else b""))
+
+
+def _goes_on(line: bytes) -> bool:
+    """Whether nothing is wrong with a line but that it ends."""
+    try:
+        text = line.decode().rstrip()
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return error.pos >= len(text)
+    except (ValueError, RecursionError):
+        pass
+    return False
 
 
 def read_jsonl(one: Slice, limits: Limits, start: int) -> Iterator[Read]:
@@ -51,8 +81,7 @@ def read_jsonl(one: Slice, limits: Limits, start: int) -> Iterator[Read]:
         unpacked = Unpacked(raw) if is_packed(raw) else None
         file = io.BufferedReader(cast("io.RawIOBase", unpacked or raw), _BUFFER)
         end = one.end if unpacked is None else sys.maxsize  # of what it unpacks to, nobody knows the length
-        file.seek(0)
-        is_lines = one.start > 0 or not _NOT_LINES.match(file.read(_LOOKED_AT))
+        is_lines = one.start > 0 or _has_lines(cast("BinaryIO", file))
         last = start - 1
         for place, read in (_read_lines if is_lines else _read_objects)(file, one, limits, start, end):
             if read is not None:
@@ -75,27 +104,31 @@ def _read_lines(
             break
         is_long = not line.endswith(b"\n") and _skip_line(file, end)
         if is_long:
-            yield place, _too_long("line", one.path, place, limits)
+            yield place, _too_long(f"the line at byte {place:,}", one.path, place, limits)
         else:
-            yield place, _read_line(line, "line", one.path, place, limits, wanted)
+            yield place, _read_line(line, f"the line at byte {place:,}", one.path, place, limits, wanted)
         place = file.tell()
 
 
 def _read_objects(
     file: io.BufferedReader[Any], one: Slice, limits: Limits, start: int, end: int
 ) -> Iterator[tuple[int, Read | None]]:
-    """Objects with their places."""
+    """Objects with their places, and what stands between them."""
     wanted = names_of(one)
     file.seek(0)
-    for place, data in find_objects(cast("BinaryIO", file), _most(limits)):
+    for place, data, kind in find_objects(cast("BinaryIO", file), _most(limits)):
         if place >= end:
             return
         if place < start:
             continue
-        if data is None:
-            yield place, _too_long("object", one.path, place, limits)
+        what = f"the object at byte {place:,}{', and what follows it,' if kind == 'cut' else ''}"
+        if kind in ("other", "others"):
+            more = ", nor is anything else before the next one" if kind == "others" else ""
+            yield place, Reject("damaged", f"{what} is no JSON object{more}", one.path, place)
+        elif data is None:
+            yield place, _too_long(what, one.path, place, limits)
         else:
-            yield place, _read_line(data, "object", one.path, place, limits, wanted)
+            yield place, _read_line(data, what, one.path, place, limits, wanted)
 
 
 def _most(limits: Limits) -> int:
@@ -123,7 +156,7 @@ def _skip_line(file: io.BufferedReader[Any], end: int) -> bool:
 
 
 def _too_long(what: str, source: str, position: int, limits: Limits) -> Reject:
-    detail = f"the {what} at byte {position:,} is too long for a page of {format_size(limits.size)}"
+    detail = f"{what} is too long for a page of {format_size(limits.size)}"
     return Reject("too-large", f"{detail}; raise the limit with --max-size", source, position)
 
 
@@ -134,11 +167,11 @@ def _read_line(line: bytes, what: str, source: str, position: int, limits: Limit
         row = _parse(line)
     except (ValueError, RecursionError) as error:
         why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        return Reject("damaged", f"the {what} at byte {position:,} is no JSON: {why}", source, position)
+        return Reject("damaged", f"{what} is no JSON: {why}", source, position)
     if not isinstance(row, dict):
-        return Reject("damaged", f"the {what} at byte {position:,} is no JSON object", source, position)
+        return Reject("damaged", f"{what} is no JSON object", source, position)
     return to_read(row, find_names(row, wanted), source, position, limits, wanted)
 
 
 def _parse(line: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
-    return json.loads(line.decode("utf-8-sig" if line.startswith(b"\xef\xbb\xbf") else "utf-8"))
+    return json.loads(line.decode("utf-8-sig" if line.startswith(_BOM) else "utf-8"))
