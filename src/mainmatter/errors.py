@@ -3,6 +3,7 @@
     MainmatterError
     ├── InputError           what was given cannot be used: no such file, not a web page, wrong method parameters
     │   ├── FetchError       a URL could not be fetched; AddressRefused (addresses.py): it may not be
+    │   ├── CorpusError      what a corpus should hold, or was made of, is not there any more, or is damaged
     │   └── AnnotationError  annotations cannot be used, or were changed meanwhile (annotation/records.py)
     ├── PageTooLarge         a page is over the size limit
     ├── UnknownName          no method, dataset, metric or format of that name
@@ -32,6 +33,10 @@ class InputError(MainmatterError):
 
 class FetchError(InputError):
     """A URL could not be fetched."""
+
+
+class CorpusError(InputError):
+    """What a corpus should hold, or was made of, is not there any more, or is damaged."""
 
 
 class PageTooLarge(MainmatterError):

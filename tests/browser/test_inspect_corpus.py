@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
     from browser.conftest import Server, Watch
 
@@ -54,11 +54,34 @@ def open_inspect(tab: Page) -> None:
     expect(tab.locator("#corpus-note")).to_have_text("Pages 1 to 50 of 60")
 
 
-def expect_page(tab: Page, number: int) -> None:
+def expect_page(tab: Page, number: int, method: str = "density") -> None:
     """The whole view of a page of the first corpus is there."""
     expect(tab.locator("#page-title")).to_have_text(f"Day {number}")
     expect(tab.locator("#main")).not_to_have_attribute("aria-busy", "true")
-    expect(tab.locator("#clean-text")).to_have_text(clean(crawls.page(number), method="density").text)
+    expect(tab.locator("#clean-text")).to_have_text(clean(crawls.page(number), method=method).text)
+
+
+def hold(tab: Page, address: str, held: list[Route]) -> None:
+    """Keep the next question to an address from the server."""
+    seen: list[Route] = []
+
+    def keep(route: Route) -> None:  # not `times=1`: with its last handler gone, Playwright lets all go
+        seen.append(route)
+        if len(seen) == 1:
+            held.append(route)
+        else:
+            route.fallback()
+
+    tab.route(address, keep)
+
+
+def let_go(tab: Page, held: list[Route]) -> None:
+    """Let the answers come that were held back, and wait until the page has them."""
+    while held:
+        route = held.pop()
+        with tab.expect_response(route.request.url):
+            route.continue_()
+    expect(tab.locator("#working")).to_have_count(0)
 
 
 def test_a_corpus_is_walked_with_the_keyboard_alone(tab: Page) -> None:
@@ -158,6 +181,67 @@ def test_what_is_held_is_shown_where_the_page_is_gone(tab: Page, watch: Watch) -
     tab.reload()
     expect(tab.locator("#corpus-facts")).to_contain_text("Day 0")
     expect(tab.locator("#corpus-page-note")).to_contain_text("gone.warc.gz")
+
+
+def test_haste_in_the_list_asks_for_nothing_twice(tab: Page) -> None:
+    open_inspect(tab)
+    first = tab.locator("#corpus-table button").first
+    tab.focus("#corpus-more")
+    tab.locator("#corpus-more").evaluate("(button) => { button.click(); button.click(); }")
+    expect(first).to_be_focused()  # "Next" is of no use any more
+    expect(tab.locator("#corpus-note")).to_have_text("Pages 51 to 60 of 60")
+    tab.press("#corpus-back", "Enter")
+    expect(first).to_be_focused()
+    expect(tab.locator("#corpus-note")).to_have_text("Pages 1 to 50 of 60")
+    tab.click("#corpus-table button >> nth=49")
+    expect_page(tab, 49)
+    press = "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'n', bubbles: true }));"
+    tab.evaluate(press + press)
+    expect_page(tab, 50)
+    tab.click("#input-summary")
+    tab.click("#corpus-back")
+    expect(tab.locator("#corpus-note")).to_have_text("Pages 1 to 50 of 60")
+    tab.locator("#corpus-which").evaluate(
+        "(which) => { which.value = 'rejected'; which.dispatchEvent(new Event('change'));"
+        " document.getElementById('corpus-more').click(); }"
+    )
+    expect(tab.locator("#corpus-note")).to_have_text("Pages 1 to 1 of 1")
+
+
+def test_late_answers_and_those_that_fail(tab: Page, watch: Watch) -> None:
+    held: list[Route] = []
+    open_inspect(tab)
+    tab.click("#corpus-table button >> nth=0")
+    expect_page(tab, 0)
+    hold(tab, "**/api/inspect", held)
+    tab.keyboard.press("n")
+    expect(tab.locator("#corpus-facts")).to_contain_text("https://example.org/1")
+    tab.select_option("#method", "ice-baseline")
+    expect_page(tab, 1, "ice-baseline")
+    let_go(tab, held)
+    expect_page(tab, 1, "ice-baseline")
+    hold(tab, "**/api/inspect", held)
+    tab.keyboard.press("n")
+    expect(tab.locator("#corpus-facts")).to_contain_text("https://example.org/2")
+    tab.click("#input-summary")
+    hold(tab, "**/api/corpora/old", held)
+    tab.select_option("#corpus-name", "old")
+    tab.select_option("#corpus-name", "crawl.warc.gz")
+    expect(tab.locator("#corpus-note")).to_have_text("Pages 1 to 50")
+    let_go(tab, held)
+    expect(tab.locator("#corpus-about")).to_contain_text("not cleaned yet")
+    expect(tab.locator("#page-title")).to_have_text("Day 1")  # the page of the corpus that was left does not come
+    expect(tab.locator("#corpus-table")).to_be_visible()
+    watch.expected.append("status of 429")
+    tab.route("**/api/corpora/days", lambda route: route.fulfill(status=429, json={"error": "too many"}), times=1)
+    tab.select_option("#corpus-name", "days")
+    expect(tab.locator("#corpus-problem")).to_contain_text("Too many")
+    expect(tab.locator("#corpus-about")).to_be_empty()
+    odd = {"pages": [{"key": "kept-0-0", "title": "Odd", "confidence": "high"}], "next": None, "ran_out": False}
+    tab.route("**/api/corpora/days/pages?*", lambda route: route.fulfill(json=odd), times=1)
+    tab.fill("#corpus-find", "odd")  # asks again what the corpus is
+    expect(tab.locator("#corpus-about")).to_contain_text("61 pages read")
+    expect(tab.locator("#corpus-table tbody tr")).to_have_text("Odd0––")
 
 
 def test_without_a_corpus_it_says_how_to_open_one(tab: Page) -> None:

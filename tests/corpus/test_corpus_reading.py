@@ -16,7 +16,7 @@ from mainmatter.corpus.reading import Listing, Place, StoredCorpus, Wish
 from mainmatter.corpus.records import Reject
 from mainmatter.corpus.unbuilt import UnbuiltCorpus
 from mainmatter.corpus.whereabouts import Whereabouts
-from mainmatter.corpus.writers import rejects_to_bytes
+from mainmatter.corpus.writers import import_arrow, rejects_to_bytes
 from mainmatter.errors import InputError
 from stored_corpora import write_corpus, write_rows
 
@@ -117,6 +117,15 @@ def test_no_more_is_read_than_is_listed(tmp_path: Path) -> None:
     assert ids_of([StoredCorpus(str(part.parent)).find(Wish(start=Place(0, 1000), most=1))]) == ["id-1000"]
 
 
+def test_a_corpus_in_a_folder_called_rejects(tmp_path: Path) -> None:
+    write_rows(tmp_path / "rejects", (3,), "jsonl")
+    corpus = StoredCorpus(str(tmp_path / "rejects"))
+    assert all("text" not in row for _, row in corpus.find(Wish()).rows)
+    assert "text" in corpus.get(Place(0, 0))
+    with pytest.raises(InputError, match="has no row"):
+        corpus.get(Place(0, 10**30))
+
+
 def test_a_damaged_line_is_told(tmp_path: Path) -> None:
     write_rows(tmp_path, (3,), "jsonl")
     path = tmp_path / "part-00000.jsonl"
@@ -132,6 +141,72 @@ def test_a_damaged_line_is_told(tmp_path: Path) -> None:
         corpus.get(Place(0, 5))
 
 
+def test_a_line_that_is_too_long_is_passed_over_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_rows(tmp_path, (3,), "jsonl")
+    path = tmp_path / "part-00000.jsonl"
+    first, second, last = path.read_bytes().splitlines(keepends=True)
+    long = second.replace(b"Text 1.", b"x" * 5000)
+    path.write_bytes(first + long + last)
+    monkeypatch.setattr("mainmatter.corpus.reading._LONGEST_LINE_LISTED", 1000)
+    monkeypatch.setattr("mainmatter.corpus.reading._BUFFER", 512)
+    corpus = StoredCorpus(str(tmp_path))
+    shown = [row.get("problem") or row["id"] for _, row in corpus.find(Wish()).rows]
+    assert shown == ["id-0", f"the line at byte {len(first)} has {len(long):,} bytes, too many to look at", "id-2"]
+    assert len(corpus.get(Place(0, len(first)))["text"]) == 5000
+
+
+def test_blank_lines_take_no_longer_than_a_search_may(tmp_path: Path) -> None:
+    write_rows(tmp_path, (2,), "jsonl")
+    path = tmp_path / "part-00000.jsonl"
+    first, last = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first + b"\n" * 5 + last + b"\n")
+    corpus = StoredCorpus(str(tmp_path))
+    listings = walk(corpus, seconds=0.0)
+    assert len(listings) == 8
+    assert ids_of(listings) == ["id-0", "id-1"]
+    assert sum(listing.looked_at for listing in listings) == 2
+    assert corpus.find(Wish(most=2)).after is None
+    with pytest.raises(InputError, match="has no row"):
+        corpus.get(Place(0, len(first)))
+
+
+def test_rows_of_other_programs(tmp_path: Path) -> None:
+    arrow, parquet = import_arrow()
+    table = arrow.table({"id": [5, 67], "problem": ["theirs"] * 2, "key": ["theirs"] * 2, "title": [None, "x" * 600]})
+    parquet.write_table(table, tmp_path / "part-00000.parquet")
+    corpus = StoredCorpus(str(tmp_path))
+    assert [row for _, row in corpus.find(Wish(words=("67",))).rows] == [{"id": 67, "title": "x" * 499 + "…"}]
+    nested = "[" * 400 + "]" * 400
+    (tmp_path / "rejects").mkdir()
+    (tmp_path / "rejects/part-00000.jsonl").write_text(f'{{"problem":"x","key":"y","id":["z"],"detail":{nested}}}\n')
+    [(_, reject)] = corpus.find(Wish(kept=False)).rows
+    assert reject == {"id": "['z']", "detail": "[" * 400 + "]" * 99 + "…"}
+
+
+@pytest.mark.parametrize("name", ["part-00000.jsonl", "rejects/part-00000.jsonl"])
+def test_links_out_of_a_corpus_are_not_followed(tmp_path: Path, name: str) -> None:
+    (tmp_path / "out/rejects").mkdir(parents=True)
+    (tmp_path / "secret.jsonl").write_text('{"id": "secret", "detail": "secret"}\n')
+    (tmp_path / "out" / name).symlink_to(tmp_path / "secret.jsonl")
+    (tmp_path / "link").symlink_to(tmp_path / "out")  # the corpus itself may be reached by one
+    corpus, kept = StoredCorpus(str(tmp_path / "link")), name.startswith("part")
+    [(place, row)] = corpus.find(Wish(kept=kept)).rows
+    assert row == {"problem": f"{name}: cannot be read: it is a link that leads out of the corpus"}
+    with pytest.raises(InputError, match="leads out of the corpus"):
+        corpus.get(place, kept=kept)
+    (tmp_path / "out" / name).unlink()
+    (tmp_path / "out" / name).write_text((tmp_path / "secret.jsonl").read_text())
+    assert ids_of([corpus.find(Wish(kept=kept))]) == ["secret"]
+
+
+def test_a_part_in_two_formats_is_refused(tmp_path: Path) -> None:
+    write_rows(tmp_path, (3, 2), "parquet")
+    StoredCorpus(str(tmp_path)).check()
+    (tmp_path / "part-00001.jsonl").touch()
+    with pytest.raises(InputError, match=r"holds a part in two formats, part-00001\.\*; move one of them"):
+        StoredCorpus(str(tmp_path)).check()
+
+
 def test_what_is_known_of_a_run(tmp_path: Path) -> None:
     crawl = crawls.write_warc(tmp_path / "crawl.warc.gz", crawls.pages(2))
     corpus = StoredCorpus(str(write_corpus(tmp_path / "out", [str(crawl)])))
@@ -141,6 +216,9 @@ def test_what_is_known_of_a_run(tmp_path: Path) -> None:
     assert (summary.kept, plan.inputs, plan.job.method) == (2, (str(crawl),), "density")
     (tmp_path / "out/summary.json").write_text("[]")
     (tmp_path / "out/_run/plan.json").write_text("{}")
+    assert (corpus.summary(), corpus.plan()) == (None, None)
+    for name in ("summary.json", "_run/plan.json"):
+        (tmp_path / "out" / name).write_text("[" * 100_000)
     assert (corpus.summary(), corpus.plan()) == (None, None)
     with pytest.raises(InputError, match="holds no corpus; name the output folder"):
         StoredCorpus(str(tmp_path)).check()
@@ -206,6 +284,18 @@ def test_inputs_are_found_from_elsewhere(tmp_path: Path, monkeypatch: pytest.Mon
     assert Whereabouts(str(tmp_path / "alone"), [".", "..", "../secret"]).find("../secret") is None
 
 
+def test_inputs_are_seen_from_where_the_run_was_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, name in enumerate(("here", "there")):
+        (tmp_path / name / "pages").mkdir(parents=True)
+        (tmp_path / name / "pages/a.html").write_bytes(crawls.page(number))
+    monkeypatch.chdir(tmp_path / "here")
+    write_corpus(tmp_path / "here/out", ["pages"])
+    summary = json.loads((tmp_path / "here/out/summary.json").read_text())
+    (tmp_path / "here/out/summary.json").write_text(json.dumps(summary | {"out": "out"}))
+    monkeypatch.chdir(tmp_path / "there")
+    assert [page.html for page in originals(tmp_path / "here/out")] == [crawls.page(0)]
+
+
 def test_inputs_above_the_folder_of_the_run_are_found(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "made/out").mkdir(parents=True)
@@ -222,6 +312,11 @@ def test_what_cannot_be_found_again_is_told(tmp_path: Path) -> None:
     position = StoredCorpus(str(out)).get(Place(0, 0))["position"]
     with pytest.raises(InputError, match="another page is there now"):
         read_original(str(out), 0, str(crawl), position, "<urn:uuid:other>")
+    empty = tmp_path / "empty.html"
+    empty.write_bytes(b"%PDF-1.4")
+    alone = write_corpus(tmp_path / "alone", [str(empty)])
+    with pytest.raises(InputError, match=r"cannot be read as a page: not-a-page: is a PDF"):
+        read_original(str(alone), 0, str(empty), 0)
     with pytest.raises(InputError, match="is not found in"):
         read_original(str(out), 0, str(crawl), position + 1)
     with pytest.raises(InputError, match="the plan of the run has no"):
@@ -234,6 +329,7 @@ def test_what_cannot_be_found_again_is_told(tmp_path: Path) -> None:
         '[[{"kind":"x","path":"a","start":0,"end":9,"files":[]}]]',
         '[[{"kind":"files","files":[]}]]',
         "[]",
+        "[" * 100_000,
     ):
         shards.write_text(damaged)
         with pytest.raises(InputError, match="is gone or damaged"):
@@ -279,6 +375,11 @@ def test_pages_that_nobody_cleaned_are_listed_too(tmp_path: Path) -> None:
             corpus.get(Place(place.part, place.at + 1_000_000))
     found_by_word = walk(UnbuiltCorpus(str(tmp_path / "crawl.warc.gz")), words=("ORG/2",))
     assert [row["url"] for _, row in found_by_word[0].rows] == ["https://example.org/2"]
+
+
+def test_pages_may_be_named_with_a_scheme(tmp_path: Path) -> None:
+    for path in inputs_of_all_kinds(tmp_path).values():
+        assert ids_of(walk(UnbuiltCorpus(f"file://{path}")))
 
 
 def test_what_is_no_page_is_told(tmp_path: Path) -> None:

@@ -16,9 +16,12 @@ from fastapi.testclient import TestClient
 import crawls
 from mainmatter import clean
 from mainmatter.cli import group
-from mainmatter.errors import InputError
+from mainmatter.corpus.reading import Wish
+from mainmatter.errors import CorpusError, InputError
+from mainmatter.limits import DEFAULT_LIMITS
 from mainmatter.serve.app import make_app
-from mainmatter.serve.corpus_task import MOST_BLOCKS, MOST_TEXT, Key, show_page
+from mainmatter.serve.corpus_names import name_corpora
+from mainmatter.serve.corpus_task import LONGEST_FACT, MOST_BLOCKS, MOST_TEXT, CorpusSource, Key, list_pages, show_page
 from mainmatter.serve.settings import Settings
 from stored_corpora import write_corpus, write_rows
 
@@ -125,6 +128,9 @@ def test_a_page_that_cannot_be_found_again_is_told(client: TestClient, folder: P
     answer = inspect(client, "out (2)", "kept-0-0", 422)
     assert answer["error"] == f"the original page cannot be looked at: {folder}/gone.warc.gz is not there any more"
     assert answer["hint"] == "perhaps it was moved"
+    missing = get(client, "/out/pages/kept-9-0", 422)
+    assert missing["error"] == "there is no such page in the corpus"
+    assert missing["hint"] == "look whether the corpus and its inputs are still where they were, and whole"
     assert "no such corpus" in inspect(client, "nothing", "kept-0-0", 422)["error"]
     both = client.post("/api/inspect", json={"corpus": {"name": "out", "page": "kept-0-0"}, "html": "<p>x</p>"})
     assert "send html or corpus, not both" in both.json()["error"]
@@ -151,6 +157,44 @@ def test_what_is_huge_is_cut(tmp_path: Path) -> None:
     shown = json.loads(show_page(str(tmp_path), Key.parse("kept-0-0")).body)
     assert (len(shown["text"]), shown["characters"]) == (MOST_TEXT, MOST_TEXT + 1)
     assert (len(shown["blocks"]), shown["all_blocks"]) == (MOST_BLOCKS, MOST_BLOCKS + 1)
+
+
+def test_rows_that_are_odd(tmp_path: Path) -> None:
+    long = "x" * (LONGEST_FACT + 1)
+    block = {"text": long, "kind": "paragraph"}
+    rows: list[dict[str, Any]] = [
+        {
+            "key": "theirs",
+            "problem": "theirs",
+            "id": 5,
+            "title": long,
+            "blocks": [block, 7],
+            "source": "a",
+            "position": 0,
+        },
+        {"id": "b", "blocks": {"text": "x"}},
+        {"id": "c", "blocks": 7, "text": ["x"]},
+    ]
+    (tmp_path / "part-00000.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    first, *others = json.loads(list_pages(str(tmp_path), Wish(), DEFAULT_LIMITS).body)["pages"]
+    assert first == {"key": "kept-0-0", "id": 5, "title": "x" * 499 + "…"}
+    shown = json.loads(show_page(str(tmp_path), Key.parse(first["key"])).body)
+    assert shown["blocks"] == [block | {"text": "x" * (LONGEST_FACT - 1) + "…"}]
+    assert len(shown["facts"]["title"]) == LONGEST_FACT
+    for page in others:
+        shown = json.loads(show_page(str(tmp_path), Key.parse(page["key"])).body)
+        assert (shown["text"], shown["blocks"], shown["all_blocks"]) == (None, None, 0)
+    with pytest.raises(CorpusError, match="does not say where the page came from"):
+        CorpusSource(out=str(tmp_path), key=Key.parse(first["key"]), limits=DEFAULT_LIMITS).get()
+
+
+def test_corpora_are_named_by_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_rows(tmp_path / "out", (1,), "jsonl")
+    (tmp_path / "out/_run").mkdir()
+    monkeypatch.chdir(tmp_path / "out/_run")
+    assert list(name_corpora([".."])) == ["out"]
+    monkeypatch.chdir(tmp_path / "out")
+    assert list(name_corpora([".", str(tmp_path / "out")])) == ["out", "out (2)"]
 
 
 def test_what_is_no_corpus_is_refused_at_the_start(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def whereabouts(
     """Where the inputs of a corpus are; without a plan of its run, its rejects say which these were."""
     try:
         return Whereabouts(out, None, folders, within)
-    except (MainmatterError, OSError, TypeError, ValueError, LookupError, AttributeError):
+    except (MainmatterError, OSError, TypeError, ValueError, LookupError, AttributeError, RecursionError):
         return Whereabouts(out, sorted(sources), folders, within)
 
 

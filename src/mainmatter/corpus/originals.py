@@ -45,7 +45,7 @@ def read_original(
     """
     try:
         here = _place_of(Folder(out), slices_of_part(out, part), source, position)
-    except (TypeError, ValueError, LookupError, AttributeError) as error:
+    except (TypeError, ValueError, LookupError, AttributeError, RecursionError) as error:
         raise InputError(NO_PLAN) from error
     for read in read_slice(here, limits, position):
         if read.position != position:
@@ -55,7 +55,8 @@ def read_original(
                 raise InputError(f"another page is there now: {source} was changed since")
             return read.page
         if isinstance(read, Reject):
-            raise InputError(f"it cannot be read as a page: {read.reason}: {read.detail.replace(here.path, source)}")
+            detail = read.detail.replace(here.path or here.files[0], source)
+            raise InputError(f"it cannot be read as a page: {read.reason}: {detail}")
     raise InputError(f"it is not found in {source} any more")
 
 
@@ -82,7 +83,7 @@ def slices_of_part(out: str, number: int) -> tuple[Slice, ...]:
     """What was read to make a part; none if the plan of the run is gone, or damaged."""
     try:
         return read_shard(Folder(out), number)
-    except (OSError, ValueError, LookupError, TypeError, MainmatterError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError, MainmatterError):
         return ()
 
 

@@ -10,12 +10,15 @@ import io
 import json
 import re
 import time
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, fields
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from mainmatter.corpus.folder import REJECTS, SUMMARY, Folder, part_name, rejects_name
 from mainmatter.corpus.plan import PLAN, read_plan
+from mainmatter.corpus.records import Reject
 from mainmatter.corpus.rows import BLOCKS, COLUMNS
 from mainmatter.corpus.storage import open_input, without_scheme
 from mainmatter.corpus.summary import Summary
@@ -30,12 +33,16 @@ if TYPE_CHECKING:
     _Rows = Iterator[tuple[int, dict[str, Any] | None]]
 
 LISTED = ("id", "url", "title", "language", "confidence", "words")  # what a list shows of a kept page
+REJECTED = tuple(one.name for one in fields(Reject))  # and of a rejected one
+LONGEST_LISTED = 500  # characters of a value that a list shows
 _SEARCHED = ("title", "url", "id", "detail")
-_NEW_PART: dict[str, Any] = {}
+_NO_ROW: dict[str, Any] = {}  # in the place of a row, where there is none: a part begins, or a line is blank
 _PART = re.compile(r"part-(\d{5,9})\.(parquet|jsonl)")
 _BATCH = 20  # whole rows that are read at once to get one of them
 _BUFFER = 1_000_000
 _LONGEST_LINE = 400_000_000  # bytes: a page of the largest size, with its blocks
+_LONGEST_LINE_LISTED = 50_000_000  # of one among many, whose text is of no use
+_DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, MainmatterError)
 
 
 class Place(NamedTuple):
@@ -71,7 +78,7 @@ class Listing:
     """Some rows.
 
     Attributes:
-        rows: each with its place; of a part or line that cannot be read, the field "problem" says why.
+        rows: each with its place, its values cut; of a part or line that cannot be read, the field "problem" says why.
         after: where to go on; None at the end.
         looked_at: how many rows were looked at.
         ran_out: it stopped because time was up.
@@ -109,29 +116,33 @@ class StoredCorpus:
         return bool(self.parts) or self.folder.exists(SUMMARY) or self.folder.exists(PLAN)
 
     def check(self) -> None:
-        """Make sure that there is a corpus.
+        """Make sure that there is a corpus, and that each of its parts is there once.
 
         Raises:
-            InputError: there is none.
+            InputError: there is none, or a part is there in two formats, so that nobody knows which one is meant.
         """
         if not self.is_there:
             raise InputError(
                 f"{self.out}: holds no corpus; name the output folder of `mainmatter corpus`, which has parts like "
                 f"{part_name(0, 'parquet')}"
             )
+        numbers = Counter(int(match[1]) for match in map(_PART.fullmatch, self.folder.names()) if match)
+        twice = [part_name(number, "*") for number, count in numbers.items() if count > 1]
+        if twice:
+            raise InputError(f"{self.out}: holds a part in two formats, {twice[0]}; move one of them elsewhere")
 
     def summary(self) -> Summary | None:
         """What came of the run; None if it is not finished, or its summary cannot be read."""
         try:
             return Summary.from_json(json.loads(self.folder.read(SUMMARY)))
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, MainmatterError):
+        except _DAMAGED:
             return None
 
     def plan(self) -> Plan | None:
         """What the run was to do; None if that cannot be read any more."""
         try:
             return read_plan(self.folder)
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, MainmatterError):
+        except _DAMAGED:
             return None
 
     def find(self, wish: Wish) -> Listing:
@@ -148,13 +159,13 @@ class StoredCorpus:
         start = wish.start or Place(0, 0)
         for place, row in self._rows(wish.kept, start, words):
             is_late = time.monotonic() > end and place != start  # so that going on leads on, however slow it is
-            if is_late or (row is not _NEW_PART and len(found) == wish.most):
+            if is_late or (row is not _NO_ROW and len(found) == wish.most):
                 return Listing(found, place, looked_at, ran_out=is_late and len(found) < wish.most)
-            if row is _NEW_PART:
+            if row is _NO_ROW:
                 continue
             looked_at += 1
             if row is not None and ("problem" in row or not wish.reason or row.get("reason") == wish.reason):
-                found.append((place, row))
+                found.append((place, plain(row, LONGEST_LISTED)))
         return Listing(found, None, looked_at)
 
     def get(self, place: Place, *, kept: bool = True) -> dict[str, Any]:
@@ -167,9 +178,11 @@ class StoredCorpus:
         name = self._name(place.part, kept=kept)
         if name is None:
             raise InputError("there is no such page in the corpus")
+        columns = (*COLUMNS, BLOCKS) if kept else REJECTED
         try:
-            for at, row in _rows_of(self.folder.path(name), place.at, (*COLUMNS, BLOCKS), _BATCH):
-                if at == place.at and row is not None and "problem" not in row:
+            self._check_inside(name)
+            for at, row in _rows_of(self.folder.path(name), place.at, columns, _BATCH, _LONGEST_LINE):
+                if at == place.at and row is not None and row is not _NO_ROW and "problem" not in row:
                     return row
                 break
         except (OSError, MainmatterError) as error:
@@ -179,23 +192,33 @@ class StoredCorpus:
     def _rows(self, kept: bool, start: Place, words: Sequence[str]) -> Iterator[tuple[Place, dict[str, Any] | None]]:
         """The rows from a place on; None for one without the words.
 
-        Before those of each part, which may have none, comes `_NEW_PART`. A part that cannot be read is one row, which
-        says so.
+        Before those of each part, which may have none, and for blank lines comes `_NO_ROW`. A part that cannot be read
+        is one row, which says so.
         """
+        columns = LISTED if kept else REJECTED
         for number in self._numbers(kept):
             if number < start.part:
                 continue
             last = start.at if number == start.part else 0
-            yield Place(number, last), _NEW_PART
+            yield Place(number, last), _NO_ROW
             name = self._name(number, kept=kept) or ""
             try:
-                for at, row in _rows_of(self.folder.path(name), last, LISTED, ROWS_IN_GROUP, words):
+                self._check_inside(name)
+                path = self.folder.path(name)
+                for at, row in _rows_of(path, last, columns, ROWS_IN_GROUP, _LONGEST_LINE_LISTED, words):
                     last = at
                     yield Place(number, at), row
             except MissingExtra:
                 raise
             except (OSError, MainmatterError) as error:
                 yield Place(number, last), {"problem": _unreadable(name, self.folder.path(name), error)}
+
+    def _check_inside(self, name: str) -> None:
+        """Make sure that a file lies where it seems to: a link may lead anywhere."""
+        if self.folder.is_local:
+            real = Path(self.folder.path(name)).resolve()
+            if not real.is_relative_to(Path(self.folder.out).resolve()):
+                raise InputError("it is a link that leads out of the corpus")
 
     def _numbers(self, kept: bool) -> Sequence[int]:
         if kept:
@@ -211,11 +234,13 @@ class StoredCorpus:
         return name if self.folder.exists(name) else None
 
 
-def _rows_of(path: str, start: int, columns: Sequence[str], at_once: int, words: Sequence[str] = ()) -> _Rows:
+def _rows_of(
+    path: str, start: int, columns: Sequence[str], at_once: int, longest: int, words: Sequence[str] = ()
+) -> _Rows:
     """The rows of a part or of its rejects from a place on; None for one without the words."""
     if path.endswith(".parquet"):
         return _rows_of_table(path, start, columns, at_once, words)
-    return _lines(path, start, columns, words)
+    return _lines(path, start, columns, longest, words)
 
 
 def _rows_of_table(path: str, start: int, columns: Sequence[str], at_once: int, words: Sequence[str]) -> _Rows:
@@ -242,28 +267,49 @@ def _with_words(batch: Any, words: Sequence[str]) -> list[dict[str, Any] | None]
     """Rows as they are; None for those without the words, which Arrow finds out much faster than Python would."""
     if not words:
         return cast("list[dict[str, Any] | None]", batch.to_pylist())
-    from pyarrow import compute  # noqa: PLC0415 - an extra
+    from pyarrow import compute, string  # noqa: PLC0415 - an extra
 
-    texts = [compute.utf8_lower(batch.column(name)) for name in _SEARCHED if name in batch.schema.names]
+    # Other programs' parts may have numbers for ids.
+    columns = [batch.column(name).cast(string()) for name in _SEARCHED if name in batch.schema.names]
+    texts = [compute.utf8_lower(column) for column in columns]
     # Kleene's "or" of true and nothing is true; what comes out as nothing, or as false, has not all words.
     found = (reduce(compute.or_kleene, (compute.match_substring(text, word) for text in texts)) for word in words)
     fits = reduce(compute.and_kleene, found).to_pylist() if texts else [False] * batch.num_rows
     return [batch.slice(i, 1).to_pylist()[0] if is_one else None for i, is_one in enumerate(fits)]
 
 
-def _lines(path: str, start: int, columns: Sequence[str], words: Sequence[str]) -> _Rows:
-    """The lines from a byte on, which must be the first of one. All that a reject says is given."""
-    is_reject = f"/{REJECTS}/" in path
+def _lines(path: str, start: int, columns: Sequence[str], longest: int, words: Sequence[str]) -> _Rows:
+    """The lines from a byte on, which must be the first of one; a longer one than that is passed over, and told."""
     with open_input(path) as raw, io.BufferedReader(cast("io.RawIOBase", raw), _BUFFER) as file:
-        file.seek(max(0, start - 1))
+        try:
+            file.seek(max(0, start - 1))
+        except (OverflowError, ValueError):  # no file is that long
+            return
         if start and file.read(1) != b"\n":
             return
         at = start
-        while line := file.readline(_LONGEST_LINE):
-            if line.strip():
-                row = _parse(line, at, () if is_reject else columns)
+        while line := file.readline(longest):
+            size = len(line)
+            if size == longest and not line.endswith(b"\n"):
+                del line  # it is large
+                size += _skip_line(file)
+                yield at, {"problem": f"the line at byte {at:,} has {size:,} bytes, too many to look at"}
+            elif line.isspace():
+                yield at, _NO_ROW
+            else:
+                row = _parse(line, at, columns)
                 yield at, row if "problem" in row or has_words(row, words) else None
-            at += len(line)
+            at += size
+
+
+def _skip_line(file: IO[bytes]) -> int:
+    """Go to the end of a line; how many bytes that were."""
+    size = 0
+    while piece := file.readline(_BUFFER):
+        size += len(piece)
+        if piece.endswith(b"\n"):
+            break
+    return size
 
 
 def _parse(line: bytes, at: int, columns: Sequence[str]) -> dict[str, Any]:
@@ -273,7 +319,22 @@ def _parse(line: bytes, at: int, columns: Sequence[str]) -> dict[str, Any]:
         return {"problem": f"the line at byte {at:,} is damaged: {error}"}
     if not isinstance(row, dict):
         return {"problem": f"the line at byte {at:,} is damaged: it is no JSON object"}
-    return {name: row[name] for name in columns if name in row} if columns else row
+    return {name: row[name] for name in columns if name in row}
+
+
+def plain(row: dict[str, Any], longest: int) -> dict[str, Any]:
+    """A row whose values JSON can hold, none of more characters than that: other programs' parts may have anything."""
+    return {name: _plain_value(value, longest) for name, value in row.items()}
+
+
+def _plain_value(value: object, longest: int) -> str | int | float | None:
+    if isinstance(value, int | float | None):
+        return value
+    try:
+        text = str(value)
+    except RecursionError:  # what JSON could just hold
+        return "…"
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def has_words(row: dict[str, Any], words: Sequence[str]) -> bool:

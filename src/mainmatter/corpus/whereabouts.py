@@ -129,7 +129,7 @@ def _root_of_run(folder: Folder) -> tuple[Path | None, int]:
     """
     try:
         named = Path(json.loads(folder.read(SUMMARY))["out"])
-    except (OSError, ValueError, LookupError, TypeError, MainmatterError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError, MainmatterError):
         return None, 0
     ups = next((i for i, part in enumerate(named.parts) if part != ".."), len(named.parts))
     below = named.parts[ups:]

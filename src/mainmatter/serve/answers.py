@@ -15,6 +15,7 @@ from starlette.responses import FileResponse, JSONResponse
 
 from mainmatter.addresses import AddressRefused
 from mainmatter.errors import (
+    CorpusError,
     DatasetError,
     FetchError,
     InputError,
@@ -54,6 +55,7 @@ STATUSES: dict[type[Exception], int] = {
 HINTS: dict[type[Exception], str] = {
     MainmatterError: "/api describes what each call takes",
     InputError: "/api describes what each call takes, and /api/methods lists the parameters of each method",
+    CorpusError: "look whether the corpus and its inputs are still where they were, and whole",
     PageTooLarge: "send a smaller page, or start the server with a larger --max-size",
     UnknownName: "/api/methods lists all methods",
     MissingExtra: "tell whoever runs the server",

@@ -1,12 +1,16 @@
-"""The corpora of a server, by the names that clients know them by: they never see a path."""
+"""The corpora of a server, by the names that clients know them by.
+
+Clients never send a path, and do not see where a corpus lies; they see the paths of its inputs, as its plan and its
+rows have them.
+"""
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from mainmatter.corpus.reading import StoredCorpus
-from mainmatter.corpus.storage import is_folder, without_scheme
+from mainmatter.corpus.storage import is_folder, is_remote, without_scheme
 from mainmatter.corpus.unbuilt import UnbuiltCorpus
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 
@@ -40,11 +44,16 @@ def name_corpora(paths: Iterable[str]) -> dict[str, str]:
     named: dict[str, str] = {}
     for path in dict.fromkeys(paths):
         open_corpus(path).check()
-        last = PurePath(without_scheme(path)).name or "corpus"
-        plain = "".join(letter for letter in last if letter.isprintable())[: LONGEST_NAME - 10] or "corpus"
+        plain = "".join(letter for letter in _last_part(path) if letter.isprintable())[: LONGEST_NAME - 10] or "corpus"
         name, number = plain, 1
         while name in named:
             number += 1
             name = f"{plain} ({number})"
         named[name] = path
     return named
+
+
+def _last_part(path: str) -> str:
+    """The last part of a path; where that is no name, as in "..", of the folder that it leads to."""
+    last = PurePath(without_scheme(path)).name
+    return Path(without_scheme(path)).resolve().name if last in ("", "..") and not is_remote(path) else last

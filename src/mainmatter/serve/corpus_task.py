@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.corpus.originals import read_original
-from mainmatter.corpus.reading import Place
+from mainmatter.corpus.reading import LONGEST_LISTED, Place, plain
 from mainmatter.corpus.rows import BLOCKS
 from mainmatter.corpus.unbuilt import UnbuiltCorpus
-from mainmatter.errors import InputError, MissingExtra, PageTooLarge
+from mainmatter.errors import CorpusError, InputError
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.serve.clean_task import Answer, Source, to_json
 from mainmatter.serve.corpus_names import open_corpus
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mainmatter.corpus.reading import Wish
     from mainmatter.records import Page
 
 MOST_TEXT = 500_000  # characters of a stored text that are shown
 MOST_BLOCKS = 3_000  # stored blocks that are shown
+LONGEST_FACT = 5_000  # characters of a block, or of anything else that is known of a page
 MOST_INPUTS = 5  # inputs that are named
 _KEPT, _REJECTED = "kept", "rejected"
 
@@ -57,23 +61,20 @@ class CorpusSource(Source):
         """The page, read again from the input of the corpus.
 
         Raises:
-            InputError: it cannot be found, or is none; tells why.
+            CorpusError: it cannot be found, or is none; tells why.
             MissingExtra: reading its archive needs a package that is not installed.
             PageTooLarge: it is over the limits.
         """
-        corpus = open_corpus(self.out, self.limits)
-        if isinstance(corpus, UnbuiltCorpus):
-            return corpus.page(self.key.place)
-        row = corpus.get(self.key.place, kept=self.key.kept)
+        with _told():
+            corpus = open_corpus(self.out, self.limits)
+            if isinstance(corpus, UnbuiltCorpus):
+                return corpus.page(self.key.place)
+            row = corpus.get(self.key.place, kept=self.key.kept)
         source, position, name = row.get("source"), row.get("position"), row.get("id")
-        if not isinstance(source, str) or not isinstance(position, int):
-            raise InputError("the corpus does not say where the page came from")
-        try:
+        if not isinstance(source, str) or not isinstance(position, int) or not isinstance(name, str | None):
+            raise CorpusError("the corpus does not say where the page came from")
+        with _told("the original page cannot be looked at: "):
             page = read_original(self.out, self.key.place.part, source, position, name, self.limits)
-        except (MissingExtra, PageTooLarge):
-            raise
-        except InputError as error:
-            raise InputError(f"the original page cannot be looked at: {error}") from error
         self.limits.check(page)
         return page
 
@@ -82,14 +83,14 @@ def describe(out: str) -> Answer:
     """What is known of a corpus as a whole.
 
     Raises:
-        InputError: it is not there any more.
+        CorpusError: it is not there any more.
     """
     corpus = open_corpus(out)
-    try:
-        corpus.check()
-    except InputError as error:
-        raise InputError("the corpus is not there any more") from error
     if isinstance(corpus, UnbuiltCorpus):
+        try:
+            corpus.check()
+        except InputError as error:  # which has its path
+            raise CorpusError("the corpus is not there any more") from error
         return to_json({"is_built": False, "parts": len(corpus.slices), "summary": None, "method": None, "inputs": []})
     summary, plan = corpus.summary(), corpus.plan()
     content: dict[str, Any] = {
@@ -113,13 +114,14 @@ def list_pages(out: str, wish: Wish, limits: Limits) -> Answer:
     """Some pages of a corpus.
 
     Raises:
-        InputError: the corpus is not there any more.
+        CorpusError: the corpus is not there any more.
         MissingExtra: Parquet needs pyarrow.
     """
-    listing = open_corpus(out, limits).find(wish)
+    with _told():
+        listing = open_corpus(out, limits).find(wish)
     after = listing.after
     content = {
-        "pages": [{"key": str(Key(wish.kept, place))} | _plain(row) for place, row in listing.rows],
+        "pages": [plain(row, LONGEST_LISTED) | {"key": str(Key(wish.kept, place))} for place, row in listing.rows],
         "next": None if after is None else f"{after.part}-{after.at}",
         "looked_at": listing.looked_at,
         "ran_out": listing.ran_out,
@@ -131,24 +133,30 @@ def show_page(out: str, key: Key, limits: Limits = DEFAULT_LIMITS) -> Answer:
     """What a corpus holds of a page.
 
     Raises:
-        InputError: there is no such page.
+        CorpusError: there is no such page.
         MissingExtra: Parquet needs pyarrow.
     """
-    row = open_corpus(out, limits).get(key.place, kept=key.kept)
+    with _told():
+        row = open_corpus(out, limits).get(key.place, kept=key.kept)
     text, blocks = row.pop("text", None), row.pop(BLOCKS, None)
     text = text if isinstance(text, str) else None
+    blocks = [block for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else None
     content = {
         "key": str(key),
         "kept": key.kept,
-        "facts": {name: value for name, value in _plain(row).items() if value is not None},
+        "facts": {name: value for name, value in plain(row, LONGEST_FACT).items() if value is not None},
         "text": None if text is None else text[:MOST_TEXT],
         "characters": len(text or ""),
-        "blocks": None if blocks is None else blocks[:MOST_BLOCKS],
+        "blocks": None if blocks is None else [plain(block, LONGEST_FACT) for block in blocks[:MOST_BLOCKS]],
         "all_blocks": len(blocks or ()),
     }
     return to_json(content)
 
 
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """A row whose values JSON can hold: other programs' parts may have dates."""
-    return {name: value if isinstance(value, str | int | float | None) else str(value) for name, value in row.items()}
+@contextmanager
+def _told(before: str = "") -> Iterator[None]:
+    """What is wrong with a corpus is told as that, and not as something that the client got wrong."""
+    try:
+        yield
+    except InputError as error:
+        raise CorpusError(f"{before}{error}") from error

@@ -6,6 +6,9 @@ import { api, busy, byId, count, debounced, element, showProblem } from "./shell
 const AT_ONCE = 50; // pages that the server gives
 const number = (/** @type {number} */ value) => value.toLocaleString("en");
 
+/** A number with two places; null for what is none, as any row may hold. @param {unknown} value */
+export const decimal = (value) => (typeof value === "number" ? value.toFixed(2) : null);
+
 /**
  * A page in the list; of what cannot be read, only `problem`.
  *
@@ -27,6 +30,8 @@ export class CorpusList {
   /** @type {string | null} */
   #next = null;
   #asked = 0; // the number of the last question: answers to earlier ones come too late
+  #isLoading = false;
+  isListed = false; // whether pages of this corpus came
   /** @type {string | null} */
   #current = null;
 
@@ -50,60 +55,101 @@ export class CorpusList {
     this.choice = choice ?? { ...this.choice, corpus, which: "kept", find: "", starts: [{ at: "0-0", before: 0 }] };
     byId("corpus-name").value = corpus;
     byId("corpus-find").value = this.choice.find;
+    byId("corpus-which").value = this.choice.which;
     this.about = null;
+    this.isListed = false;
     this.rows = [];
+    this.#next = null;
     this.body.replaceChildren();
     byId("corpus-table").hidden = true;
     byId("corpus-note").textContent = "";
-    try {
-      this.about = await busy(byId("input-corpus"), api(`/api/corpora/${encodeURIComponent(corpus)}`));
-    } catch (error) {
-      showProblem(byId("corpus-problem"), error);
-      return;
-    }
-    byId("corpus-about").replaceChildren(...aboutCorpus(this.about));
-    byId("corpus-which").replaceChildren(...whichOnes(this.about));
-    byId("corpus-which").value = this.choice.which;
-    byId("corpus-part-field").hidden = this.about.parts < 2 || !this.about.is_built;
-    byId("corpus-part").max = this.about.parts;
-    await this.load();
+    byId("corpus-about").replaceChildren();
+    const isKnown = await this.#ask(`/api/corpora/${encodeURIComponent(corpus)}`, (about) => {
+      byId("corpus-about").replaceChildren(...aboutCorpus(about));
+      byId("corpus-which").replaceChildren(...whichOnes(about));
+      byId("corpus-which").value = this.choice.which;
+      byId("corpus-part-field").hidden = about.parts < 2 || !about.is_built;
+      byId("corpus-part").max = about.parts;
+      this.about = about;
+    });
+    if (isKnown) await this.load();
   }
 
   /**
-   * Ask for the pages from the place where the list is. An earlier question is not taken back: it ends by itself in
-   * some seconds, while the server would have to replace the worker that is at it.
+   * Ask for the pages from where the list is, or is to be: it goes there when they come. An earlier question is not
+   * taken back: it ends by itself in some seconds, while the server would have to replace the worker that is at it.
+   *
+   * @param {Start[]} [starts]
+   * @returns {Promise<boolean>} whether they came
    */
-  async load() {
-    const asked = ++this.#asked;
-    const { corpus, which, find, starts } = this.choice;
+  async load(starts = this.choice.starts) {
+    const { corpus, which, find } = this.choice;
     const [kind, reason = ""] = which.split(/:(.*)/s);
     const query = new URLSearchParams({ rejected: String(kind === "rejected"), reason, find, start: starts[starts.length - 1].at });
     this.onChange();
-    try {
-      const path = `/api/corpora/${encodeURIComponent(corpus)}/pages?${query}`;
-      const answer = await busy(byId("input-corpus"), api(path));
-      if (asked !== this.#asked) return;
-      showProblem(byId("corpus-problem"), null);
+    return this.#ask(`/api/corpora/${encodeURIComponent(corpus)}/pages?${query}`, (answer) => {
+      this.choice.starts = starts;
+      this.onChange();
       this.rows = answer.pages;
       this.#next = answer.next;
+      this.isListed = true;
       this.#draw(kind === "kept");
       this.#tell(answer);
-    } catch (error) {
-      if (asked === this.#asked) showProblem(byId("corpus-problem"), error);
-    }
+    });
   }
 
-  /** Go to the next pages, or back; whether there are any. @param {number} step 1 or -1 */
+  /**
+   * Go to the next pages, or back.
+   *
+   * @param {number} step 1 or -1
+   * @returns {Promise<boolean | null>} whether there are any; null if nobody knows: others are on their way, or none came
+   */
   async turn(step) {
+    if (this.#isLoading || !this.about) return null;
     const { starts } = this.choice;
     const here = starts[starts.length - 1];
     if (step > 0 && this.#next) {
       const isFull = !this.choice.find && !this.choice.which.includes(":");
-      starts.push({ at: this.#next, before: isFull && here.before !== null ? here.before + AT_ONCE : null });
-    } else if (step < 0 && starts.length > 1) starts.pop();
-    else return false;
-    await this.load();
-    return true;
+      const before = isFull && here.before !== null ? here.before + AT_ONCE : null;
+      return (await this.load([...starts, { at: this.#next, before }])) || null;
+    }
+    if (step < 0 && starts.length > 1) return (await this.load(starts.slice(0, -1))) || null;
+    return false;
+  }
+
+  /**
+   * Ask the server; a problem is shown. Whether the answer was used: not where another question came after this one.
+   *
+   * @param {string} path
+   * @param {(answer: any) => void} use
+   */
+  async #ask(path, use) {
+    const asked = ++this.#asked;
+    let problem = null;
+    this.#setLoading(true);
+    try {
+      const answer = await busy(byId("input-corpus"), api(path));
+      if (asked === this.#asked) use(answer);
+    } catch (error) {
+      problem = error;
+    }
+    if (asked !== this.#asked) return false;
+    showProblem(byId("corpus-problem"), problem);
+    if (problem) byId("input-panel").open = true; // the problem is in there
+    this.#setLoading(false);
+    return !problem;
+  }
+
+  /** While pages are on their way, the buttons wait but keep the focus; one that is of no use any more gives it away. */
+  #setLoading(/** @type {boolean} */ isLoading) {
+    const [back, more] = [byId("corpus-back"), byId("corpus-more")];
+    this.#isLoading = isLoading;
+    for (const button of [back, more]) button.setAttribute("aria-disabled", String(isLoading));
+    if (isLoading) return;
+    const focused = /** @type {any} */ (document.activeElement);
+    back.disabled = !this.about || this.choice.starts.length < 2;
+    more.disabled = !this.#next;
+    if ([back, more].includes(focused) && focused.disabled) (this.#buttons()[0] ?? back).focus();
   }
 
   /** Mark the page that is open. @param {string | null} key */
@@ -133,18 +179,19 @@ export class CorpusList {
 
   /** List from the beginning, with what the form says now. */
   #begin() {
-    const [which, find] = [byId("corpus-which").value, byId("corpus-find").value.trim()];
+    const [which, find] = [byId("corpus-which").value || this.choice.which, byId("corpus-find").value.trim()];
     if (which === this.choice.which && find === this.choice.find) return;
     this.choice = { ...this.choice, which, find, starts: [{ at: "0-0", before: 0 }] };
     byId("corpus-part").value = "";
-    void this.load();
+    this.#next = null; // it was a place in the other list
+    void (this.about ? this.load() : this.show(this.choice.corpus, this.choice));
   }
 
   #goToPart() {
+    if (!this.about) return;
     const part = Math.min(this.about.parts, Math.max(1, Math.round(Number(byId("corpus-part").value) || 1)));
     byId("corpus-part").value = part;
-    this.choice.starts.push({ at: `${part - 1}-0`, before: part === 1 ? 0 : null });
-    void this.load();
+    void this.load([...this.choice.starts, { at: `${part - 1}-0`, before: part === 1 ? 0 : null }]);
   }
 
   /** @param {boolean} areKept */
@@ -168,7 +215,7 @@ export class CorpusList {
     const button = element("button", { type: "button", class: "quiet", dataset: { key: row.key }, on: { click: () => this.onOpen(row) } }, name);
     const cells = !areKept ? [["Reason", row.reason ?? ""], ["What happened", row.detail ?? ""]]
       : row.size !== undefined ? [["Bytes", number(row.size), "number"]]
-      : [["Words", number(row.words ?? 0), "number"], ["Language", row.language ?? "–"], ["Confidence", row.confidence?.toFixed(2) ?? "–", "number"]];
+      : [["Words", number(row.words ?? 0), "number"], ["Language", row.language ?? "–"], ["Confidence", decimal(row.confidence) ?? "–", "number"]];
     return element("tr", {}, element("th", { scope: "row", class: "text" }, button, address),
       ...cells.map(([head, content, look]) => element("td", { "data-head": head, class: look }, content)));
   }
@@ -186,8 +233,6 @@ export class CorpusList {
     else if (!shown) words = starts.length > 1 ? "No more pages." : "No pages.";
     else if (here.before !== null) words = `Pages ${number(here.before + 1)} to ${number(here.before + shown)}${all ? ` of ${number(all)}` : ""}`;
     byId("corpus-note").textContent = words;
-    byId("corpus-back").disabled = starts.length < 2;
-    byId("corpus-more").disabled = !this.#next;
     byId("corpus-more").textContent = answer.ran_out ? "Look on ›" : "Next ›";
   }
 

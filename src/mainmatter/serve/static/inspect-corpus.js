@@ -2,7 +2,7 @@
 // @ts-check
 
 import { announce, api, busy, byId, element, isForControl, makeTabs, showProblem } from "./shell.js";
-import { CorpusList, nameOf } from "./inspect-corpus-list.js";
+import { CorpusList, decimal, nameOf } from "./inspect-corpus-list.js";
 
 const STORED = "mainmatter-corpus";
 const SHOWN = ["title", "url", "author", "date", "site", "description", "language", "page_type", "reason", "detail", "time", "id", "source"];
@@ -28,11 +28,13 @@ export class Corpora {
   /**
    * @param {(source: import("./inspect-input.js").Source, onProblem: (error: unknown) => void) => Promise<void>} inspect
    *   shows a page in full
+   * @param {() => void} takeBack a page that is on its way to `inspect` is not wanted any more
    */
-  constructor(inspect) {
+  constructor(inspect, takeBack) {
     this.inspect = inspect;
+    this.takeBack = takeBack;
     this.list = new CorpusList({
-      onCorpus: () => this.leave(), onOpen: (row) => this.open(row.key, nameOf(row)), onChange: () => this.#remember(),
+      onCorpus: () => this.leave(), onOpen: (row) => this.open(row.key), onChange: () => this.#remember(),
     });
     this.chooseTab = makeTabs(byId("inputs"), (id) => this.#chose(id));
     byId("corpus-previous").addEventListener("click", () => this.step(-1));
@@ -57,13 +59,14 @@ export class Corpora {
     this.chooseTab(known?.tab ?? (this.#names.length ? "tab-input-corpus" : "tab-input-page"));
     if (!known?.open) return false;
     await this.#load();
-    await this.open(known.open, "", false);
+    await this.open(known.open, false);
     return true;
   }
 
   /** The user looks at something else now. */
   leave() {
     this.#asked += 1;
+    if (this.#open) this.takeBack();
     this.#open = null;
     this.list.mark(null);
     byId("corpus-page").hidden = true;
@@ -74,22 +77,21 @@ export class Corpora {
    * Show a page: what the corpus holds of it and, where that can be found, the page itself.
    *
    * @param {string} key
-   * @param {string} name what to call it until more is known
    * @param {boolean} [takesFocus]
    */
-  async open(key, name, takesFocus = true) {
+  async open(key, takesFocus = true) {
     const asked = ++this.#asked;
     const { corpus } = this.list.choice;
     this.#open = key;
     this.#remember();
     try {
-      const stored = await busy(byId("main"), api(`/api/corpora/${encodeURIComponent(corpus)}/pages/${key}`));
+      const stored = await busy(byId("main"), api(`/api/corpora/${encodeURIComponent(corpus)}/pages/${encodeURIComponent(key)}`));
       if (asked !== this.#asked) return;
       this.list.mark(key);
       this.#useMethodOf(corpus);
       this.#show(stored, corpus);
       if (takesFocus) byId("corpus-page-title").focus();
-      const source = { name: nameOf(stored.facts) || name, corpus: { name: corpus, page: key } };
+      const source = { name: nameOf(stored.facts), corpus: { name: corpus, page: key } };
       await this.inspect(source, (error) => { if (asked === this.#asked) this.#showAlone(stored, error); });
     } catch (error) {
       if (asked === this.#asked) showProblem(byId("problem"), error);
@@ -98,11 +100,16 @@ export class Corpora {
 
   /** Go to the next page of the list, or the one before. @param {number} step 1 or -1 */
   async step(step) {
+    const asked = this.#asked;
     const pages = () => this.list.rows.filter((row) => !row.problem);
     const at = pages().findIndex((row) => row.key === this.#open);
     let next = at < 0 ? pages()[0] : pages()[at + step];
-    if (!next && (await this.list.turn(step))) next = pages()[step > 0 ? 0 : pages().length - 1];
-    if (next) await this.open(next.key, nameOf(next), false);
+    if (!next) {
+      const isTurned = await this.list.turn(step);
+      if (isTurned === null || asked !== this.#asked) return; // the user may have gone elsewhere meanwhile
+      if (isTurned) next = pages()[step > 0 ? 0 : pages().length - 1];
+    }
+    if (next) await this.open(next.key, false);
     else announce(step > 0 ? "This is the last page of the list." : "This is the first page of the list.");
   }
 
@@ -114,11 +121,14 @@ export class Corpora {
   }
 
   /** Show the list, if it is not there yet. */
-  #load() {
+  async #load() {
     const { choice } = this.list;
     const isKnown = this.#names.includes(choice.corpus);
-    this.#listing ??= this.list.show(isKnown ? choice.corpus : this.#names[0], isKnown ? choice : null);
-    return this.#listing;
+    if (!this.list.isListed) {
+      this.#listing ??= this.list.show(isKnown ? choice.corpus : this.#names[0], isKnown ? choice : null)
+        .finally(() => { this.#listing = null; });
+    }
+    await this.#listing;
   }
 
   /** The method that made the corpus is the one to ask why; once, then the user's choice holds. @param {string} corpus */
@@ -206,7 +216,8 @@ function countsOf(facts) {
   if (facts.words !== undefined) parts.push(`${facts.words.toLocaleString("en")} words`);
   if (facts.size !== undefined) parts.push(`${facts.size.toLocaleString("en")} bytes, not cleaned yet`);
   if (facts.language) parts.push(facts.language);
-  if (facts.confidence !== undefined) parts.push(`confidence: ${facts.confidence.toFixed(2)}`);
+  const confidence = decimal(facts.confidence);
+  if (confidence) parts.push(`confidence: ${confidence}`);
   if (facts.method) parts.push(`by ${facts.method} ${facts.version ?? ""}`.trim());
   if (facts.detail) parts.push(facts.detail);
   return parts.join(" · ");
@@ -224,11 +235,12 @@ function factsOf(facts) {
 function showBlocks({ blocks, all_blocks: all }) {
   byId("corpus-blocks").hidden = !blocks;
   const heads = ["Label", "Kind", "Score", "Text"].map((head) => element("th", { scope: "col" }, head));
-  const rows = (blocks ?? []).map((/** @type {any} */ one) => element("tr", {},
+  const given = /** @type {any[]} */ (blocks ?? []);
+  const rows = given.filter((one) => one && typeof one === "object").map((one) => element("tr", {},
     element("td", {}, element("span", { class: `badge ${{ main: "kept", comment: "comment" }[/** @type {string} */ (one.label)] ?? "dropped"}` }, one.label)),
-    element("td", {}, one.kind), element("td", { class: "number" }, one.score?.toFixed(2) ?? ""),
+    element("td", {}, one.kind), element("td", { class: "number" }, decimal(one.score)),
     element("td", { class: "text" }, one.text)));
-  const more = all > rows.length ? `, the first ${rows.length.toLocaleString("en")} of ${all.toLocaleString("en")}` : "";
+  const more = all > given.length ? `, the first ${given.length.toLocaleString("en")} of ${all.toLocaleString("en")}` : "";
   byId("corpus-blocks").replaceChildren(element("table", { class: "data" },
     element("caption", {}, `Blocks as they were stored${more}`), element("thead", {}, element("tr", {}, ...heads)),
     element("tbody", {}, ...rows)));

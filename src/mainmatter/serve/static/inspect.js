@@ -20,6 +20,8 @@ const ENDINGS = { text: ".txt", markdown: ".md", cleaneval: ".cleaneval.txt" };
 
 const state = {
   source: /** @type {import("./inspect-input.js").Source | null} */ (null),
+  /** The page that is on its way. @type {{source: import("./inspect-input.js").Source, onProblem: (error: unknown) => void} | null} */
+  pending: null,
   answer: /** @type {any} */ (null),
   kept: /** @type {Uint8Array} */ (new Uint8Array()),
   block: /** @type {number | null} */ (null),
@@ -40,7 +42,7 @@ const table = new BlockTable(byId("table"), { ...pointing("table"), onNeedReason
 const chooseTab = makeTabs(byId("views"), () => { saveChoices(); showText(); showBlock("none"); });
 
 const tellProblem = (/** @type {unknown} */ error) => showProblem(byId("problem"), error);
-const corpora = new Corpora(inspect);
+const corpora = new Corpora(inspect, takeBack);
 
 // ---- choices, which the address keeps
 
@@ -109,22 +111,38 @@ async function listMethods() {
 
 // ---- questions to the server
 
-/** Ask about a page, or again about the one that is shown. @param {import("./inspect-input.js").Source | null} [other] */
+/**
+ * Ask about a page, or again about the one that is on its way or shown.
+ *
+ * @param {import("./inspect-input.js").Source | null} [other]
+ */
 async function inspect(other = null, onProblem = tellProblem) {
-  const source = other ?? state.source;
+  if (other) state.pending = { source: other, onProblem };
+  const wanted = state.pending;
+  const source = wanted?.source ?? state.source;
   if (!source) return;
   const asked = ++state.asked;
   saveChoices();
   try {
-    const answer = await busy(byId("main"), ask(source, other !== null));
+    const answer = await busy(byId("main"), ask(source, wanted !== null));
     if (asked !== state.asked) return;
     showProblem(byId("problem"), null);
     state.source = source;
-    if (other) remember(other);
-    await show(answer, other !== null);
+    state.pending = null;
+    if (wanted) remember(source);
+    await show(answer, wanted !== null);
   } catch (error) {
-    if (asked === state.asked) onProblem(error);
+    if (asked !== state.asked) return;
+    state.pending = null;
+    (wanted?.onProblem ?? onProblem)(error);
   }
+}
+
+/** The page that is on its way is not wanted any more. */
+function takeBack() {
+  if (!state.pending) return;
+  state.pending = null;
+  state.asked += 1;
 }
 
 /**
