@@ -12,6 +12,7 @@ from mainmatter.corpus.folder import SUMMARY, Folder, part_name, rejects_name
 from mainmatter.corpus.job import Job
 from mainmatter.corpus.plan import make_plan, write_plan
 from mainmatter.corpus.readers import find_shards, read_slice
+from mainmatter.corpus.reading import Listing, StoredCorpus, Wish
 from mainmatter.corpus.records import Record, Reject
 from mainmatter.corpus.rows import COLUMNS, make_blocks, make_row
 from mainmatter.corpus.summary import Summary
@@ -20,6 +21,8 @@ from mainmatter.corpus.writers import make_writer, rejects_to_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+    from mainmatter.corpus.unbuilt import UnbuiltCorpus
 
 
 def write_corpus(out: Path, inputs: Iterable[str], *, min_words: int = 0, **wanted: Any) -> Path:
@@ -72,3 +75,16 @@ def write_rows(out: Path, parts: Iterable[int], format_: Any, first: int = 0) ->
         Folder(str(out)).write(part_name(number, format_), writer.finish())
         first += count
     return ids
+
+
+def walk(corpus: StoredCorpus | UnbuiltCorpus, **wanted: Any) -> list[Listing]:
+    """Listings from the first to the last."""
+    listings = [corpus.find(Wish(**wanted))]
+    while listings[-1].after is not None:
+        listings.append(corpus.find(Wish(**wanted, start=listings[-1].after)))
+    return listings
+
+
+def ids_of(listings: list[Listing]) -> list[str]:
+    """The ids of all rows that were listed."""
+    return [row["id"] for listing in listings for _, row in listing.rows]
