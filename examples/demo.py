@@ -41,7 +41,8 @@ def main() -> None:
         if file.is_file() and not {"_run", "index"} & set(file.parts):  # what only programs read
             print(f"  {file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
     print(f"\n{OUT}/corpus.html is a report of the corpus; open it in a browser.")
-    print("To see pages and what is kept of them, compare, correct and teach: .venv/bin/mainmatter serve --open")
+    print("To see pages and what is kept of them, compare, correct and teach:")
+    print("  .venv/bin/mainmatter serve --open --corpus demo-output/corpus")
 
 
 def run(title: str, *arguments: str) -> None:
