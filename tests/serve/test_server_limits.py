@@ -6,7 +6,7 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx2 as httpx
 import pytest
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 PAGE = "<h1>Fog</h1><p>Ships that come near the rocks hear the horn before they see the lamp.</p>"
 HTML = {"Content-Type": "text/html"}
+Answer = TypeVar("Answer")
+
+AT_ONCE = 1.0  # seconds
 BODY_SECONDS = 3  # fifty clients at once and the server share a process here: some wait for a second
 HTTP = httpx.Client(timeout=30, verify=False, limits=httpx.Limits(max_connections=60))
 
@@ -53,6 +56,18 @@ def is_well(server: str) -> bool:
     status = clean(server)
     wait_for(server, "mainmatter_workers_busy", 0)  # a worker is idle some time after its answer has gone out
     return status == 200
+
+
+def soonest(ask: Callable[[], Answer]) -> tuple[Answer, float]:
+    """An answer, and the seconds that it took; the least of three tries if it does not come at once."""
+    least = float("inf")
+    for _ in range(3):
+        start = time.monotonic()
+        answer = ask()
+        least = min(least, time.monotonic() - start)
+        if least < AT_ONCE:
+            break
+    return answer, least
 
 
 def figure(server: str, name: str) -> float:
@@ -111,12 +126,11 @@ def test_work_that_goes_wrong(task: str, status: int, error: str, reason: str, s
 
 def test_a_request_whose_length_is_said_to_be_too_large_is_not_read(server: str) -> None:
     head = b"POST /api/clean HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/html\r\nContent-Length: 400000\r\n\r\n"
-    start = time.monotonic()
-    answer = talk(server, head)
+    answer, seconds = soonest(lambda: talk(server, head))
     assert answer.startswith(b"HTTP/1.1 413 ")
     assert b"connection: close" in answer.lower()
     assert b'"the request has more than 300,000 bytes"' in answer
-    assert time.monotonic() - start < BODY_SECONDS - 0.5  # after which it would have stopped waiting for the rest
+    assert seconds < AT_ONCE
     assert HTTP.post(f"{server}/api/clean", content=b"x" * 20_000_000, headers=HTML).status_code == 413
 
 
@@ -176,9 +190,8 @@ def test_a_busy_server_says_so_at_once(server: str, tmp_path: Path) -> None:
         busy = [threads.submit(HTTP.get, f"{server}/test/wait_for_file", params={"path": str(go)}) for _ in range(4)]
         try:
             wait_for(server, "mainmatter_waiting", 2)
-            start = time.monotonic()
-            answer = HTTP.post(f"{server}/api/clean", content=PAGE, headers=HTML)
-            assert time.monotonic() - start < 5  # it may wait for 10 s in the queue, and is not even let into that
+            answer, seconds = soonest(lambda: HTTP.post(f"{server}/api/clean", content=PAGE, headers=HTML))
+            assert seconds < AT_ONCE
             assert answer.status_code == 429
             assert answer.json()["error"] == "the server is busy"
             assert int(answer.headers["retry-after"]) >= 1
