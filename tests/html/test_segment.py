@@ -101,7 +101,12 @@ def test_inline_elements_do_not_cut_words(html: str, expected: str) -> None:
         ("<b>Wiki</b><i>pedia</i>", "Wikipedia"),
         ("Home<img src=dot.gif>News<input>More", "Home News More"),
         ("<span>Home</span><span><span></span>News</span>", "Home News"),
-        ("<b>S</b><i>PQR</i>", "SPQR"),  # single letters are left alone: drop capitals, animated headlines
+        # Single letters are left alone: drop capitals, animated headlines. Two are a word.
+        ("<span>S</span><span>PQR</span>", "SPQR"),
+        ("<span>SPQ</span><span>R</span>", "SPQR"),
+        ("<span>S</span><span>P</span><span>Q</span><span>R</span>", "SPQR"),
+        ("<span>SP</span><span>QR</span>", "SP QR"),
+        ("<b>S</b><i>PQR</i>", "SPQR"),  # nor are those that are emphasised
         ("<b>end.</b><i>Start</i>", "end.Start"),
         ("<b>漢字</b><i>漢字</i>", "漢字漢字"),
         ("<b>one</b>two", "onetwo"),

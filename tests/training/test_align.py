@@ -37,10 +37,40 @@ def test_the_same_word_in_a_menu_is_not_gold() -> None:
     assert example.kept.tolist() == [False, False, True, True, False, False]
 
 
+MENU = "<p>home news sport weather fox travel shop jobs help imprint</p>"  # one of ten words is in the gold text
+
+
 def test_few_words_by_chance_do_not_count() -> None:
-    html = "<p>a fox of one and two or three for four</p><p>The fox, a friend of man and dog.</p>"
-    example = label(read(Page(html)), Gold("The fox, a friend of man and dog."))
+    # The gold text begins with a headline that the page lacks, so its words are free for others to take.
+    html = f"{MENU}<p>The quick brown one jumps.</p>"
+    example = label(read(Page(html)), Gold("Fox hunting. The quick brown one jumps."))
     assert example.shares.tolist() == [0, 1]
+
+
+def test_words_by_chance_do_not_take_the_place_of_others() -> None:
+    # A longest common subsequence has "one two" of the menu and "three" of the text; without the menu, "two three".
+    html = "<p>one two home news map help jobs</p><p>two three one</p>"
+    example = label(read(Page(html)), Gold("one two three"))
+    assert example.shares.tolist() == [0, pytest.approx(2 / 3)]
+
+
+@pytest.mark.parametrize(
+    ("block", "share"),
+    [
+        ("fox hunting today a b c d e f g", 0.3),  # three of ten words are as many as it takes
+        ("fox hunting a b c d e", 0),  # two of seven are fewer
+        ("fox hunting today a b c d e f g h", 0),
+    ],
+)
+def test_a_block_counts_from_three_words_of_ten(block: str, share: float) -> None:
+    html = f"<p>{block}</p><p>The quick brown one jumps.</p>"
+    example = label(read(Page(html)), Gold("Fox hunting today. The quick brown one jumps."))
+    assert example.shares.tolist() == [share, 1]
+
+
+def test_the_first_word_of_a_gold_text_tells_a_kind_too() -> None:
+    found = labels("<div>Foxes</div><p>They run.</p>", Gold("Foxes. They run.", "<h>Foxes <l>They run."))
+    assert found == [(1, Kind.HEADING), (1, Kind.LIST_ITEM)]
 
 
 def test_kinds_are_the_golds_where_it_has_them() -> None:
@@ -68,6 +98,19 @@ def test_nothing_to_align(html: str, text: str) -> None:
     example = label(read(Page(html)), Gold(text))
     assert not example.kept.any()
     assert len(example.shares) == len(example.kinds) == len(example.document)
+
+
+@pytest.mark.parametrize(
+    ("page", "gold", "expected"),
+    [
+        ("a a b", "a b", [-1, 0, 1]),  # runs of one word each: the left one moves to the right
+        ("b a b b", "a b a b", [1, 2, 3, -1]),  # the last word moves to the longer run on its left
+        ("c a a", "d c a", [1, -1, 2]),  # a run that is as long as the one on its left stays
+    ],
+)
+def test_words_move_to_the_longer_run(page: str, gold: str, expected: list[int]) -> None:
+    [found] = align._align([page.split()], gold.split())
+    assert found.tolist() == expected
 
 
 def test_closing_gaps_keeps_an_alignment_an_alignment() -> None:

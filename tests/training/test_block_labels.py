@@ -13,9 +13,9 @@ from mainmatter.datasets.labels import BlockLabel
 from mainmatter.datasets.references import make_references
 from mainmatter.methods.main import Main
 from mainmatter.metrics import Gold
-from mainmatter.records import Page
+from mainmatter.records import Kind, Page
 from mainmatter.registry import make_untrained
-from mainmatter.training.align import make_example
+from mainmatter.training.align import make_example, use_labels
 from mainmatter.training.fit import observe_pages
 from toys import LONG
 
@@ -61,6 +61,38 @@ def test_labels_are_found_again_on_a_page_that_changed_a_little() -> None:
     )
     example = make_example(gold_page(html=changed))
     assert example.kept.tolist() == [False, False, False, True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("found", "lost", "are_used"),
+    [(5, 5, True), (5, 6, False), (9, 11, False), (6, 5, True)],  # half of them may be lost
+)
+def test_labels_are_used_unless_most_are_lost(found: int, lost: int, are_used: bool) -> None:
+    there, gone = (
+        (f"paragraph {number} is here" for number in range(found)),
+        ("yonder " * n for n in range(1, lost + 1)),
+    )
+    texts = [*there, *gone]
+    labels = [BlockLabel(ref, text, True, "paragraph") for ref, text in zip(make_references(texts), texts, strict=True)]
+    document = read(Page("".join(f"<p>{text}</p>" for text in texts[:found])))
+    used = use_labels(document, labels)
+    assert (used is not None) == are_used
+    if used is not None:
+        assert used[0].tolist() == [1] * found
+
+
+def test_blocks_without_a_label_keep_what_the_page_calls_them() -> None:
+    document = read(Page("<h2>One</h2><li>two</li><pre>three</pre><p>four"))
+    texts = document.texts
+    labels = [BlockLabel(make_references(texts)[3], texts[3], True, "comment")]
+    used = use_labels(document, labels)
+    assert used is not None
+    shares, kinds, comments = used
+    assert shares.tolist() == [0, 0, 0, 1]  # as if annotators had dropped the others
+    assert kinds == [Kind.HEADING, Kind.LIST_ITEM, Kind.PARAGRAPH, Kind.PARAGRAPH]
+    assert comments.tolist()[3] == 1
+    assert np.isnan(comments[:3]).all()
+    assert make_example(GoldPage(document.page, Gold("four"), {}, tuple(labels))).shares.tolist() == [0, 0, 0, 1]
 
 
 def test_labels_win_over_the_text() -> None:
