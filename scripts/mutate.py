@@ -1,0 +1,452 @@
+"""Change one thing in the source, run the tests that belong to it, and see whether one of them fails.
+
+python scripts/mutate.py --constants-only                 # all packages of `PACKAGES`
+python scripts/mutate.py --only 'html/*' --limit 40 --seed 1
+python scripts/mutate.py --only 'training/align.py' --list
+
+A mutant that no test kills stands for a rule that could be changed without anybody noticing. Mutations, one at a time:
+
+constant    a number in a module-level UPPER_CASE assignment, or the default of a field or parameter, a little lower and
+            a little higher: by one, from 100 on and for fractions by a tenth
+literal     a number that something is compared with, likewise
+compare     < to <=, == to !=, `in` to `not in`, and so on
+boolean     `and` to `or` and back
+not         `not x` to `x`
+
+Each mutant is tested in a copy of src by the tests that belong to its module: tests/a/test_b.py for a/b.py, or what
+`TESTS` says. Tests that need the gold standards are left out. Exit status: 0 if all mutants were killed, 1 if some
+survived, 2 if the tests fail without any mutation.
+
+Why not mutmut? Version 3.8 puts the mutants of a function beside it and chooses one while the tests run. So it sees
+function bodies alone: of `_CHANCE = 0.3`, of a dataclass's `dial: float = 0.5` and of functions with a decorator, such
+as properties, it makes no mutant, and thresholds are what we want to hold. Of the rest it would make many thousands,
+each tested by all tests that reach it, here mostly tests of whole pages. What it does well, we do too: pytest and the
+libraries are imported once, and a child process is forked for each mutant, which saves some seconds each.
+"""
+
+from __future__ import annotations
+
+import ast
+import compileall
+import contextlib
+import fnmatch
+import os
+import random
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "mainmatter"
+
+# The layout, in one place: which files are mutated, by package, and which tests belong to a file where they are not
+# where the names say. The first pattern that fits counts.
+PACKAGES = {
+    "main": (
+        "methods/main.py",
+        "methods/controls.py",
+        "methods/dumps.py",
+        "methods/expected.py",
+        "methods/signals.py",
+        "methods/vectors.py",
+        "features/called.py",
+        "features/characters.py",
+        "features/context.py",
+        "features/names.py",
+        "features/outline.py",
+        "features/augment.py",
+        "learners/adam.py",
+        "learners/block_net*.py",
+    ),
+    "methods": ("methods/*.py",),
+    "html": ("html/*.py",),
+    "text": ("text/*.py",),
+    "training": ("training/align.py", "training/dice.py", "training/fit.py"),
+}
+TESTS = {
+    "methods/main.py": ("methods/test_main*.py",),
+    "methods/dumps.py": ("methods/test_main_dumps.py",),
+    "methods/site_templates.py": ("methods/test_site_counts.py", "methods/test_template.py"),
+    "methods/ncleaner.py": ("methods/test_ncleaner*.py",),
+    "methods/parameters.py": ("methods/test_trainable.py", "methods/test_ice_lm.py"),
+    "methods/contract.py": ("methods/test_controls.py",),
+    "learners/adam.py": ("learners/test_block_net_training.py",),
+    "learners/block_net.py": ("learners/test_block_net.py", "learners/test_block_net_training.py"),
+    "learners/block_net_*.py": ("learners/test_block_net_training.py",),
+    "html/authors.py": ("html/test_metadata.py",),
+    "html/dates.py": ("html/test_metadata.py",),
+    "html/declared.py": ("html/test_metadata.py",),
+    "html/headline.py": ("html/test_metadata.py",),
+    "html/items.py": ("html/test_scripted.py",),
+    "html/state.py": ("html/test_scripted.py",),
+    "html/elements.py": ("html/test_segment.py", "html/test_prune.py"),
+    "html/layout.py": ("html/test_rows.py", "html/test_segment.py"),
+    "html/parse.py": ("html/test_segment.py", "html/test_prune.py", "html/test_rows.py"),
+    "html/read.py": ("html/test_segment.py", "html/test_scripted.py"),
+    "html/segments.py": ("html/test_segment.py",),
+    "html/robots.py": ("html/test_robots.py",),
+    "training/align.py": ("training/test_align.py", "training/test_block_labels.py"),
+    "text/segment.py": ("text/test_text_segment.py",),
+    "text/words.py": ("text/test_words.py",),
+}
+
+# Mutants that no test can kill, since they do the same: the line, what becomes of it, and why that is no difference.
+SAME_BEHAVIOUR: dict[tuple[str, str], str] = {}
+
+# Imported before forking; what of it is not installed is not needed.
+_LIBRARIES = (
+    "hypothesis",
+    "hypothesis.strategies",
+    "numpy",
+    "pyarrow",
+    "rapidfuzz.distance",
+    "scipy.stats",
+    "turbohtml",
+)
+_OPERATORS: dict[type[ast.cmpop], tuple[str, str]] = {
+    ast.Lt: ("<", "<="),
+    ast.LtE: ("<=", "<"),
+    ast.Gt: (">", ">="),
+    ast.GtE: (">=", ">"),
+    ast.Eq: ("==", "!="),
+    ast.NotEq: ("!=", "=="),
+    ast.In: ("in", "not in"),
+    ast.NotIn: ("not in", "in"),
+    ast.Is: ("is", "is not"),
+    ast.IsNot: ("is not", "is"),
+}
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+_CONSTANTS = ("constant", "literal")
+_LARGE = 100  # from here on, numbers are changed by a tenth and not by one
+_LEAST_TIME = 20.0  # seconds
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one file: the bytes from `start` to `end` become `text`."""
+
+    file: str
+    line: int
+    kind: str
+    start: int
+    end: int
+    text: str
+
+    def mutate(self, source: bytes) -> bytes:
+        """The source with this change."""
+        return source[: self.start] + self.text.encode() + source[self.end :]
+
+    def lines(self, source: bytes) -> tuple[str, str]:
+        """The line that is changed, before and after."""
+        first = source.rfind(b"\n", 0, self.start) + 1
+        last = source.find(b"\n", self.end)
+        before = source[first:last].decode()
+        after = self.mutate(source)[first : last + len(self.text.encode()) - (self.end - self.start)].decode()
+        return " ".join(before.split()), " ".join(after.split())
+
+
+class _Finder(ast.NodeVisitor):
+    """All mutants of a file."""
+
+    def __init__(self, file: str, source: bytes) -> None:
+        self.mutants: list[Mutant] = []
+        self._file, self._source = file, source
+        self._starts = [0]
+        for line in source.splitlines(keepends=True):
+            self._starts.append(self._starts[-1] + len(line))
+
+    def find(self) -> list[Mutant]:
+        tree = ast.parse(self._source)
+        for statement in tree.body:
+            if isinstance(statement, ast.Assign | ast.AnnAssign) and self._is_constant(statement):
+                self._change_numbers(statement.value, "constant")
+        self.visit(tree)
+        return sorted(set(self.mutants), key=lambda mutant: (mutant.start, mutant.end, mutant.kind, mutant.text))
+
+    @staticmethod
+    def _is_constant(statement: ast.Assign | ast.AnnAssign) -> bool:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        names = [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
+        return bool(names) and all(re.fullmatch(r"_*[A-Z][A-Z0-9_]*", name) for name in names)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        for statement in node.body:
+            if isinstance(statement, ast.AnnAssign):
+                self._change_numbers(statement.value, "constant")
+        self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            self._change_numbers(default, "constant")
+        self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        sides = [node.left, *node.comparators]
+        for left, operator, right in zip(sides, node.ops, sides[1:], strict=False):
+            old, new = _OPERATORS[type(operator)]
+            start, end = self._end(left), self._start(right)
+            pattern = re.escape(old.encode()).replace(rb"\ ", rb"\s+")
+            if found := re.search(pattern, self._source[start:end]):
+                self._add(node, "compare", start + found.start(), start + found.end(), new)
+            if isinstance(operator, _ORDERS):
+                for side in (left, right):
+                    self._change_numbers(side, "literal")
+        self.generic_visit(node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        word = " or " if isinstance(node.op, ast.And) else " and "
+        parts = [f"({self._text(value)})" for value in node.values]
+        self._add(node, "boolean", self._start(node), self._end(node), f"({word.join(parts)})")
+        self.generic_visit(node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
+        if isinstance(node.op, ast.Not):
+            self._add(node, "not", self._start(node), self._end(node), f"({self._text(node.operand)})")
+        self.generic_visit(node)
+
+    def _change_numbers(self, tree: ast.expr | None, kind: str) -> None:
+        """Change the numbers of an expression: of a comparison those that are compared themselves."""
+        for node in _numbers(tree, deep=kind == "constant") if tree is not None else ():
+            for text in _other_numbers(node.value, kind):
+                self._add(node, kind, self._start(node), self._end(node), text)
+
+    def _add(self, node: ast.expr, kind: str, start: int, end: int, text: str) -> None:
+        self.mutants.append(Mutant(self._file, node.lineno, kind, start, end, text))
+
+    def _text(self, node: ast.expr) -> str:
+        return self._source[self._start(node) : self._end(node)].decode()
+
+    def _start(self, node: ast.expr) -> int:
+        return self._starts[node.lineno - 1] + node.col_offset
+
+    def _end(self, node: ast.expr) -> int:
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return self._starts[node.end_lineno - 1] + node.end_col_offset
+
+
+def _numbers(tree: ast.expr, *, deep: bool) -> Iterator[ast.Constant]:
+    """The numbers in an expression; unless deep, those that are part of a sum, a product or a minus sign alone.
+
+    Not those that count or name things: a subscript, the arguments of `range` and of regular expressions' functions.
+    """
+    if isinstance(tree, ast.Constant):
+        if isinstance(tree.value, int | float) and not isinstance(tree.value, bool):
+            yield tree
+        return
+    is_call_of = isinstance(tree, ast.Call) and getattr(tree.func, "id", getattr(tree.func, "attr", ""))
+    if isinstance(tree, ast.Subscript) or is_call_of in ("range", "enumerate", "compile"):
+        return
+    if deep or isinstance(tree, ast.BinOp | ast.UnaryOp):
+        for child in ast.iter_child_nodes(tree):
+            if isinstance(child, ast.expr | ast.keyword):
+                yield from _numbers(child.value if isinstance(child, ast.keyword) else child, deep=deep)
+
+
+def _other_numbers(value: float, kind: str) -> list[str]:
+    """What a number is changed to. Nothing is less than none: beyond zero `compare` finds out enough."""
+    if value == 0:
+        return ["1"]
+    if isinstance(value, int) and abs(value) < _LARGE:
+        others: list[float] = [value - 1, value + 1]
+    elif isinstance(value, int):
+        others = [value * 9 // 10, value * 11 // 10]
+    else:
+        others = [float(f"{value * 0.9:.6g}"), float(f"{value * 1.1:.6g}")]
+    return [f"{other!r}" if other >= 0 else f"({other!r})" for other in others if kind == "constant" or other >= 0]
+
+
+def find_mutants(file: str, source: bytes) -> list[Mutant]:
+    """All mutants of one file, in the order of their places."""
+    return _Finder(file, source).find()
+
+
+def tests_of(file: str) -> list[str]:
+    """The tests that belong to a module: its own ones, else those of its folder."""
+    tests = ROOT / "tests"
+    for pattern, paths in TESTS.items():
+        if fnmatch.fnmatch(file, pattern):
+            return [str(found) for path in paths for found in sorted(tests.glob(path))]
+    folder, name = tests / Path(file).parent, Path(file).stem
+    own = [folder / f"test_{name}.py", folder / f"test_{folder.name}_{name}.py"]
+    return [str(path) for path in own if path.exists()] or ([str(folder)] if folder.is_dir() else [])
+
+
+def package_of(file: str) -> str | None:
+    """The package that a file is counted for; None if it is not looked at."""
+    return next((name for name, paths in PACKAGES.items() if any(fnmatch.fnmatch(file, path) for path in paths)), None)
+
+
+class Laboratory:
+    """A copy of the source in which one file at a time is changed, and children that run tests on it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._copy, self._log = folder / "src", folder / "log"
+        shutil.copytree(SOURCE, self._copy / "mainmatter", ignore=shutil.ignore_patterns("__pycache__"))
+        compileall.compile_dir(self._copy, quiet=1)
+        self._limits: dict[tuple[str, ...], float] = {}
+
+    def check(self, tests: list[str]) -> bool:
+        """Whether tests pass without any mutation; how long they take gives mutants their time."""
+        if tuple(tests) not in self._limits:
+            start = time.monotonic()
+            if self._run(tests, 600) != "survived":
+                click.echo(self._log.read_text(), err=True)
+                return False
+            self._limits[tuple(tests)] = max(_LEAST_TIME, 4 * (time.monotonic() - start))
+        return True
+
+    def try_mutant(self, mutant: Mutant, tests: list[str]) -> str:
+        """Test one mutant: "killed", "survived" or "timeout"."""
+        path = self._copy / "mainmatter" / mutant.file
+        source, times = path.read_bytes(), path.stat()
+        path.write_bytes(mutant.mutate(source))
+        # Another time than that of the compiled file, which is not written anew: so the change is seen, and gone again.
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns + 10**10))
+        try:
+            return self._run(tests, self._limits[tuple(tests)])
+        finally:
+            path.write_bytes(source)
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def _run(self, tests: list[str], seconds: float) -> str:
+        child = os.fork()
+        if child == 0:
+            self._test_in_child(tests)
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                return "survived" if os.waitstatus_to_exitcode(status) == 0 else "killed"
+            time.sleep(0.02)
+        os.killpg(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        return "timeout"
+
+    def _test_in_child(self, tests: list[str]) -> None:
+        """Run tests on the copy, and end."""
+        status = 3
+        with contextlib.suppress(BaseException):
+            os.setsid()
+            os.chdir(ROOT)
+            log = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            for stream in (1, 2):
+                os.dup2(log, stream)
+            sys.dont_write_bytecode = True
+            sys.path.insert(0, str(self._copy))
+            os.environ["PYTHONPATH"] = str(self._copy)
+            import pytest  # noqa: PLC0415
+
+            # Libraries that were imported before have no rewritten assertions, and need none.
+            options = (
+                "-x",
+                "-q",
+                "--no-header",
+                "-p",
+                "no:cacheprovider",
+                "-W",
+                "ignore::pytest.PytestAssertRewriteWarning",
+            )
+            status = pytest.main([*options, "-m", "not data", *tests])
+            sys.stdout.flush()
+        os._exit(int(status))
+
+
+@click.command()
+@click.option("--only", multiple=True, help="Files below src/mainmatter, as patterns such as 'html/*'.")
+@click.option("--constants-only", is_flag=True, help="Only numbers: named ones, and those that are compared with.")
+@click.option("--limit", type=click.IntRange(1), help="So many mutants at most, drawn at random.")
+@click.option("--seed", default=0, show_default=True, help="Of what is drawn.")
+@click.option("--list", "list_only", is_flag=True, help="Say what would be tested, and stop.")
+@click.option("--verbose", is_flag=True, help="Tell of killed mutants, too.")
+def main(
+    only: tuple[str, ...], constants_only: bool, limit: int | None, seed: int, list_only: bool, verbose: bool
+) -> None:
+    """Mutate the source, one change at a time, and tell which changes no test notices."""
+    mutants = choose(only, constants_only, limit, seed)
+    if list_only:
+        for mutant in mutants:
+            click.echo(_told(mutant))
+        click.echo(f"{len(mutants)} mutants")
+        return
+    counts = _try_all(mutants, verbose)
+    click.echo(summary(counts))
+    sys.exit(any(outcome == "survived" and count for (_, outcome), count in counts.items()))
+
+
+def choose(only: tuple[str, ...], constants_only: bool, limit: int | None, seed: int) -> list[Mutant]:
+    """The mutants to test, less those that are known to change nothing."""
+    mutants: list[Mutant] = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        file = path.relative_to(SOURCE).as_posix()
+        if package_of(file) is None or (only and not any(fnmatch.fnmatch(file, pattern) for pattern in only)):
+            continue
+        source = path.read_bytes()
+        mutants += [
+            mutant
+            for mutant in find_mutants(file, source)
+            if (mutant.kind in _CONSTANTS or not constants_only) and mutant.lines(source) not in SAME_BEHAVIOUR
+        ]
+    if limit is None or limit >= len(mutants):
+        return mutants
+    chosen = sorted(random.Random(seed).sample(range(len(mutants)), limit))  # noqa: S311 - nothing is secret here
+    return [mutants[number] for number in chosen]
+
+
+def summary(counts: Counter[tuple[str, str]]) -> str:
+    """A table of outcomes by package, in Markdown."""
+    rows = ["| package | mutants | killed | of them by time | survived |", "| --- | ---: | ---: | ---: | ---: |"]
+    for name in [*PACKAGES, "all"]:
+        of = {
+            outcome: sum(
+                count for (package, told), count in counts.items() if told == outcome and name in (package, "all")
+            )
+            for outcome in ("killed", "timeout", "survived")
+        }
+        killed = of["killed"] + of["timeout"]
+        if killed + of["survived"]:
+            rows.append(f"| {name} | {killed + of['survived']} | {killed} | {of['timeout']} | {of['survived']} |")
+    return "\n".join(rows)
+
+
+def _try_all(mutants: list[Mutant], verbose: bool) -> Counter[tuple[str, str]]:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads do not survive a fork
+    import pytest  # noqa: F401, PLC0415 - for the children
+
+    for name in _LIBRARIES:
+        with contextlib.suppress(ImportError):
+            __import__(name)
+    counts: Counter[tuple[str, str]] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        laboratory = Laboratory(Path(folder))
+        for mutant in mutants:
+            tests = tests_of(mutant.file)
+            if tests and not laboratory.check(tests):
+                click.echo(f"{' '.join(tests)}: fail without any mutation", err=True)
+                sys.exit(2)
+            outcome = laboratory.try_mutant(mutant, tests) if tests else "survived"
+            counts[str(package_of(mutant.file)), outcome] += 1
+            if verbose or outcome == "survived":
+                click.echo(f"{outcome}: {_told(mutant)}")
+    return counts
+
+
+def _told(mutant: Mutant) -> str:
+    before, after = mutant.lines((SOURCE / mutant.file).read_bytes())
+    return f"{mutant.file}:{mutant.line} ({mutant.kind})\n    - {before}\n    + {after}"
+
+
+if __name__ == "__main__":
+    main()
