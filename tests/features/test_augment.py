@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -281,3 +281,105 @@ def test_figures_of_the_page_change_for_all_blocks_alike(monkeypatch: pytest.Mon
         factors.append(float(found[0] / before[0]))
     assert np.mean(factors) == pytest.approx(1, abs=0.06)
     assert np.std(factors) == pytest.approx(0.1, abs=0.04)
+
+
+class Fixed:
+    """Chance that always says the same: one number for each question, one for each of many things, first or last."""
+
+    def __init__(self, one: float, each: float = 1.0, *, last: bool = False) -> None:
+        self._one, self._each, self._last = one, each, last
+
+    def random(self, size: int | None = None) -> Any:
+        return self._one if size is None else np.full(size, self._each)
+
+    def normal(self, mean: float, spread: float, size: int | None = None) -> Any:
+        return mean if size is None else np.full(size, mean + spread)
+
+    def integers(self, low: int, high: int | None = None) -> int:
+        first, end = (0, low) if high is None else (low, high)
+        return end - 1 if self._last else first
+
+
+def changes_made(found: Example, host: Example) -> set[str]:
+    """What was changed on a page that has all that can be changed."""
+    rows, before = found.rows, host.rows.dense
+    changes = {
+        "_NO_NAMES": not rows.dense[:, len(COLUMNS) :].any(),
+        "_NO_SEMANTIC_TAGS": not rows.dense[:, AT["in_nav"]].any(),
+        "_NO_CAPITALS": not rows.dense[:, AT["capitals"]].any(),
+        "_OTHER_SCRIPT": rows.dense[-1, AT["chars"]] < before[-1, AT["chars"]],
+        "_OTHER_PAGE": rows.dense[-1, AT["page_blocks"]] != before[-1, AT["page_blocks"]],
+        "_MORE_CHROME": len(found.shares) > len(host.shares),
+    }
+    return {name for name, is_made in changes.items() if is_made}
+
+
+@pytest.mark.parametrize(
+    ("change", "share"),
+    [
+        ("_NO_NAMES", 0.5),
+        ("_NO_SEMANTIC_TAGS", 0.4),
+        ("_NO_CAPITALS", 0.3),
+        ("_OTHER_SCRIPT", 0.2),
+        ("_OTHER_PAGE", 0.3),
+        ("_MORE_CHROME", 0.35),
+    ],
+)
+def test_how_often_each_change_is_made(change: str, share: float) -> None:
+    host = PAGES[0]
+    for chance, is_made in ((share - 0.005, True), (share, False)):
+        found = Augmenter([PAGES[4]])(host, cast("np.random.Generator", Fixed(chance)))
+        assert (change in changes_made(found, host)) == is_made
+
+
+def test_a_tenth_of_the_names_is_forgotten() -> None:
+    for chance, is_left in ((0.0995, False), (0.1, True)):
+        found = Augmenter(PAGES)(PAGES[0], cast("np.random.Generator", Fixed(1.0, chance)))
+        assert (found.rows.tokens >= FIRST_STEM).any() == is_left
+
+
+def with_shares(example: Example, *shares: float) -> Example:
+    """A page of so many blocks, each the same as its first one."""
+    rows = example.rows
+    first = np.zeros(len(shares), np.intp)
+    return replace(
+        example,
+        rows=replace(rows, dense=rows.dense[first], containers=rows.containers[first]),
+        shares=np.array(shares, np.float32),
+        words=example.words[first],
+        comment=example.comment[first],
+    )
+
+
+def guests(host: Example, donor: Example, chance: float = 0.0, *, last: bool = False) -> list[int]:
+    """Where blocks of another page stand on a page, once they were put there."""
+    rng = cast("np.random.Generator", Fixed(chance, last=last))
+    found = Augmenter([marked(donor, GUEST_MARK)])(marked(host, HOST_MARK), rng)
+    return np.flatnonzero(found.rows.dense[:, MARK] >= GUEST_MARK).tolist()
+
+
+def test_at_most_sixty_blocks_of_another_page() -> None:
+    for blocks, are_taken in ((59, 59), (60, 60), (61, 60), (100, 60)):
+        assert len(guests(PAGES[0], with_shares(PAGES[4], *[0.0] * blocks), last=True)) == are_taken
+
+
+def test_what_is_surely_boilerplate() -> None:
+    assert len(guests(PAGES[0], with_shares(PAGES[4], 1, 0.1, 1))) == 0
+    assert len(guests(PAGES[0], with_shares(PAGES[4], 1, 0.099, 1))) == 1
+    # On the other page it is what guests may stand before.
+    donor = with_shares(PAGES[4], 0.0)
+    assert guests(with_shares(PAGES[0], 0.099, 0.1, 1), donor, last=True) == [1]
+    assert guests(with_shares(PAGES[0], 0.1, 0.1, 1), donor, last=True) == [0]
+
+
+def test_guests_stand_before_as_often_as_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(augment, "_MORE_CHROME", 1.0)
+    host, donor = with_shares(PAGES[0], 1, 1), with_shares(PAGES[4], 0.0)
+    assert guests(host, donor, 0.495) == [0]
+    assert guests(host, donor, 0.5) == [2]
+
+
+def test_a_stretch_of_another_page_is_of_neighbours() -> None:
+    donor = with_shares(PAGES[4], 0, 0, 1, 0, 1, 0, 0, 0)
+    assert len(guests(PAGES[0], donor)) == 1
+    assert len(guests(PAGES[0], donor, last=True)) == 3

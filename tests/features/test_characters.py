@@ -48,6 +48,27 @@ def test_classes(text: str, expected: dict[int, int]) -> None:
     assert count(text).counts[:, 0].tolist() == [expected.get(number, 0) for number in range(COUNTED)]
 
 
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        (0x3040, 0x30FF),  # Hiragana and Katakana
+        (0x3400, 0x4DBF),  # Chinese characters, extension A
+        (0x4E00, 0x9FFF),  # Chinese characters
+        (0xAC00, 0xD7AF),  # Hangul
+        (0xF900, 0xFAFF),  # Chinese characters, for compatibility
+    ],
+)
+def test_where_wide_scripts_begin_and_end(first: int, last: int) -> None:
+    found = count(*map(chr, (first - 1, first, last, last + 1)))
+    assert found.counts[WIDE].tolist() == [0, 1, 1, 0]
+
+
+def test_where_the_table_ends() -> None:
+    # Marks of the Aegean are the first beyond, and taken for letters; a mark of full width stands in the last row.
+    assert count("\U00010100").counts[[LETTER, MARK], 0].tolist() == [1, 0]
+    assert count("\uffe0").counts[[LETTER, MARK], 0].tolist() == [0, 1]
+
+
 def test_first_and_last() -> None:
     found = count("Ab.", "1, 2", "x\U0001f600", "\u200b")
     assert found.first.tolist() == [CAPITAL, DIGIT, LETTER, OTHER]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mainmatter
-from mainmatter.features.context import COLUMNS, LETTERS_OF_A_WIDE_ONE, LEVELS, describe_blocks
+from mainmatter.features.context import COLUMNS, LEVELS, describe_blocks
 from mainmatter.records import Page
 
 
@@ -52,7 +52,7 @@ def test_how_a_text_begins_and_ends() -> None:
 def test_a_chinese_character_says_more() -> None:
     document = mainmatter.read(Page("<p>日本語a"))
     arrays = describe_blocks(document)
-    assert arrays.sizes.tolist() == [3 * LETTERS_OF_A_WIDE_ONE + 1]
+    assert arrays.sizes.tolist() == [3 * 2.5 + 1]  # as much as two and a half letters
     assert arrays.dense[0, COLUMNS.index("chars")] == pytest.approx(log1p(arrays.sizes[0]))
 
 
@@ -71,6 +71,14 @@ def test_looks() -> None:
     assert values(rows, "control") == [0, 0, 0, 1, 0, 0]
     assert rows[0]["page_controls"] == pytest.approx(1 / 6)
     assert rows[0]["page_headings"] == pytest.approx(2 / 6)
+
+
+def test_levels_of_headings() -> None:
+    rows = describe("".join(f"<h{level}>a</h{level}>" for level in range(1, 7)) + "<h6><button>b</button></h6><p>c")
+    for level in (1, 2, 3):
+        assert values(rows, f"h{level}") == [float(number == level) for number in range(1, 7)] + [0, 0]
+    assert values(rows, "kind_heading") == [1] * 7 + [0]
+    assert values(rows, "control") == [0] * 6 + [1, 0]
 
 
 def test_places() -> None:
@@ -127,6 +135,38 @@ def test_anchors() -> None:
     assert (rows[3]["top_1"], rows[0]["top_1"]) == (1, 0)
     assert rows[0]["page_has_title"] == 1
     assert rows[0]["page_top_blocks"] == pytest.approx(log1p(2))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_text"),
+    [
+        ("x" * 25, False),
+        ("x" * 26, True),  # more than 25 characters that are no links
+        (f"<a href=y>{'x' * 10}</a>{'x' * 25}", False),
+        (f"<a href=y>{'x' * 10}</a>{'x' * 26}", True),
+        (f"<a href=y>{'x' * 50}</a>{'x' * 50}", False),
+        (f"<a href=y>{'x' * 49}</a>{'x' * 51}", True),  # and less than half of it is a link
+    ],
+)
+def test_what_counts_as_running_text(text: str, is_text: bool) -> None:
+    # Without any running text, the whole page is the top container.
+    rows = describe(f"<div><p>{text}</p><p>y</p></div><p>z</p>")
+    assert values(rows, "in_top") == [1, 1, 0 if is_text else 1]
+
+
+@pytest.mark.parametrize(("text", "share"), [("ab", 0), ("abc", 3 / 10)])
+def test_what_is_short_stands_in_a_title_by_chance(text: str, share: float) -> None:
+    assert values(describe(f"<title>abcdefghij</title><p>{text}</p>"), "in_title") == near(share)
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "has_title"),
+    [("abc", "abc" + "x" * 13, False), ("abc", "abc" + "x" * 12, False), ("abcd", "abcd" + "x" * 15, True)],
+)
+def test_a_headline_is_more_than_a_fifth_of_the_title(text: str, title: str, has_title: bool) -> None:
+    rows = describe(f"<title>{title}</title><h1>{text}</h1><p>z")
+    assert values(rows, "page_has_title") == [has_title, has_title]
+    assert values(rows, "title_side") == near(0, tanh(0.1) if has_title else 0)
 
 
 def test_a_page_without_a_headline() -> None:

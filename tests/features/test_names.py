@@ -74,3 +74,9 @@ def test_numbers() -> None:
     assert {TAGS[number - 1] for number in SEMANTIC_TAGS} >= {"nav", "article", "main"}
     assert len(TAGS) + 1 == FIRST_STEM
     assert FIRST_STEM + len(STEMS) == COUNT
+
+
+def test_a_name_is_read_up_to_300_characters() -> None:
+    number = FIRST_STEM + STEMS.index("menu")
+    assert stems_of("x" * 296 + "menu" + "x" * 100) == (number,)
+    assert stems_of("x" * 297 + "menu") == ()

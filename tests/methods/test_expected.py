@@ -87,6 +87,18 @@ def test_the_ends_of_the_dial() -> None:
     assert kept(chances, sizes, dial=1) == [True] * 4
 
 
+def test_at_the_end_of_the_dial_hardly_any_chance_is_too_small() -> None:
+    # Beta is a million at most: kept is what is likelier than one in a million millions.
+    assert kept([1.0, 1.1e-12], [1, 1], dial=1 - 1e-10) == [True, True]
+    assert kept([1.0, 0.9e-12], [1, 1], dial=1 - 1e-10) == [True, False]
+
+
+def test_recall_counts_like_precision_unless_told_otherwise() -> None:
+    # Of a sure block and one of the same size, the second is kept where p² + 2 p > 1.
+    for chance, is_kept in ((0.41, False), (0.42, True)):
+        assert best_choice(np.array([1.0, chance]), np.ones(2)).kept.tolist() == [True, is_kept]
+
+
 def test_blocks_that_are_equally_likely_stay_together() -> None:
     for dial in DIALS:
         assert kept([0.25, 0.75, 0.75, 0.25], [2, 4, 8, 16], dial) in ([False, True, True, False], [True] * 4)

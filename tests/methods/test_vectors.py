@@ -92,6 +92,18 @@ def test_a_full_one_starts_afresh_and_stays_right() -> None:
     assert maker.made == {1: 2, 2: 2, 3: 1, 4: 1}
 
 
+def test_how_many_names_are_remembered() -> None:
+    maker = Maker()
+    cache = VectorCache(meaning_of, maker, lambda meanings: np.zeros(len(meanings), np.int64))
+    cache.of(names(*range(19_999)))
+    cache.of(names(19_999))  # the last one that there is room for
+    cache.of(names(0))
+    assert maker.made[0] == 1
+    cache.of(names(20_000))
+    cache.of(names(0))
+    assert maker.made[0] == 2
+
+
 def test_more_at_once_than_it_may_hold() -> None:
     cache = VectorCache(meaning_of, Maker(), bits_of, most=3)
     for asked in (names(*range(10)), names(11), names(10, 9, 8, 7, 6), names(1, 1)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -33,6 +34,30 @@ def test_the_most_similar_subtree_is_clean() -> None:
     assert labels(page, "one two", similar_enough=0.81) == "..."
     assert labels(page, "seven eight") == "..."
     assert labels(page) == "..."
+
+
+@pytest.mark.parametrize(
+    ("words", "is_clean"),
+    [(5, True), (6, False)],  # 2 * 2 / (3 + 5) is one half; 2 * 2 / (3 + 6) is less
+)
+def test_half_of_the_words_are_like_enough(words: int, is_clean: bool) -> None:
+    page = f"<p>one two {' '.join('abcdef'[: words - 2])}<p>menu"
+    document = mainmatter.read(Page(page))
+    gold = Gold(text="one two three")
+    assert align_dice(document, gold).tolist() == [is_clean, 0]
+    assert match_paragraphs(document, gold).rate == is_clean
+    assert label(document, gold, "dice").shares.tolist() == [is_clean, 0]
+
+
+def test_the_whole_page_may_be_the_subtree() -> None:
+    document = mainmatter.read(Page("<p>one two</p><p>three four</p>"))
+    matches = match_paragraphs(document, Gold(text="one two three four"))
+    nodes = matches.nodes
+    # The document itself is node 0, and stands for all that is on the page.
+    whole = np.array([0])
+    assert (nodes.first[0], nodes.end[0]) == (0, 2)
+    assert spread(nodes, whole).tolist() == [True, True]
+    assert replace(matches, found=whole).rate == 1
 
 
 def test_down_the_tree() -> None:

@@ -139,6 +139,13 @@ def test_cross_validation_judges_each_page_once(pages: list[GoldPage], monkeypat
     assert lines == [f"fold {n} of 4: bag f1 1.000" for n in (1, 2, 3, 4)]
 
 
+def test_cross_validation_has_ten_folds_unless_there_are_fewer_sites(pages: list[GoldPage]) -> None:
+    for some, folds in ((pages, 10), (pages[:3], 3)):
+        lines: list[str] = []
+        cross_validate("cutoff", observe_pages(Cutoff(), some), ["bag"], report=lines.append)
+        assert [line.partition(":")[0] for line in lines] == [f"fold {n + 1} of {folds}" for n in range(folds)]
+
+
 def test_training_tells_how_it_goes(pages: list[GoldPage]) -> None:
     lines: list[str] = []
     training = Training("cutoff:margin=1", {"mine": pages}, {"other": pages[:3]}, licence="CC0")
