@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 DATA ?= ../shared/data
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test chromium test-integrations check bench quality models results docs clean
+.PHONY: demo test chromium test-integrations check check-scripts bench quality models results docs clean
 
 demo: $(VENV)/installed
 	@$(BIN)/python examples/demo.py
@@ -29,11 +29,23 @@ test-integrations: $(VENV)-dolma/installed $(VENV)-nemo/installed
 	$(VENV)-nemo/bin/python -m pytest -q tests/integrations/test_nemo_curator.py
 
 # Formatting, lint, types, documentation.
-check: $(VENV)/installed-dev
+check: $(VENV)/installed-dev check-scripts
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir $(VENV)/site 2>$(VENV)/docs.log || (cat $(VENV)/docs.log; false)
+
+# Types of the workbench's scripts (tsconfig.json), by npm's TypeScript, which is kept in the environment.
+TYPESCRIPT := 7.0.2
+TSC := $(VENV)/typescript-$(TYPESCRIPT)/node_modules/.bin/tsc
+check-scripts: | $(BIN)/python
+	@unchecked() { echo "The workbench's scripts were not type-checked: $$1"; exit 0; }; \
+	command -v node >/dev/null && command -v npm >/dev/null || unchecked "node and npm are not here"; \
+	$(TSC) --version >/dev/null 2>&1 || { npm install --prefix $(VENV)/typescript-$(TYPESCRIPT) --no-save --no-package-lock \
+		--ignore-scripts --no-audit --no-fund --prefer-offline --fetch-retries 1 --fetch-retry-mintimeout 1000 typescript@$(TYPESCRIPT) && \
+		$(TSC) --version; } >$(VENV)/typescript.log 2>&1 || \
+		unchecked "npm did not install typescript $(TYPESCRIPT): $$(grep -m 1 -i err $(VENV)/typescript.log)"; \
+	echo $(TSC) --project tsconfig.json; $(TSC) --project tsconfig.json
 
 # Speed, memory and accuracy beside the peers; DATA is the folder of gold standards, BENCH gets tables and plots.
 BENCH ?= $(VENV)/bench

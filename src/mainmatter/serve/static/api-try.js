@@ -11,13 +11,12 @@ let forms = 0;
 /**
  * A form for one call.
  *
- * @param {Json} document_ the description of the API
  * @param {string} verb
  * @param {string} path with {names} for its parts that vary
  * @param {Json} operation
  * @returns {HTMLFormElement}
  */
-export function makeTry(document_, verb, path, operation) {
+export function makeTry(verb, path, operation) {
   forms += 1;
   const prefix = `try-${forms}`;
   const parts = [...path.matchAll(/\{(\w+)\}/g)].map((match) => field(`${prefix}-${match[1]}`, match[1]));

@@ -124,7 +124,7 @@ function callBody(document_, verb, path, operation) {
     ...inputs(document_, operation), ...outputs(document_, operation),
     element("div", { class: "row" }, element("code", { class: "source grow" }, command),
       element("button", { type: "button", on: { click: () => copy(command, "command") } }, "Copy")),
-    makeTry(document_, verb, path, operation));
+    makeTry(verb, path, operation));
 }
 
 /** The calls by what they are about. @param {Json} document_ @returns {Map<string, [string, string, Json][]>} */

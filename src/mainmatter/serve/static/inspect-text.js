@@ -128,8 +128,8 @@ function cut(pieces) {
     const group = piece.block < 0 ? 0 : Math.floor(piece.block / CHUNK);
     // A part without pieces keeps its place, so that those after it stay where they are.
     const last = parts.at(-1);
-    const isOn = last?.key.startsWith(`${section}:`) && last.group <= group;
-    for (let next = isOn ? last.group + 1 : 0; next <= group; next++) {
+    const start = last?.key.startsWith(`${section}:`) && last.group <= group ? last.group + 1 : 0;
+    for (let next = start; next <= group; next++) {
       parts.push({ key: `${section}:${next}`, group: next, pieces: [], lead: "", text: "" });
     }
     parts[parts.length - 1].pieces.push(piece);
