@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -26,10 +27,10 @@ def document(lengths: list[int], positions: list[int]) -> Document:
     return Document(Page(""), columns, None, TextSource(Page("")))
 
 
-def kept(lengths: list[int], positions: list[int] | None = None, c1: float = 0.333, c2: int = 4) -> str:
+def kept(lengths: list[int], positions: list[int] | None = None, **parameters: Any) -> str:
     if positions is None:
         positions = list(range(len(lengths)))
-    decided = Density(c1=c1, c2=c2).extract(document(lengths, positions)).kept
+    decided = Density(**parameters).extract(document(lengths, positions)).kept
     return "".join("x" if keep else "." for keep in decided)
 
 
@@ -110,7 +111,7 @@ def test_it_agrees_with_the_paper_word_by_word() -> None:
         lengths = [rng.randint(1, 60) for _ in range(count)]
         positions = sorted(rng.sample(range(count * 4), count))
         c1, c2 = rng.choice([0.0, 0.2, 0.333, 0.6, 0.9]), rng.randint(1, 9)
-        assert kept(lengths, positions, c1, c2) == region_of_the_paper(lengths, positions, c1, c2)
+        assert kept(lengths, positions, c1=c1, c2=c2) == region_of_the_paper(lengths, positions, c1, c2)
 
 
 def test_a_page() -> None:

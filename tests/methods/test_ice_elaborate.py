@@ -145,3 +145,23 @@ def test_a_page() -> None:
     assert mainmatter.clean(html, method="ice-elaborate").cleaneval() == (
         f"<h> The flood\n<p> {RUNNING}\n<l> Boats\n<l> Sand bags"
     )
+
+
+def flat(words: int, *others: str) -> str:
+    """So many words without a meaning, the last of them others."""
+    return " ".join([*["alpha"] * (words - len(others)), *others])
+
+
+def test_what_running_text_reaches() -> None:
+    # One conjunction in 48 words is half of what running text has, and one mark in 16 is so too.
+    assert scores([(P, flat(48, "and"))]) == [pytest.approx(0.25)]
+    assert scores([(P, flat(16, "rho."))]) == [pytest.approx(0.25)]
+
+
+def test_both_thresholds_are_one_half() -> None:
+    # 24 / 48 + 8 * 3 / 48 halves are one half, which is not enough; with a word less it is more.
+    assert decide([(P, flat(48, "a,", "b,", "c.", "and"))]) == "."
+    assert decide([(P, flat(47, "a,", "b,", "c.", "and"))]) == "p"
+    # A heading of 15 words has nothing but its tag, one of 14 a little more.
+    assert decide([(H, flat(15))]) == "."
+    assert decide([(H, flat(14))]) == "h"

@@ -148,3 +148,8 @@ def test_a_page() -> None:
     html = f"<ul><li>Home<li>News</ul><h1>The title</h1><p>{LONG}</p><div>Share</div><p>{LONG}</p><p>Imprint</p>"
     found = mainmatter.clean(html, method="ice-heuristic")
     assert found.cleaneval() == f"<h> The title\n<p> {LONG}\n<h> Share\n<p> {LONG}"
+
+
+def test_a_line_without_spaces_is_a_paragraph_by_its_width() -> None:
+    assert labels(["\u6f22" * 20]) == "."  # ten words of two characters
+    assert labels(["\u6f22" * 22]) == "p"

@@ -145,22 +145,28 @@ def test_how_many_blocks_a_page_may_have(monkeypatch: pytest.MonkeyPatch) -> Non
 class Scores:
     """NCleaner, which finds what it was told to."""
 
-    def __init__(self, *scores: float) -> None:
+    def __init__(self, *scores: float, all_kept: bool) -> None:
         self._scores = np.array(scores)
+        self._kept = self._scores > 0 if all_kept else np.zeros(len(scores), np.bool_)
 
     def extract(self, document: Document) -> Extraction:
         found = get_method("ice-baseline").extract(document)
-        return Extraction(document, "ncleaner", self._scores, self._scores > 0, found.kinds, found.reasons)
+        return Extraction(document, "ncleaner", self._scores, self._kept, found.kinds, found.reasons)
 
 
-def extract_dump(monkeypatch: pytest.MonkeyPatch, *scores: float) -> Extraction:
-    monkeypatch.setattr(dumps, "_ncleaner", lambda: Scores(*scores))
+def extract_dump(monkeypatch: pytest.MonkeyPatch, *scores: float, all_kept: bool = True) -> Extraction:
+    monkeypatch.setattr(dumps, "_ncleaner", lambda: Scores(*scores, all_kept=all_kept))
     return trained().extract(read(Page("one two three\n\ntwo one three", format="text")))
 
 
 def test_odds_of_letters_are_ten_times_too_sure(monkeypatch: pytest.MonkeyPatch) -> None:
     found = extract_dump(monkeypatch, 10 * log(3), -10 * log(4))
     assert found.scores.tolist() == pytest.approx([0.75, 0.2])
+
+
+def test_what_is_dropped_though_its_letters_speak_for_it_has_no_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = extract_dump(monkeypatch, 0.1, -0.1, all_kept=False)  # as navigation bars are
+    assert found.scores.tolist() == [0, pytest.approx(0.4975, abs=1e-4)]
 
 
 def test_how_likely_a_block_of_a_dump_must_be(monkeypatch: pytest.MonkeyPatch) -> None:

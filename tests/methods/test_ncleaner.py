@@ -354,3 +354,51 @@ def test_it_travels_without_its_tables() -> None:
     assert len(sent) < 1_000_000
     document = EXAMPLES[0].document
     assert pickle.loads(sent).extract(document).scores.tolist() == method.extract(document).scores.tolist()
+
+
+@pytest.mark.parametrize(("length", "expected"), [(160, True), (161, False)])
+def test_fields_between_bars_have_forty_characters_on_average(length: int, expected: bool) -> None:
+    assert has_bars("a | b | c | ".ljust(length, "x"), Kind.PARAGRAPH) is expected
+
+
+@pytest.mark.parametrize("slope", [0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.22, 0.26, 0.3])
+def test_the_least_slope_that_is_enough_is_chosen(slope: float) -> None:
+    # Main matter of 80 characters, 40 more than need none, has odds against it that this slope just makes up for.
+    pages = [page(["x" * 80, "x" * 40], [1, 0])]
+    (constant, per_character), f1 = choose_threshold([np.array([0.01 - 40 * slope, -1.0])], pages)
+    assert [constant, per_character] == pytest.approx([40 * slope, -slope])
+    assert f1 == 1
+
+
+def test_ten_pages_are_enough_to_learn_a_threshold() -> None:
+    for pages, is_learned in ((9, False), (10, True)):
+        lines: list[str] = []
+        Ncleaner().learn(observations()[:pages], lines.append)
+        assert [line.startswith(f"{pages} pages: threshold") for line in lines] == [True] * is_learned
+
+
+def test_the_threshold_is_learned_in_five_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    weighed: list[int] = []
+    weigh = Ncleaner._weigh
+
+    def watch(method: Ncleaner, counted: Any) -> Any:
+        weighed.append(len(counted))
+        return weigh(method, counted)
+
+    monkeypatch.setattr(Ncleaner, "_weigh", watch)
+    Ncleaner().learn(observations())
+    assert weighed == [5, 4, 4, 4, 4, 4]  # all of them, and without one of five
+
+
+def test_what_is_about_as_good_as_the_best_stays_with_it() -> None:
+    method = Ncleaner(threshold=0.0).learn(observations())
+    vars(method)["log_odds"] = lambda texts: np.array([-5.0, -6.95, -7.05, -30.0])
+    assert method.extract(read(Page("<p>a<p>b<p>c<p>d"))).kept.tolist() == [True, True, False, False]
+
+
+def test_how_large_parameters_and_thresholds_may_be() -> None:
+    assert Ncleaner(n=8).n == 8
+    assert (Ncleaner(q=0.001).q, Ncleaner(q=0.999).q) == (0.001, 0.999)
+    arrays = {f"{name}_{what}": np.array([1, 2]) for name in ("clean", "dirty") for what in ("codes", "counts")}
+    with pytest.raises(ValueError, match="the threshold is not within 1e"):
+        Ncleaner().restore({"alphabet": "ab", "threshold": [0.0, 1.01e6]}, arrays)

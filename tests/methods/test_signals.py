@@ -138,6 +138,11 @@ def test_what_says_little_is_not_told() -> None:
     assert reasons(linear_main(kind_paragraph=-0.31), "<p>words") == [f"{chance(-0.31)}; against tags -0.3"]
 
 
+def test_what_says_a_little_more_is_told_with_its_side() -> None:
+    found = reasons(linear_main(kind_paragraph=0.5, in_title=-0.4), "<title>words</title><p>words")
+    assert found == [f"{chance(0.1)}; for tags +0.5; against title -0.4"]
+
+
 def test_reasons_are_a_sequence() -> None:
     found = mainmatter.clean(article(3).page, method=trained())
     sentences = list(found.reasons)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from random import Random
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from mainmatter.clean import read
 from mainmatter.errors import InputError, ModelError
 from mainmatter.features.chunks import find_chunks
 from mainmatter.methods.site_counts import SAMPLE, SiteCounts
-from mainmatter.methods.site_templates import SiteTemplates
+from mainmatter.methods.site_templates import SiteTemplates, Summary
 from mainmatter.models.store import Model, save
 from mainmatter.records import Page
 from site_pages import MENU, site, site_page, text_of
@@ -236,3 +237,43 @@ def test_damaged_templates(tmp_path: Path) -> None:
     save(Model("density", 1, {}, facts, arrays), tmp_path / "model")
     with pytest.raises(ModelError, match="a model of density"):
         SiteTemplates.load(tmp_path / "model")
+
+
+def test_of_each_site_two_hundred_pages_are_counted() -> None:
+    assert len(count(site(199))) == 199
+    assert len(count(site(201))) == 200
+
+
+def test_of_all_sites_a_million_pages_are_counted() -> None:
+    counts = SiteCounts()
+    counts._count = (1 << 20) - 1  # as if all the others had been counted
+    counts.add(read(site_page(1)))
+    assert counts._sample == 200
+    counts.add(read(site_page(2)))
+    assert counts._sample == 100
+
+
+def test_a_chunk_of_two_pages_is_one_of_several() -> None:
+    assert counts_on(count(site(2)).templates(), site_page(0)) == [2, 1, 2]
+
+
+def test_copies_are_told_by_what_at_most_the_square_root_of_all_pages_has() -> None:
+    # Three copies of a text, with adverts that a third of the pages have each: 9 is not more than 16 pages.
+    adverts = [f"<aside>Advert {number}</aside>" for number in range(3)]
+    pages = [site_page(number, extra=adverts[number % 3]) for number in range(13)]
+    copies = [
+        Page(site_page(50, extra=advert).html, f"https://harbour.example/copy/{advert[-9]}", advert)
+        for advert in adverts
+    ]
+    assert counts_on(count([*pages, *copies]).templates(), pages[0])[0] == 14
+
+
+def test_what_was_written_before_is_read_today() -> None:
+    # Both formats are open, and made of these numbers: a version that has others must have another name or number.
+    data = count([site_page(1)]).to_bytes()
+    magic, digest, rest = data[:25], data[25:41], data[41:]
+    assert magic == b"mainmatter site counts 2\n"
+    assert digest == hashlib.blake2b(rest, digest_size=16).digest()
+    assert rest.startswith(b'{"most_pages": 1048576, "pages": 1, "reduced": 200, "sample": 200, "sites": 1, "unit": ')
+    summary = Summary(7, [(3, np.array([5, 6], np.uint64), np.array([2, 3], np.intp))])
+    assert SiteTemplates.of("container", [summary]).keys.tolist() == [9636871837269910655, 16682901113285979678]

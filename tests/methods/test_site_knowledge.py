@@ -112,3 +112,33 @@ def test_counts_that_were_changed_are_read_anew(counts: str) -> None:
 def test_no_counts(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="not a model"):
         get_method("main", site_templates=str(tmp_path))
+
+
+def test_how_much_less_likely_a_chunk_is_that_all_pages_have() -> None:
+    known = SiteKnowledge(np.array([1.0, 0.5]), np.full(2, 9), 9)
+    expected = [1 / (1 + np.exp(4.8)), 1 / (1 + np.exp(2.4))]
+    assert known.change(np.full(2, 0.5)).tolist() == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_block_is_repeated_if_it_is_on_more_than_half() -> None:
+    known = SiteKnowledge(np.array([0.49, 0.5, 0.51]), np.ones(3, np.intp), 9)
+    assert [known.is_repeated(block) for block in range(3)] == [False, False, True]
+
+
+@pytest.mark.parametrize(("pages", "share"), [(2, 1 / 3), (3, 2 / 4), (11, 10 / 12)])
+def test_few_pages_tell_less(tmp_path: Path, pages: int, share: float) -> None:
+    Template().fit(site(pages)).save(tmp_path / "sites")
+    known = know_site(str(tmp_path / "sites"), mainmatter.read(site_page(0)))
+    assert known is not None
+    assert known.pages == pages
+    # Menu and footer are on all of them; two stand for the doubt about the pages that were not counted.
+    assert known.repeated.tolist() == pytest.approx([share, share, share, 0, 0, share])
+
+
+def test_two_pages_are_enough_for_a_reason(tmp_path: Path) -> None:
+    Template().fit(site(2)).save(tmp_path / "sites")
+    found = mainmatter.clean(site_page(0), site_templates=str(tmp_path / "sites"))
+    told = [reason.partition(";")[0] for reason in found.reasons]
+    assert [reason == "its chunk is on 2 of 2 pages of the site" for reason in told] == [True] * 3 + [False] * 2 + [
+        True
+    ]
