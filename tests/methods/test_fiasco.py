@@ -10,6 +10,7 @@ import pytest
 
 import mainmatter
 from mainmatter.errors import InputError, MainmatterError, MissingExtra, ModelError
+from mainmatter.features.nodes import find_nodes
 from mainmatter.learners.svm import Svm
 from mainmatter.methods.fiasco import Fiasco, sample_nodes
 from mainmatter.metrics import Gold
@@ -315,3 +316,60 @@ def test_the_shipped_model() -> None:
     with pytest.raises(ModelError, match="mainmatter train fiasco:C=32"):
         get_method("fiasco:C=32")
     assert isinstance(get_method("fiasco:threshold=-0.5,prune=subtree"), Fiasco)
+
+
+def test_a_node_is_clean_on_the_better_side_of_the_border() -> None:
+    spans = find_nodes(read("<p>a<p>b<p>c")).spans
+    assert Fiasco().decide(spans, np.array([0.01, 0.0, -0.01])).tolist() == [True, False, False]
+
+
+def test_what_is_about_as_near_to_clean_as_the_nearest() -> None:
+    spans = find_nodes(read("<p>a<p>b<p>c")).spans
+    assert Fiasco().decide(spans, np.array([-1.0, -1.49, -1.5])).tolist() == [True, True, False]
+
+
+def test_the_usual_parameters_are_those_of_the_model_that_ships() -> None:
+    assert Fiasco().load_shipped().machine_ is not None  # complains of others
+
+
+@pytest.mark.parametrize(("pages", "is_chosen"), [(4, False), (5, True)])
+def test_a_keyword_is_on_five_pages(pages: int, is_chosen: bool) -> None:
+    pytest.importorskip("sklearn")
+    assert ("sitemap" in Fiasco().fit(examples(pages)).dirty_keywords_) == is_chosen
+
+
+def test_two_hundred_keywords_are_chosen_for_each_side() -> None:
+    pytest.importorskip("sklearn")
+    letters = "abcdefghijklmnop"  # 256 words for each side, which no language has
+    clean, dirty = (" ".join(f"{way}{one}{two}{way}" for one in letters for two in letters) for way in ("xv", "zq"))
+    page = label(read(f"<p>{clean}</p><footer>{dirty}</footer>"), Gold(text=clean))
+    method = Fiasco().fit([page] * 40)
+    assert (len(method.clean_keywords_), len(method.dirty_keywords_)) == (200, 200)
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [
+        ("C", 1e-9, 1e9),
+        ("gamma", 1e-9, 1e4),
+        ("clean_weight", 1e-6, 1e6),
+        ("most_nodes", 2, 10**9),
+        ("threshold", -1e9, 1e9),
+    ],
+)
+def test_the_ends_of_what_parameters_may_be(name: str, low: float, high: float) -> None:
+    beyond = (low - 1, high + 1) if isinstance(low, int) else (low - abs(low) / 20, high * 1.05)
+    for value in (low, high):
+        assert getattr(Fiasco(**{name: value}), name) == value  # type: ignore[arg-type]
+    for value in beyond:
+        with pytest.raises(InputError, match=f"fiasco: {name} is a"):
+            Fiasco(**{name: value})  # type: ignore[arg-type]
+
+
+def test_how_large_a_feature_may_be(tmp_path: Path) -> None:
+    by_length(C=1.0).save(tmp_path / "good")
+    model = load(tmp_path / "good")
+    for end, sign in (("low", -1), ("high", 1)):
+        Fiasco(kernel="linear", C=1.0).take(damaged(model, arrays={end: np.full(34, sign * 1e30)}), "here")
+        with pytest.raises(ModelError, match="the scale is not one"):
+            Fiasco(kernel="linear", C=1.0).take(damaged(model, arrays={end: np.full(34, sign * 1.01e30)}), "here")

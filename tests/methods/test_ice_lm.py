@@ -192,3 +192,40 @@ def test_the_shipped_model_on_a_page_and_on_a_dump() -> None:
     dump = mainmatter.clean(Page(f"Login\n\n{sentence * 3}\n", format="text"), method="ice-lm")
     assert (sentence * 3).strip() in dump.text
     assert mainmatter.clean("", method="ice-lm").text == ""
+
+
+def test_how_much_of_a_page_is_looked_at_for_the_query() -> None:
+    declared = "<meta name=keywords content=otter>"
+    for others, is_read in ((499, True), (500, False)):
+        assert ("otter" in query(f"{'<meta name=x>' * others}{declared}<p>text")) == is_read
+    for others, is_read in ((199, True), (200, False)):
+        assert ("otter" in query(f"<p>text {'<b>x</b> ' * others}<b>otter</b>", bold=True)) == is_read
+
+
+def test_the_least_smoothing() -> None:
+    for name in ("delta", "query_delta", "mu"):
+        assert getattr(IceLm(**{name: 1e-6}), name) == 1e-6  # type: ignore[arg-type]
+        with pytest.raises(InputError, match=f"ice-lm: {name} is"):
+            IceLm(**{name: 0.95e-6})  # type: ignore[arg-type]
+    assert IceLm(delta=1.0, query_delta=1.0, threshold=0.0).threshold == 0
+    for name in ("delta", "query_delta"):
+        with pytest.raises(InputError, match=f"ice-lm: {name} is"):
+            IceLm(**{name: 1.05})  # type: ignore[arg-type]
+
+
+def test_the_usual_parameters_are_those_of_the_model_that_ships() -> None:
+    assert IceLm().load_shipped().threshold_ is not None  # complains of others
+    assert IceLm().model == QueryModel()  # as `ice-tree` measures, too
+
+
+def test_a_block_of_one_word_counts_when_a_threshold_is_learned() -> None:
+    one, two = (PageLikeness(np.array([1.0, 2.0]), np.array([1.0, 1.0]), np.array(gold)) for gold in ([1, 0], [0, 1]))
+    assert _best_threshold([one])[0] == 1.5
+    assert _best_threshold([two])[0] == 2.5
+
+
+def test_a_threshold_may_be_any_number_from_nought() -> None:
+    for threshold in (0.0, 0.4):
+        method = IceLm()
+        method.restore({"threshold": threshold}, {})
+        assert method.threshold_ == threshold

@@ -15,6 +15,7 @@ import mainmatter
 from mainmatter.clean import read
 from mainmatter.errors import InputError, MissingExtra, ModelError
 from mainmatter.features.shallow import frequent_words
+from mainmatter.methods import ice_tree
 from mainmatter.methods.ice_tree import CLASSES, IceTree
 from mainmatter.metrics import Gold
 from mainmatter.records import Kind, Page
@@ -219,3 +220,21 @@ def test_the_shipped_model() -> None:
     assert len(kept) <= 4
     dump = mainmatter.clean(Page(f"Home\n\n{sentence * 3}\n\nContact\n", format="text"), method="ice-tree")
     assert (sentence * 3).strip() in dump.text
+
+
+def test_a_block_is_kept_from_a_fifth_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = trained()
+    for chance, is_kept in ((0.2, False), (0.205, True)):
+        monkeypatch.setattr(ice_tree, "_probabilities", lambda tree, chance=chance: np.full(len(tree), chance))
+        assert tree.extract(EXAMPLES[0].document).kept.tolist() == [is_kept] * len(EXAMPLES[0].document)
+
+
+def test_words_around_are_those_of_four_blocks_to_each_side() -> None:
+    html = "".join(f"<p>{'word ' * 2**number}</p>" for number in range(11))
+    seen = IceTree().observe(label(read(Page(html)), Gold(text="")))
+    assert seen.values[12, 5] == sum(2**number for number in range(1, 10))
+    assert seen.values[12, 0] == sum(2**number for number in range(5))
+
+
+def test_the_usual_parameters_are_those_of_the_model_that_ships() -> None:
+    assert IceTree().load_shipped().tree_ is not None  # complains of others
