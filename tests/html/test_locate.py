@@ -127,3 +127,15 @@ def test_attributes_are_bounded() -> None:
     (block,) = blocks("<p " + " ".join(f"a{n}=v{n}" for n in range(1000)) + ">x")
     assert len(block.attributes) == MAX_ATTRIBUTES
     assert block.attributes["a0"] == "v0"
+
+
+def test_how_deep_paths_are_and_how_many_attributes_there_are() -> None:
+    # html and body are the first two.
+    assert [block.depth for block in blocks("<div>" * 126 + "a")] == [128]
+    assert [block.depth for block in blocks("<div>" * 127 + "a")] == [128]
+    (at, beyond) = (blocks("<div>" * count + "a")[0].xpath for count in (126, 127))
+    assert "descendant" not in at
+    assert beyond.endswith("/descendant::text()[1]")
+    for count, expected in ((64, 64), (65, 64)):
+        (block,) = blocks(f"<p {' '.join(f'a{n}=x' for n in range(count))}>a")
+        assert len(block.attributes) == expected

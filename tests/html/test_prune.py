@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mainmatter.html.parse import parse
+from mainmatter.html.parse import Element, Text, parse
 from mainmatter.html.prune import prune
 from mainmatter.html.segment import segment
 
@@ -164,3 +164,30 @@ def test_links(html: str, expected: str | None) -> None:
     assert "&lt;" not in body.inner_html
     if expected is not None:
         assert body.inner_html == expected
+
+
+@pytest.mark.parametrize(("depth", "is_kept"), [(15, True), (16, False)])
+def test_how_deep_an_image_or_a_space_may_stand_in_a_block(depth: int, is_kept: bool) -> None:
+    opened, closed = "<span>" * depth, "</span>" * depth
+    assert ("<img" in pruned(f"<p>a{opened}<img src=x>{closed}</p><p>b</p>", "x.", images=True)) == is_kept
+    assert (" " in pruned(f"<p>a{opened} {closed}b</p>", "x")) == is_kept
+
+
+@pytest.mark.parametrize(("depth", "is_separated"), [(15, True), (16, False)])
+def test_how_deep_an_item_may_stand_in_another(depth: int, is_separated: bool) -> None:
+    tree = parse(f"<ul><li>a{'<div>' * depth}</ul>")
+    outer = tree.find("li")
+    assert outer is not None
+    innermost = [*outer.iter_elements("div")][-1]
+    item = Element("li")
+    item.append(Text("b"))
+    innermost.append(item)
+    body = prune(tree, segment(tree), [True, True], images=False, url=None)
+    assert body is not None
+    assert ("&lt;li&gt;" in body.inner_html) != is_separated  # what stands in another one is no markup to others
+
+
+def test_a_table_of_one_cell_a_row_is_for_layout() -> None:
+    assert "<table>" in pruned("<table><tr><td>a<td>b</table>", "x")
+    assert "<table>" not in pruned("<table><tr><td>a<tr><td>b</table>", "xx")
+    assert "<table>" not in pruned("<table><tr><td>a<br><br>b<td>c</table>", "xxx")
