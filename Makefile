@@ -25,8 +25,8 @@ chromium: | $(BIN)/python
 
 # dolma and NeMo Curator (6 GB) pin other versions than ours: their tests run in environments of their own; needs uv.
 test-integrations: $(VENV)-dolma/installed $(VENV)-nemo/installed
-	$(VENV)-dolma/bin/python -m pytest -q tests/integrations/test_dolma.py
-	$(VENV)-nemo/bin/python -m pytest -q tests/integrations/test_nemo_curator.py
+	$(VENV)-dolma/bin/python -m pytest -q tests/corpus/adapters/test_dolma.py
+	$(VENV)-nemo/bin/python -m pytest -q tests/corpus/adapters/test_nemo_curator.py
 
 # Formatting, lint, types, documentation.
 check: $(VENV)/installed-dev check-scripts
@@ -58,7 +58,7 @@ bench: $(VENV)/installed-dev
 
 # The pages that we wrote, and the floors under the figures.
 quality: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -q tests/quality tests/evaluation/test_gate.py
+	$(BIN)/python -m pytest -q tests/quality tests/lab/bench/test_gate.py
 	$(BIN)/python scripts/quality_gate.py --data $(DATA) check
 
 # Train the models that ship.

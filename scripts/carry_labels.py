@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import click
 
 from mainmatter.clean import read
-from mainmatter.datasets import load_dataset, sample_by_site
-from mainmatter.datasets.labels import BlockLabel
-from mainmatter.datasets.references import Referred, carry_over, make_references, trace
-from mainmatter.evaluation.report import format_table
-from mainmatter.training.align import make_example
+from mainmatter.lab.datasets import load_dataset, sample_by_site
+from mainmatter.lab.datasets.labels import BlockLabel
+from mainmatter.lab.datasets.references import Referred, carry_over, make_references, trace
+from mainmatter.lab.evaluation.report import format_table
+from mainmatter.lab.training.align import make_example
 
 if TYPE_CHECKING:
     from mainmatter.records import Document, Page

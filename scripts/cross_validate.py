@@ -10,11 +10,11 @@ from pathlib import Path
 
 import click
 
-from mainmatter.datasets import load_dataset
-from mainmatter.metrics import find_metric
-from mainmatter.parallel import default_workers
+from mainmatter.isolation.parallel import default_workers
+from mainmatter.lab.datasets import load_dataset
+from mainmatter.lab.metrics import find_metric
+from mainmatter.lab.training.fit import cross_validate, observe_pages
 from mainmatter.registry import make_untrained
-from mainmatter.training.fit import cross_validate, observe_pages
 
 SETS = ("cleaneval-dev", "readability", "trafilatura-eval-a", "wcxb-dev")
 METRICS = ("bag", "snippet")

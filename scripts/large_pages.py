@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import sync_playwright
 
-from mainmatter.annotation.store import Store
-from mainmatter.browser.finding import find_chromium
+from mainmatter.html.browser.finding import find_chromium
 from mainmatter.records import Page
+from mainmatter.workbench.labels.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,15 +14,15 @@ import click
 import numpy as np
 
 from mainmatter.clean import clean
-from mainmatter.datasets import load_dataset
-from mainmatter.evaluation.report import format_table
-from mainmatter.methods.signals import FAMILIES
-from mainmatter.metrics.bag import bag_of_words
-from mainmatter.parallel import Failure, default_workers, ordered_map
+from mainmatter.isolation.parallel import Failure, default_workers, ordered_map
+from mainmatter.lab.datasets import load_dataset
+from mainmatter.lab.evaluation.report import format_table
+from mainmatter.lab.metrics.bag import bag_of_words
+from mainmatter.main.signals import FAMILIES
 from mainmatter.registry import get_method
 
 if TYPE_CHECKING:
-    from mainmatter.datasets import GoldPage
+    from mainmatter.lab.datasets import GoldPage
 
 # Sets that the shipped net has not learned from.
 SETS = ("cleaneval-final", "daniel-a", "dragnet", "l3s-gn1")

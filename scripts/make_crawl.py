@@ -19,7 +19,7 @@ from urllib.parse import quote, urlsplit
 
 import click
 
-from mainmatter.datasets import load_dataset
+from mainmatter.lab.datasets import load_dataset
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

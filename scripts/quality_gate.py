@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from mainmatter.errors import MainmatterError
-from mainmatter.evaluation import gate
+from mainmatter.lab.bench import gate
 
 ROOT = Path(__file__).parents[1]
 FLOORS = ROOT / "tests" / "quality" / "floors.json"

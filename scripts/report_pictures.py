@@ -15,11 +15,12 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from mainmatter.browser.finding import find_chromium
 from mainmatter.corpus import Job, build_corpus
-from mainmatter.datasets import load_dataset
-from mainmatter.evaluation import evaluate
-from mainmatter.reports import corpus_report, evaluation_report
+from mainmatter.corpus.report import corpus_report
+from mainmatter.html.browser.finding import find_chromium
+from mainmatter.lab.datasets import load_dataset
+from mainmatter.lab.evaluation import evaluate
+from mainmatter.lab.reports import evaluation_report
 
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "images"

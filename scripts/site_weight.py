@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, cast
 import click
 import numpy as np
 
-from mainmatter.datasets import load_dataset, site_of
-from mainmatter.evaluation.report import format_table
-from mainmatter.methods.site_counts import SiteCounts
+from mainmatter.lab.datasets import load_dataset, site_of
+from mainmatter.lab.evaluation.report import format_table
+from mainmatter.lab.training.align import make_example
+from mainmatter.papers.template.site_counts import SiteCounts
 from mainmatter.registry import get_method
-from mainmatter.training.align import make_example
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mainmatter.datasets import GoldPage
-    from mainmatter.features.chunks import Unit
-    from mainmatter.methods.main import Main
+    from mainmatter.lab.datasets import GoldPage
+    from mainmatter.main.method import Main
+    from mainmatter.papers.template.chunks import Unit
 
 SETS = ("wcxb-dev", "trafilatura-eval-a", "cleaneval-dev")
 UNITS: tuple[Unit, ...] = ("block", "container", "table")

@@ -24,16 +24,16 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
-from mainmatter.annotation.teach import Teaching, teach
-from mainmatter.annotation.teach_records import measure_gain
-from mainmatter.datasets import folds_by_site, load_dataset, site_of
-from mainmatter.evaluation import evaluate
+from mainmatter.lab.datasets import folds_by_site, load_dataset, site_of
+from mainmatter.lab.evaluation import evaluate
+from mainmatter.lab.training.fit import observe_pages
+from mainmatter.lab.training.teach import Teaching, teach
+from mainmatter.lab.training.teach_records import measure_gain
 from mainmatter.models.store import is_model
 from mainmatter.registry import make_untrained
-from mainmatter.training.fit import observe_pages
 
 if TYPE_CHECKING:
-    from mainmatter.datasets import GoldPage
+    from mainmatter.lab.datasets import GoldPage
 
 SIZES = (5, 10, 20, 40)
 TASKS = ("forum", "product", "mixed", "cleaneval")

@@ -3,7 +3,7 @@
 python scripts/visual_gain.py --data ../shared/data --renderings FOLDER
 
 Renderings are kept in FOLDER, so that a second run does not need the browser. What `main` sees of a block is extended
-here, in this script only, by the columns of features/visual.py and features/visual_layout.py.
+here, in this script only, by the columns of papers/fiasco/visual.py and papers/fiasco/visual_layout.py.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from mainmatter.browser.chromium import Chromium
-from mainmatter.browser.rendering import Rendering
 from mainmatter.clean import read
-from mainmatter.datasets import folds_by_site, load_dataset
-from mainmatter.features import augment
-from mainmatter.features.context import COLUMNS
-from mainmatter.features.visual import VISUAL, measure_regions
-from mainmatter.features.visual_layout import LAYOUT, measure_layout
-from mainmatter.methods import main as main_module
-from mainmatter.methods.main import Main
-from mainmatter.metrics.bag import bag_of_words
-from mainmatter.metrics.significance import paired_t_test
-from mainmatter.training.align import make_example
+from mainmatter.html.browser.chromium import Chromium
+from mainmatter.html.browser.rendering import Rendering
+from mainmatter.lab.datasets import folds_by_site, load_dataset
+from mainmatter.lab.metrics.bag import bag_of_words
+from mainmatter.lab.metrics.significance import paired_t_test
+from mainmatter.lab.training.align import make_example
+from mainmatter.main import augment
+from mainmatter.main import method as main_module
+from mainmatter.main.context import COLUMNS
+from mainmatter.main.method import Main
+from mainmatter.papers.fiasco.visual import VISUAL, measure_regions
+from mainmatter.papers.fiasco.visual_layout import LAYOUT, measure_layout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from mainmatter.datasets import GoldPage
-    from mainmatter.learners.block_net_training import Example as NetExample
-    from mainmatter.methods.signals import Described
+    from mainmatter.lab.datasets import GoldPage
+    from mainmatter.main.block_net_training import Example as NetExample
+    from mainmatter.main.signals import Described
     from mainmatter.records import Document
 
 VARIANTS: dict[str, tuple[str, ...]] = {

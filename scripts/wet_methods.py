@@ -13,11 +13,11 @@ from pathlib import Path
 
 import click
 import numpy as np
+from mainmatter.inputs.paths.sites import site_of_url
 
 from mainmatter.clean import read
-from mainmatter.datasets.read import load_dataset
-from mainmatter.learners.folds import site_of_url
-from mainmatter.metrics.bag import bag_of_words
+from mainmatter.lab.datasets.read import load_dataset
+from mainmatter.lab.metrics.bag import bag_of_words
 from mainmatter.records import Page
 from mainmatter.registry import get_method
 

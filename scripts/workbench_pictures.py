@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, Literal
 import uvicorn
 from playwright.sync_api import expect, sync_playwright
 
-from mainmatter.annotation.records import Label
-from mainmatter.annotation.store import Store
-from mainmatter.browser.finding import find_chromium
 from mainmatter.clean import clean
 from mainmatter.corpus import Job, build_corpus
 from mainmatter.corpus.filters import Filters
+from mainmatter.html.browser.finding import find_chromium
 from mainmatter.records import Kind, Page
-from mainmatter.serve.app import STATIC, make_app
-from mainmatter.serve.settings import Settings
+from mainmatter.workbench.app import STATIC, make_app
+from mainmatter.workbench.labels.records import Label
+from mainmatter.workbench.labels.store import Store
+from mainmatter.workbench.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page as Tab
     from playwright.sync_api import ViewportSize
 
-    from mainmatter.datasets.labels import LabelKind
+    from mainmatter.lab.datasets.labels import LabelKind
 
     Scheme = Literal["light", "dark"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mainmatter.annotation import Label, Store
 from mainmatter.records import Page
+from mainmatter.workbench.labels import Label, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,8 +72,8 @@ def labels_by_text(store: Store, annotator: str, page_id: int = 1) -> dict[str, 
 
 def segment_otherwise(monkeypatch: pytest.MonkeyPatch, change: Callable[[str], str]) -> None:
     """From now on, the store reads pages as if their HTML were another: a new version of the segmenter."""
-    from mainmatter.annotation import store  # noqa: PLC0415
     from mainmatter.clean import read  # noqa: PLC0415
+    from mainmatter.workbench.labels import store  # noqa: PLC0415
 
     def read_otherwise(page: Page, *_: object) -> object:
         assert isinstance(page.html, str)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi.testclient import TestClient
 
-from mainmatter.serve.app import make_app
-from mainmatter.serve.settings import Settings
+from mainmatter.workbench.app import make_app
+from mainmatter.workbench.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mainmatter.learners.block_net import Rows
-from mainmatter.learners.block_net_batch import Example
+from mainmatter.main.block_net import Rows
+from mainmatter.main.block_net_batch import Example
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from mainmatter.methods.contract import Reasons
-from mainmatter.methods.controls import Comments, apply_controls, check_controls, tell_controls
+from mainmatter.main.controls import Comments, apply_controls, check_controls, tell_controls
+from mainmatter.method import Reasons
 from mainmatter.records import Document, Extraction
 from mainmatter.registry import METHODS
 

@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from mainmatter.metrics import Output
+from mainmatter.lab.metrics import Output
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ import os, re, signal, time
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mainmatter.methods.density import Density
+from mainmatter.papers.density.method import Density
 
 
 @dataclass(frozen=True)

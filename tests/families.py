@@ -7,7 +7,7 @@ import signal
 import threading
 from typing import TYPE_CHECKING, Any
 
-from mainmatter.corpus.processes import start
+from mainmatter.isolation.processes import start
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mainmatter.datasets import GoldPage
-from mainmatter.features.called import CALLED
-from mainmatter.features.context import COLUMNS, LEVELS
-from mainmatter.features.names import COUNT, FIRST_STEM, STEMS
-from mainmatter.learners.block_net import BlockNet, shapes_of
-from mainmatter.methods.main import PAGE_TYPES, Main
-from mainmatter.metrics import Gold
-from mainmatter.records import Page
-from mainmatter.training.align import make_example
+from mainmatter.lab.datasets import GoldPage
+from mainmatter.lab.training.align import make_example
+from mainmatter.main.block_net import BlockNet, shapes_of
+from mainmatter.main.called import CALLED
+from mainmatter.main.context import COLUMNS, LEVELS
+from mainmatter.main.method import PAGE_TYPES, Main
+from mainmatter.main.names import COUNT, FIRST_STEM, STEMS
+from mainmatter.records import Gold, Page
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mainmatter.methods.trainable import Example
+    from mainmatter.trainable import Example
 
 EPOCHS = 20  # enough to be right about pages like these, few enough not to be sure of everything
 _FAR, _SCALE = 100, 10

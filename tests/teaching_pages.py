@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mainmatter.annotation import Label, Store
-from mainmatter.datasets import GoldPage
-from mainmatter.metrics import Gold
-from mainmatter.records import Page
+from mainmatter.lab.datasets import GoldPage
+from mainmatter.records import Gold, Page
+from mainmatter.workbench.labels import Label, Store
 
 if TYPE_CHECKING:
     from pathlib import Path

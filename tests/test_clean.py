@@ -24,7 +24,7 @@ from mainmatter import (
     PageTooLarge,
     UnknownName,
 )
-from mainmatter.methods.density import Density
+from mainmatter.papers.density.method import Density
 from mainmatter.registry import FORMATS
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import mainmatter
-from mainmatter import fetch as fetching
 from mainmatter.errors import FetchError, PageTooLarge
-from mainmatter.fetch import fetch, is_url
+from mainmatter.inputs import fetch as fetching
+from mainmatter.inputs.fetch import fetch, is_url
 from mainmatter.limits import Limits
 from mainmatter.records import Page
 

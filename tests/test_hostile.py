@@ -24,7 +24,7 @@ from timing import least_seconds
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from mainmatter.methods.contract import Method
+    from mainmatter.method import Method
     from mainmatter.records import Extraction
 
 SECONDS_PER_MEGABYTE = 1 / 5

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from mainmatter import inputs
 from mainmatter.errors import InputError, PageTooLarge
-from mainmatter.inputs import Input, find_inputs
+from mainmatter.inputs import paths as inputs
+from mainmatter.inputs.paths import Input, find_inputs
 from mainmatter.limits import Limits
 from mainmatter.records import Page
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mainmatter.parallel import CHUNK, CHUNKS_AHEAD, Failure, default_workers, ordered_map
+from mainmatter.isolation.parallel import CHUNK, CHUNKS_AHEAD, Failure, default_workers, ordered_map
 
 if TYPE_CHECKING:
     from _thread import LockType

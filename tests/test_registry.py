@@ -9,8 +9,8 @@ import pytest
 
 from mainmatter import registry
 from mainmatter.errors import InputError, UnknownName
-from mainmatter.methods.density import Density
-from mainmatter.methods.ice_baseline import IceBaseline
+from mainmatter.papers.density.method import Density
+from mainmatter.papers.ice.baseline import IceBaseline
 from mainmatter.registry import DEFAULT_METHOD, FORMATS, METHODS, get_format, get_method, method_names
 
 
@@ -22,10 +22,12 @@ def test_the_methods_that_need_no_training_are_there() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))
-def test_a_methods_name_is_its_files_name(name: str) -> None:
+def test_a_methods_name_is_that_of_its_place(name: str) -> None:
     method = get_method(name)
     assert method.name == name
-    assert type(method).__module__ == f"mainmatter.methods.{name.replace('-', '_')}"
+    paper, _, part = name.partition("-")
+    place = "main" if name == "main" else f"papers.{paper}"
+    assert type(method).__module__ == f"mainmatter.{place}.{part or 'method'}"
     assert 0 < len(method.summary) <= 120
     assert type(method).__doc__
 
@@ -61,7 +63,7 @@ def test_an_unknown_parameter() -> None:
 
 
 def test_methods_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    point = EntryPoint("theirs", "mainmatter.methods.ice_baseline:IceBaseline", "mainmatter.methods")
+    point = EntryPoint("theirs", "mainmatter.papers.ice.baseline:IceBaseline", "mainmatter.methods")
     monkeypatch.setattr(registry, "_plugins", lambda: {"theirs": point})
     assert "theirs" in method_names()
     assert isinstance(get_method("theirs"), IceBaseline)

@@ -5,7 +5,7 @@
 'Hello, world: this is a paragraph of more than ten words, as you can see.'
 """
 
-from mainmatter import interrupts as _interrupts  # noqa: F401 - first: what follows takes its time
+from mainmatter.isolation import interrupts as _interrupts  # noqa: F401 - first: what follows takes its time
 
 # isort: split
 from importlib.metadata import version as _version
@@ -21,9 +21,9 @@ from mainmatter.errors import (
     PageTooLarge,
     UnknownName,
 )
+from mainmatter.isolation.parallel import Failure
 from mainmatter.limits import Limits
-from mainmatter.methods.contract import Method
-from mainmatter.parallel import Failure
+from mainmatter.method import Method
 from mainmatter.records import Block, Document, Extraction, Kind, Metadata, Page
 from mainmatter.registry import DEFAULT_METHOD, get_method, method_names
 

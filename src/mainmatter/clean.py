@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from mainmatter.errors import InputError
 from mainmatter.html.read import HtmlSource, read_html
+from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.limits import DEFAULT_LIMITS, Limits
-from mainmatter.methods.contract import Told
+from mainmatter.method import Told
 from mainmatter.models.store import last_change
-from mainmatter.parallel import Failure, ordered_map
 from mainmatter.records import Document, Extraction, Page
 from mainmatter.registry import DEFAULT_METHOD, METHODS, get_method, split_name
 from mainmatter.text.read import TextSource, read_text
@@ -27,7 +27,7 @@ from mainmatter.text.read import TextSource, read_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from mainmatter.methods.contract import Method
+    from mainmatter.method import Method
 
 
 def clean(

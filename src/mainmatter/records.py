@@ -118,6 +118,37 @@ class Metadata:
     description: str | None = None
 
 
+Need = Literal["gold", "gold_marked", "snippets", "metadata"]
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """What the gold standard says about a page; None, or no snippets, where it does not say.
+
+    An empty `text` or `marked` says that the page has no main content, which is not the same as None.
+    """
+
+    text: str | None = None
+    marked: str | None = None
+    must_have: tuple[str, ...] = ()
+    must_not_have: tuple[str, ...] = ()
+    title: str | None = None
+    author: str | None = None
+    date: str | None = None
+
+    def has(self, need: Need) -> bool:
+        """Does the gold standard have what a metric needs?"""
+        match need:
+            case "gold":
+                return self.text is not None
+            case "gold_marked":
+                return self.marked is not None
+            case "snippets":
+                return bool(self.must_have or self.must_not_have)
+            case "metadata":
+                return bool(self.title or self.author or self.date)
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
     """The blocks of a page as parallel lists: the nth entry of each belongs to the nth block (see `Block`)."""

@@ -13,31 +13,31 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, cast
 
 from mainmatter.errors import InputError, ModelError, UnknownName
-from mainmatter.methods.parameters import check_parameters, parse_parameters
-from mainmatter.methods.trainable import Trainable
 from mainmatter.models.store import is_model, load
+from mainmatter.parameters import check_parameters, parse_parameters
+from mainmatter.trainable import Trainable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mainmatter.methods.contract import Method
+    from mainmatter.method import Method
 
     Renderer = Callable[..., str]
 
 DEFAULT_METHOD = "main"
 
 METHODS: dict[str, str] = {
-    "density": "mainmatter.methods.density:Density",
-    "fiasco": "mainmatter.methods.fiasco:Fiasco",
-    "ice-baseline": "mainmatter.methods.ice_baseline:IceBaseline",
-    "ice-elaborate": "mainmatter.methods.ice_elaborate:IceElaborate",
-    "ice-heuristic": "mainmatter.methods.ice_heuristic:IceHeuristic",
-    "ice-lm": "mainmatter.methods.ice_lm:IceLm",
-    "ice-regex": "mainmatter.methods.ice_regex:IceRegex",
-    "ice-tree": "mainmatter.methods.ice_tree:IceTree",
-    "main": "mainmatter.methods.main:Main",
-    "ncleaner": "mainmatter.methods.ncleaner:Ncleaner",
-    "template": "mainmatter.methods.template:Template",
+    "density": "mainmatter.papers.density.method:Density",
+    "fiasco": "mainmatter.papers.fiasco.method:Fiasco",
+    "ice-baseline": "mainmatter.papers.ice.baseline:IceBaseline",
+    "ice-elaborate": "mainmatter.papers.ice.elaborate:IceElaborate",
+    "ice-heuristic": "mainmatter.papers.ice.heuristic:IceHeuristic",
+    "ice-lm": "mainmatter.papers.ice.lm:IceLm",
+    "ice-regex": "mainmatter.papers.ice.regex:IceRegex",
+    "ice-tree": "mainmatter.papers.ice.tree:IceTree",
+    "main": "mainmatter.main.method:Main",
+    "ncleaner": "mainmatter.papers.ncleaner.method:Ncleaner",
+    "template": "mainmatter.papers.template.method:Template",
 }
 
 # The format's name, the function that writes it, and the ending of its files.

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mainmatter.browser.finding import find_chromium
 from mainmatter.errors import InputError
+from mainmatter.html.browser.finding import find_chromium
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,8 +68,8 @@ def running(folder: Path, **chosen: Any) -> Iterator[Server]:
     """`mainmatter serve` on a free port, with a workbench of its own; `chosen` goes to `Settings`."""
     uvicorn = pytest.importorskip("uvicorn")
     pytest.importorskip("fastapi")
-    from mainmatter.serve.app import make_app  # noqa: PLC0415 - an extra
-    from mainmatter.serve.settings import Settings  # noqa: PLC0415
+    from mainmatter.workbench.app import make_app  # noqa: PLC0415 - an extra
+    from mainmatter.workbench.settings import Settings  # noqa: PLC0415
 
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Page, Route
 
-EXAMPLE = (Path(__file__).parents[2] / "src/mainmatter/serve/static/example.html").read_text()
+EXAMPLE = (Path(__file__).parents[2] / "src/mainmatter/workbench/static/example.html").read_text()
 SMALL = {"width": 400, "height": 800}
 
 

@@ -13,7 +13,7 @@ pytest.importorskip("fastapi")
 from fastapi import FastAPI
 from playwright.sync_api import expect
 
-from mainmatter.serve.frames import Frames, frame_response, router
+from mainmatter.workbench.frames import Frames, frame_response, router
 
 if TYPE_CHECKING:
     from collections.abc import Callable

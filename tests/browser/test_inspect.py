@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Scheme = Literal["light", "dark"]
 
-STATIC = Path(__file__).parents[2] / "src/mainmatter/serve/static"
+STATIC = Path(__file__).parents[2] / "src/mainmatter/workbench/static"
 EXAMPLE = (STATIC / "example.html").read_text()
 URL = "https://harbourlamp.example/stories/tide-clock"
 BLOCK = 8  # a paragraph of the example

@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 import crawls
 from mainmatter import clean
-from mainmatter.serve import corpus_browsing
+from mainmatter.workbench import corpus_browsing
 from stored_corpora import write_corpus
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from browser.annotate_steps import (
 from mainmatter import clean
 from mainmatter.errors import PageTooLarge
 from mainmatter.records import Page as Input
-from mainmatter.serve.clean_task import Source
-from mainmatter.serve.inspect_task import MOST_SHOWN, Question, inspect
+from mainmatter.workbench.clean_task import Source
+from mainmatter.workbench.inspect_task import MOST_SHOWN, Question, inspect
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect

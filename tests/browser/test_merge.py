@@ -6,7 +6,7 @@ import zipfile
 from typing import TYPE_CHECKING
 
 from browser.annotate_steps import add_page, ask, labels_of, open_page, sign_in, wait_until_saved
-from mainmatter.datasets import load_dataset
+from mainmatter.lab.datasets import load_dataset
 
 if TYPE_CHECKING:
     from collections.abc import Callable

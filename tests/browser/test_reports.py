@@ -11,13 +11,13 @@ import pytest
 from mainmatter.corpus import Job, Report, Summary
 from mainmatter.corpus.folder import SUMMARY, Folder, part_name
 from mainmatter.corpus.plan import Plan, write_plan
+from mainmatter.corpus.report import corpus_report
 from mainmatter.corpus.rows import COLUMNS
 from mainmatter.corpus.writers import make_writer
-from mainmatter.datasets import GoldPage
-from mainmatter.evaluation import evaluate
-from mainmatter.metrics import Gold
-from mainmatter.records import Page
-from mainmatter.reports import corpus_report, evaluation_report
+from mainmatter.lab.datasets import GoldPage
+from mainmatter.lab.evaluation import evaluate
+from mainmatter.lab.reports import evaluation_report
+from mainmatter.records import Gold, Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -19,9 +19,9 @@ pytest.importorskip("uvicorn")
 import uvicorn
 from playwright.sync_api import expect
 
-from mainmatter.serve.app import make_app
-from mainmatter.serve.jobs import Jobs
-from mainmatter.serve.settings import Settings
+from mainmatter.workbench.app import make_app
+from mainmatter.workbench.jobs import Jobs
+from mainmatter.workbench.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

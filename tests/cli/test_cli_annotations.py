@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from annotated import DROP, HTML, say_all, segment_otherwise, store_with_page
-from mainmatter.annotation import Store
 from mainmatter.cli import group
 from mainmatter.records import Page
+from mainmatter.workbench.labels import Store
 from small_web import serve
 from toys import LONG, write_gold_folder
 

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from mainmatter.cli import bench_memory, bench_speed, group
-from mainmatter.evaluation.memory import MemoryCurve
-from mainmatter.evaluation.speed import Speed
+from mainmatter.lab.bench.memory import MemoryCurve
+from mainmatter.lab.bench.speed import Speed
 from toys import write_gold_folder
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from mainmatter.cli import group
 if TYPE_CHECKING:
     from click.testing import Result
 
-    from mainmatter.metrics import Output
+    from mainmatter.lab.metrics import Output
     from mainmatter.records import Page
 
 # ice-baseline keeps all, so on page a it finds 2 of the 2 gold words among 4, and on page b all is right.
@@ -75,7 +75,7 @@ def test_pages_on_which_a_method_fails_are_named_and_count_as_empty(monkeypatch:
     def fail(page: Page, with_metadata: bool) -> Output:
         raise ValueError(f"cannot do {page.id}")
 
-    monkeypatch.setitem(__import__("mainmatter.evaluation.peers", fromlist=["PEERS"]).PEERS, "turbohtml", fail)
+    monkeypatch.setitem(__import__("mainmatter.lab.bench.peers", fromlist=["PEERS"]).PEERS, "turbohtml", fail)
     result = evaluate("turbohtml", "--on", "tiny")
     assert result.exit_code == 0
     assert result.stderr == (

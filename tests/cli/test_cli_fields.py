@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from mainmatter.annotation import Store
 from mainmatter.cli import group
 from mainmatter.corpus import Job
 from mainmatter.errors import InputError
+from mainmatter.workbench.labels import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from mainmatter.annotation.adding import Found
+    from mainmatter.workbench.labels.adding import Found
 
 BODY = "<p>" + "The fog came in at four, and the bells rang until it was gone. " * 5
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from mainmatter.clean import read
 from mainmatter.cli import group
-from mainmatter.methods.template import Template
+from mainmatter.papers.template.method import Template
 from site_pages import NOTICE, site, text_of
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 from mainmatter import registry
 from mainmatter.cli import group
-from mainmatter.reproduction import table
-from mainmatter.reproduction.report import Report
-from mainmatter.reproduction.table import REPRODUCTIONS
+from mainmatter.lab.reproduction import table
+from mainmatter.lab.reproduction.report import Report
+from mainmatter.lab.reproduction.table import REPRODUCTIONS
 from toys import LONG, write_gold_folder
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-    from mainmatter.reproduction.run import Run
+    from mainmatter.lab.reproduction.run import Run
 
 
 @pytest.fixture(autouse=True)
@@ -127,7 +127,7 @@ def _reproduce(run: Run) -> Report:
 
 def test_reproduce(tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table.Reproduction, "load", lambda self: _reproduce)
-    monkeypatch.setattr("mainmatter.reproduction.run.load_dataset", lambda name, data: [1] * 20)
+    monkeypatch.setattr("mainmatter.lab.reproduction.run.load_dataset", lambda name, data: [1] * 20)
     result = run("reproduce", "alignment", "-o", tmp_path / "out", "--pages", 5, "-j", 1)
     assert result.exit_code == 0, result.output
     page = (tmp_path / "out" / "alignment.md").read_text(encoding="utf-8")

@@ -9,19 +9,18 @@ import numpy as np
 import pytest
 
 import mainmatter
-from mainmatter.datasets import DATASETS, GoldPage, load_dataset
 from mainmatter.errors import InputError, ModelError
-from mainmatter.metrics import Gold
+from mainmatter.lab.datasets import DATASETS, GoldPage, load_dataset
+from mainmatter.lab.training.align import make_example
 from mainmatter.models.store import SHIPPED, is_model, load, save
-from mainmatter.records import Page
+from mainmatter.records import Gold, Page
 from mainmatter.registry import get_method, make_untrained, trainable_names
-from mainmatter.training.align import make_example
 from toys import LONG, write_gold_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mainmatter.methods.trainable import Trainable
+    from mainmatter.trainable import Trainable
 
 MEGABYTE = 1_000_000
 # Learning that takes long is made short: these tests are about the contract, not about what is learned.
@@ -29,7 +28,7 @@ QUICK = {"ice-regex": "ice-regex:population=12,generations=2"}
 
 trained_methods = pytest.mark.parametrize("name", trainable_names())
 SHIPPED_MODELS = sorted(folder.name for folder in SHIPPED.iterdir() if is_model(folder))
-# What `template` learns is a site, so nothing ships; tests/methods/test_template.py asks of it what is asked here.
+# What `template` learns is a site, so nothing ships; test_template.py asks of it what is asked here.
 LEARNS_SITES = {"template"}
 shipped_methods = pytest.mark.parametrize("name", [name for name in trainable_names() if name not in LEARNS_SITES])
 

@@ -11,7 +11,7 @@ import pytest
 
 from mainmatter import InputError
 from mainmatter.corpus.local import run_all
-from mainmatter.corpus.processes import start
+from mainmatter.isolation.processes import start
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mainmatter import clean
-from mainmatter.datasets import load_dataset
+from mainmatter.lab.datasets import load_dataset
 
 FOLDER = Path(__file__).parent / "pages"
 INDEX: dict[str, dict[str, Any]] = json.loads((FOLDER / "index.json").read_text("utf-8"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mainmatter.evaluation import gate
+from mainmatter.lab.bench import gate
 
 FLOORS_FILE = Path(__file__).parent / "floors.json"
 DATA = Path(__file__).parents[3] / "shared" / "data"

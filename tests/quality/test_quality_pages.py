@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mainmatter import clean, method_names
-from mainmatter.datasets import GoldPage, load_dataset
-from mainmatter.evaluation.gate import GATED_METHOD as METHOD
 from mainmatter.html.decode import decode
-from mainmatter.metrics.bag import bag_of_words
+from mainmatter.lab.bench.gate import GATED_METHOD as METHOD
+from mainmatter.lab.datasets import GoldPage, load_dataset
+from mainmatter.lab.metrics.bag import bag_of_words
 from page_variants import SEMANTIC, VARIANTS, variant
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import click
 from mainmatter import __version__
 from mainmatter.cli.printing import why_unwritable
 from mainmatter.errors import MainmatterError
-from mainmatter.interrupts import INTERRUPTED, MESSAGE, raise_again
+from mainmatter.isolation.interrupts import INTERRUPTED, MESSAGE, raise_again
 
 _COMMANDS = (
     "annotations",

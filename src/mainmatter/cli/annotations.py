@@ -11,26 +11,26 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from mainmatter.annotation.adding import Addition, Found, add_found, add_gold, read_inputs
-from mainmatter.annotation.database import database_path, is_database
-from mainmatter.annotation.disagreement import DEFAULT_COUNT, DEFAULT_METHODS, disagreements
-from mainmatter.annotation.export import export as write_export
-from mainmatter.annotation.export import may_be_written
-from mainmatter.annotation.gold import collect
-from mainmatter.annotation.records import BEST
-from mainmatter.annotation.store import Store
 from mainmatter.cli import options
 from mainmatter.cli.printing import harmless
-from mainmatter.datasets import load_dataset
+from mainmatter.lab.datasets import load_dataset
+from mainmatter.workbench.labels.adding import Addition, Found, add_found, add_gold, read_inputs
+from mainmatter.workbench.labels.database import database_path, is_database
+from mainmatter.workbench.labels.disagreement import DEFAULT_COUNT, DEFAULT_METHODS, disagreements
+from mainmatter.workbench.labels.export import export as write_export
+from mainmatter.workbench.labels.export import may_be_written
+from mainmatter.workbench.labels.gold import collect
+from mainmatter.workbench.labels.records import BEST
+from mainmatter.workbench.labels.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from mainmatter.annotation.agreement import PairAgreement
-    from mainmatter.annotation.disagreement import Disagreement
-    from mainmatter.annotation.gold import Collection
-    from mainmatter.annotation.records import PageSummary
     from mainmatter.corpus.readers import FieldNames
+    from mainmatter.workbench.labels.agreement import PairAgreement
+    from mainmatter.workbench.labels.disagreement import Disagreement
+    from mainmatter.workbench.labels.gold import Collection
+    from mainmatter.workbench.labels.records import PageSummary
 
 Item = TypeVar("Item")
 _database = click.argument("database", metavar="DB")
@@ -100,7 +100,7 @@ def add(
             _say_added(additions, store.path, count)
         return
     if rejects:
-        from mainmatter.annotation.rejects import read_rejected  # noqa: PLC0415 - needs an extra
+        from mainmatter.workbench.labels.rejects import read_rejected  # noqa: PLC0415 - needs an extra
 
         found = _begun(each for name in inputs for each in read_rejected(name, reasons, limits))
     else:

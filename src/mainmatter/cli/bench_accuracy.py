@@ -12,20 +12,20 @@ import click
 
 from mainmatter.cli import options
 from mainmatter.cli.progress import progress
-from mainmatter.datasets import load_dataset
-from mainmatter.datasets.table import DATASETS
 from mainmatter.errors import DatasetError, MissingExtra
-from mainmatter.evaluation.accuracy import Cell, measure_accuracy
-from mainmatter.evaluation.accuracy_report import headline, main_table, write_report
-from mainmatter.evaluation.contestant import PAGE_LIMIT
-from mainmatter.evaluation.evaluate import check_names
-from mainmatter.evaluation.peers import installed_peers
+from mainmatter.lab.bench.accuracy import Cell, measure_accuracy
+from mainmatter.lab.bench.accuracy_report import headline, main_table, write_report
+from mainmatter.lab.bench.contestant import PAGE_LIMIT
+from mainmatter.lab.bench.peers import installed_peers
+from mainmatter.lab.datasets import load_dataset
+from mainmatter.lab.datasets.table import DATASETS
+from mainmatter.lab.evaluation.evaluate import check_names
 from mainmatter.registry import method_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mainmatter.datasets import GoldPage
+    from mainmatter.lab.datasets import GoldPage
 
 
 @click.command(name="accuracy")

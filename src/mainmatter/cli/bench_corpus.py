@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from mainmatter.errors import UnknownName
-from mainmatter.evaluation.report import format_table
-from mainmatter.evaluation.throughput import Throughput, measure_throughput
-from mainmatter.evaluation.throughput_peers import PEERS
+from mainmatter.lab.bench.throughput import Throughput, measure_throughput
+from mainmatter.lab.bench.throughput_peers import PEERS
+from mainmatter.lab.evaluation.report import format_table
 from mainmatter.registry import DEFAULT_METHOD, is_method, method_names
 
 

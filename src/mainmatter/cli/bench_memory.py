@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from mainmatter.cli import options
-from mainmatter.datasets import load_dataset
-from mainmatter.evaluation.memory import watch_memory_afresh
+from mainmatter.lab.bench.memory import watch_memory_afresh
+from mainmatter.lab.datasets import load_dataset
 from mainmatter.registry import DEFAULT_METHOD, get_method
 
 if TYPE_CHECKING:

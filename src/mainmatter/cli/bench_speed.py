@@ -10,11 +10,11 @@ import click
 
 from mainmatter.cli import options
 from mainmatter.cli.progress import progress
-from mainmatter.datasets import load_dataset
-from mainmatter.evaluation.peers import PEERS, installed_peers
-from mainmatter.evaluation.profile import profile
-from mainmatter.evaluation.report import format_table
-from mainmatter.evaluation.speed import BUDGET, Speed, measure_scaling, measure_speed
+from mainmatter.lab.bench.peers import PEERS, installed_peers
+from mainmatter.lab.bench.profile import profile
+from mainmatter.lab.bench.speed import BUDGET, Speed, measure_scaling, measure_speed
+from mainmatter.lab.datasets import load_dataset
+from mainmatter.lab.evaluation.report import format_table
 from mainmatter.registry import DEFAULT_METHOD, get_method, method_names
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from mainmatter.cli.printing import harmless, why_unwritable
 from mainmatter.cli.progress import progress
 from mainmatter.cli.sites import check_has_sites, check_knows_sites, count_sites
 from mainmatter.files import write_whole
-from mainmatter.inputs import STANDARD_INPUT, Input, look_through
-from mainmatter.parallel import Failure, ordered_map
+from mainmatter.inputs.paths import STANDARD_INPUT, Input, look_through
+from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.registry import FORMATS, split_name
 
 if TYPE_CHECKING:

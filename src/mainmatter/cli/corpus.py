@@ -9,6 +9,7 @@ import click
 
 from mainmatter.cli import options
 from mainmatter.cli.corpus_progress import show_progress
+from mainmatter.cli.report_file import check_place, write_report
 from mainmatter.corpus import storage
 from mainmatter.corpus.build import build_corpus
 from mainmatter.corpus.duplicates import KINDS
@@ -18,10 +19,9 @@ from mainmatter.corpus.folder import REJECTS
 from mainmatter.corpus.job import DEFAULT_MEMORY, DEFAULT_SECONDS, Job
 from mainmatter.corpus.readers import SHARD_SIZE
 from mainmatter.corpus.readers.find import names_urls
-from mainmatter.interrupts import INTERRUPTED
+from mainmatter.corpus.report import corpus_report
+from mainmatter.isolation.interrupts import INTERRUPTED
 from mainmatter.limits import MEGABYTE
-from mainmatter.reports.corpus import corpus_report
-from mainmatter.reports.file import check_place, write_report
 
 if TYPE_CHECKING:
     from mainmatter.corpus.job import Duplicates, OutputFormat

@@ -11,18 +11,18 @@ import click
 from mainmatter.cli import options
 from mainmatter.cli.printing import harmless
 from mainmatter.cli.progress import progress
-from mainmatter.datasets import load_dataset
-from mainmatter.evaluation import Evaluation, evaluate, to_json, to_table
-from mainmatter.evaluation.evaluate import check_names
-from mainmatter.metrics import METRICS, find_metric
-from mainmatter.reports.evaluation import report_of
-from mainmatter.reports.file import check_place, write_report
-from mainmatter.reports.study import Study, characters_each, shown_name, study
+from mainmatter.cli.report_file import check_place, write_report
+from mainmatter.lab.datasets import load_dataset
+from mainmatter.lab.evaluation import Evaluation, evaluate, to_json, to_table
+from mainmatter.lab.evaluation.evaluate import check_names
+from mainmatter.lab.metrics import METRICS, find_metric
+from mainmatter.lab.reports.evaluation import report_of
+from mainmatter.lab.reports.study import Study, characters_each, shown_name, study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mainmatter.datasets import GoldPage
+    from mainmatter.lab.datasets import GoldPage
 
 
 @click.command(name="evaluate")

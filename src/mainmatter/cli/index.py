@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from mainmatter.cli.progress import progress
+from mainmatter.corpus.search import STEMMERS, Corpus, build_index
 from mainmatter.limits import format_size
-from mainmatter.search import STEMMERS, Corpus, build_index
 
 
 @click.command(name="index")

@@ -8,7 +8,7 @@ import click
 
 from mainmatter.clean import clean
 from mainmatter.cli import options
-from mainmatter.inputs import find_inputs
+from mainmatter.inputs.paths import find_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from mainmatter.errors import InputError
+from mainmatter.isolation.parallel import default_workers
 from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE, Limits
-from mainmatter.methods.controls import SWITCHES, Comments
-from mainmatter.parallel import default_workers
+from mainmatter.main.controls import SWITCHES, Comments
 from mainmatter.registry import DEFAULT_METHOD, get_method, method_names, split_name
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ def command(page: str, output: Path, width: int, **choices: Any) -> None:  # noq
     `mainmatter explain`, and its score. Nothing but the page itself is fetched, so style sheets and pictures from
     elsewhere are missing. Needs the extra `visual` and Chromium.
     """
-    from mainmatter.browser.chromium import Chromium  # noqa: PLC0415 - not for --help
+    from mainmatter.html.browser.chromium import Chromium  # noqa: PLC0415 - not for --help
     from mainmatter.render.outlined import summary, take_picture  # noqa: PLC0415
 
     if output.suffix.lower() != ".png":

@@ -12,8 +12,8 @@ from mainmatter import __version__
 from mainmatter.cli import options
 from mainmatter.cli.progress import progress
 from mainmatter.errors import MissingExtra
-from mainmatter.reproduction.run import Run
-from mainmatter.reproduction.table import REPRODUCTIONS, find_reproduction
+from mainmatter.lab.reproduction.run import Run
+from mainmatter.lab.reproduction.table import REPRODUCTIONS, find_reproduction
 
 _NEEDED = ("matplotlib", "pyarrow", "rapidfuzz", "regex", "scipy", "sklearn", "tantivy", "wordfreq")
 

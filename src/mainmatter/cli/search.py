@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from mainmatter.cli.printing import harmless
-from mainmatter.search import Searcher
+from mainmatter.corpus.search import Searcher
 
 if TYPE_CHECKING:
-    from mainmatter.search import Hit
+    from mainmatter.corpus.search import Hit
 
 
 @click.command(name="search")

@@ -16,7 +16,7 @@ from mainmatter.errors import InputError, MissingExtra
 from mainmatter.limits import format_size
 
 if TYPE_CHECKING:
-    from mainmatter.serve.settings import Settings
+    from mainmatter.workbench.settings import Settings
 
 BACKLOG = 2048  # connections that the kernel keeps for us while we are busy
 KEEP_ALIVE = 30  # seconds that a connection may be idle
@@ -114,7 +114,7 @@ def command(
     for package in ("fastapi", "uvicorn", "python_multipart"):
         if find_spec(package) is None:
             raise MissingExtra(package.replace("_", "-"), "serve")
-    from mainmatter.serve.settings import Settings, is_loopback  # noqa: PLC0415 - an extra
+    from mainmatter.workbench.settings import Settings, is_loopback  # noqa: PLC0415 - an extra
 
     made = token is None and not is_loopback(host)
     chosen: dict[str, Any] = {} if workers is None else {"workers": workers}
@@ -148,8 +148,8 @@ def _run(settings: Settings, *, opens: bool) -> None:
     with _listen(settings.host, settings.port) as listening:
         import uvicorn  # noqa: PLC0415 - an extra
 
-        from mainmatter.serve.app import make_app  # noqa: PLC0415
-        from mainmatter.serve.connections import Connection  # noqa: PLC0415
+        from mainmatter.workbench.app import make_app  # noqa: PLC0415
+        from mainmatter.workbench.connections import Connection  # noqa: PLC0415
 
         config = uvicorn.Config(
             make_app(settings),

@@ -10,15 +10,15 @@ import click
 from mainmatter.clean import read
 from mainmatter.cli.progress import progress
 from mainmatter.errors import InputError
-from mainmatter.inputs import STANDARD_INPUT
-from mainmatter.methods.site_templates import METHOD
-from mainmatter.methods.template import Template
+from mainmatter.inputs.paths import STANDARD_INPUT
+from mainmatter.papers.template.method import Template
+from mainmatter.papers.template.site_templates import METHOD
 from mainmatter.registry import get_method, split_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mainmatter.inputs import Input
+    from mainmatter.inputs.paths import Input
     from mainmatter.limits import Limits
 
 _HINT = "--site-templates"

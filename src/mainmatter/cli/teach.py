@@ -12,25 +12,25 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from mainmatter.annotation.curve import check_ending, save_curve
-from mainmatter.annotation.database import DATABASE
-from mainmatter.annotation.teach import Teaching, teach
-from mainmatter.annotation.teach_learner import Learner
-from mainmatter.annotation.teach_records import Point, Step
-from mainmatter.annotation.teach_save import CARD_PAGE, record_lesson, save_lesson
-from mainmatter.annotation.teach_source import load_source
 from mainmatter.cli import options
 from mainmatter.errors import DatasetError, InputError, MainmatterError, UnknownName
+from mainmatter.lab.training.curve import check_ending, save_curve
+from mainmatter.lab.training.teach import Teaching, teach
+from mainmatter.lab.training.teach_learner import Learner
+from mainmatter.lab.training.teach_records import Point, Step
+from mainmatter.lab.training.teach_save import CARD_PAGE, record_lesson, save_lesson
 from mainmatter.limits import format_size
 from mainmatter.models.store import may_be_written
 from mainmatter.registry import DEFAULT_METHOD, method_names
+from mainmatter.workbench.labels.database import DATABASE
+from mainmatter.workbench.labels.teach_source import load_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from mainmatter.annotation.teach_records import Lesson, Told
-    from mainmatter.annotation.teach_source import Source
+    from mainmatter.lab.training.teach_records import Lesson, Told
+    from mainmatter.workbench.labels.teach_source import Source
 
 _PARTS = 1000  # of a progress bar
 

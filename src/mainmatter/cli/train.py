@@ -13,13 +13,13 @@ import click
 
 from mainmatter.cli import options
 from mainmatter.cli.progress import progress
-from mainmatter.datasets import load_dataset, sample_by_site
 from mainmatter.files import write_whole
+from mainmatter.lab.datasets import load_dataset, sample_by_site
+from mainmatter.lab.training.card import card_page
+from mainmatter.lab.training.train import Training, train
 from mainmatter.limits import format_size
 from mainmatter.models.store import may_be_written
 from mainmatter.registry import make_untrained, method_names
-from mainmatter.training.card import card_page
-from mainmatter.training.train import Training, train
 
 _EPOCH = re.compile(r"(?:check: )?epoch (\d+) of (\d+): ")
 _EPOCHS_TOLD = 10  # where nobody watches

@@ -17,11 +17,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.corpus.guard import CLEANING, MOST_AT_ONCE, NOTE, OUT_OF_MEMORY, READING, Outcome, Task
-from mainmatter.corpus.processes import limit_memory, memory_given
 from mainmatter.corpus.readers import read_slice
 from mainmatter.corpus.records import Record, Reject, Skipped
 from mainmatter.corpus.work import make_work
 from mainmatter.errors import MainmatterError
+from mainmatter.isolation.processes import limit_memory, memory_given
 from mainmatter.limits import Limits
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mainmatter.corpus.processes import Started, start
 from mainmatter.corpus.records import Reject
 from mainmatter.corpus.work import load_for_all
 from mainmatter.errors import MainmatterError
+from mainmatter.isolation.processes import Started, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

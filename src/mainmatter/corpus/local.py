@@ -10,9 +10,9 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mainmatter.corpus.processes import Started, start
 from mainmatter.errors import InputError, MainmatterError
-from mainmatter.parallel import default_workers
+from mainmatter.isolation.parallel import default_workers
+from mainmatter.isolation.processes import Started, start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mainmatter.errors import InputError, MainmatterError, MissingExtra
-from mainmatter.parallel import default_workers
+from mainmatter.isolation.parallel import default_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -23,7 +23,7 @@ from mainmatter.corpus.templates import counts_name, template_of
 from mainmatter.corpus.unique import cleaned_name, pack_signature, read_duplicates, signatures_name
 from mainmatter.corpus.writers import make_writer, read_rejects, read_rows, rejects_to_bytes
 from mainmatter.errors import MainmatterError
-from mainmatter.methods.site_counts import SiteCounts
+from mainmatter.papers.template.site_counts import SiteCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

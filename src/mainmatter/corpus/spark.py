@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from mainmatter.errors import InputError, MainmatterError, MissingExtra
-from mainmatter.parallel import default_workers
+from mainmatter.isolation.parallel import default_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

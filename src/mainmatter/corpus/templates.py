@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from mainmatter.corpus.folder import RUN, Folder
 from mainmatter.errors import InputError
-from mainmatter.methods.site_counts import SiteCounts
-from mainmatter.methods.site_templates import METHOD as TEMPLATE
-from mainmatter.methods.template import Template
+from mainmatter.papers.template.method import Template
+from mainmatter.papers.template.site_counts import SiteCounts
+from mainmatter.papers.template.site_templates import METHOD as TEMPLATE
 from mainmatter.registry import get_method, split_name
 
 if TYPE_CHECKING:

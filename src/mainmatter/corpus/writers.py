@@ -13,10 +13,10 @@ from importlib.abc import MetaPathFinder
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mainmatter.corpus.processes import is_ours
 from mainmatter.corpus.records import Reject
 from mainmatter.corpus.rows import column_names
 from mainmatter.errors import MissingExtra
+from mainmatter.isolation.processes import is_ours
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

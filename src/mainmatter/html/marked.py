@@ -2,7 +2,7 @@
 
 Each text node of a block stands in an element `<mm-block data-block="N">`, so that a browser can be asked where block N
 is. Whatever could run, load another page, or act is taken out. Who shows it to people must not rely on that alone: a
-sandboxed frame without scripts and a content security policy belong around it (serve/frames.py).
+sandboxed frame without scripts and a content security policy belong around it (workbench/frames.py).
 """
 
 from __future__ import annotations

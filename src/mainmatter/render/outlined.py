@@ -17,8 +17,8 @@ from mainmatter.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mainmatter.browser.chromium import Chromium
-    from mainmatter.browser.rendering import Rendering
+    from mainmatter.html.browser.chromium import Chromium
+    from mainmatter.html.browser.rendering import Rendering
     from mainmatter.records import Extraction
 
 _LONGEST_NAME = 90

@@ -9,7 +9,7 @@ from mainmatter.corpus.readers.streams import GZIP_MAGIC, ZSTD_MAGIC, Unpacked, 
 from mainmatter.corpus.records import Record, Reject, Skipped
 from mainmatter.corpus.storage import join, open_input
 from mainmatter.errors import InputError
-from mainmatter.inputs import (
+from mainmatter.inputs.paths import (
     DUMP_ENDINGS,
     OTHER_ENDINGS,
     PAGE_ENDINGS,

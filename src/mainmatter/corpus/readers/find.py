@@ -28,8 +28,8 @@ from mainmatter.corpus.storage import (
     open_input,
 )
 from mainmatter.errors import InputError
-from mainmatter.fetch import is_url
-from mainmatter.inputs import (
+from mainmatter.inputs.fetch import is_url
+from mainmatter.inputs.paths import (
     DUMP_ENDINGS,
     OTHER_ENDINGS,
     PAGE_ENDINGS,

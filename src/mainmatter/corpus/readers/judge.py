@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from mainmatter.corpus.readers.http_body import Answer, Content, content_type, read_answer, unpack_body
 from mainmatter.corpus.readers.times import as_time
 from mainmatter.corpus.records import Read, Record, Reject, Skipped
-from mainmatter.inputs import MAGIC_NUMBERS
+from mainmatter.inputs.paths import MAGIC_NUMBERS
 from mainmatter.limits import format_size
 from mainmatter.records import Page
 

@@ -14,7 +14,7 @@ from mainmatter.corpus.records import Record, Reject, Skipped
 from mainmatter.corpus.robots import RobotsRules
 from mainmatter.corpus.storage import open_input
 from mainmatter.errors import FetchError, PageTooLarge
-from mainmatter.fetch import fetch, is_url
+from mainmatter.inputs.fetch import fetch, is_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,156 @@
+"""Digests of everything that mainmatter puts out, so that a change that should change no output can show it.
+
+    python scripts/digests.py record              write the digests of this version's outputs
+    python scripts/digests.py check               compare this version's outputs with them
+    python scripts/digests.py check --every 40 --sets wcxb-dev --methods main density
+
+Covered are every page of the gold standards by every method in every format, both tables of `mainmatter evaluate`, a
+corpus of the example archive, and the example site's pages. A digest is kept for each page, method and format in a
+file of its own outside the repository (`--pages-file`), so that a difference can be traced to its page; the repository
+holds one digest for each set, method and format. Scores are compared as the JSON format prints them, with four digits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from mainmatter import Page, get_method, read
+from mainmatter.registry import FORMATS
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDED = ROOT / "tests" / "digests.json"
+METHODS = (
+    "main main:dial=0.2 main:dial=0.8 main:comments=mark density fiasco ice-baseline ice-elaborate ice-heuristic "
+    "ice-lm ice-regex ice-tree ncleaner ncleaner:lexical=False template"
+).split()
+VARIANTS = {"main:dial=0.2", "main:dial=0.8", "main:comments=mark", "ncleaner:lexical=False"}
+TABLES = ("cleaneval-dev", "readability", "trafilatura-eval-a")
+BATCH = 25
+
+
+def main() -> None:
+    """Record the digests, or compare with those that were recorded."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=["record", "check"])
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="the gold standards")
+    parser.add_argument("--recorded", type=Path, default=RECORDED, help="the file of recorded digests")
+    parser.add_argument("--pages-file", type=Path, help="a file for the digests of single pages (JSONL), to trace with")
+    parser.add_argument("--every", type=int, default=1, help="only every nth page of each set (needs its own record)")
+    parser.add_argument("--sets", nargs="*", help="only these sets")
+    parser.add_argument("--methods", nargs="*", default=METHODS, help="only these methods")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--pages-only", action="store_true", help="no tables, no corpus")
+    options = parser.parse_args()
+    found = _digests(options)
+    recorded = json.loads(options.recorded.read_text("utf-8")) if options.recorded.exists() else {}
+    if options.action == "record":
+        options.recorded.write_text(json.dumps(recorded | found, indent=0, sort_keys=True) + "\n", "utf-8")
+        print(f"{len(found)} digests written to {options.recorded}")
+        return
+    unknown = sorted(found.keys() - recorded.keys())
+    differing = sorted(name for name in found.keys() & recorded.keys() if found[name] != recorded[name])
+    for name in differing:
+        print(f"differs: {name}")
+    for name in unknown:
+        print(f"not recorded: {name}")
+    print(f"{len(found)} digests, {len(differing)} differ, {len(unknown)} were not recorded")
+    sys.exit(1 if differing or unknown or not found else 0)
+
+
+def _digests(options: argparse.Namespace) -> dict[str, str]:
+    """The digests by name: "pages/SET/METHOD/FORMAT/every N" and so on."""
+    sets = options.sets or sorted(path.stem for path in options.data.glob("*.parquet"))
+    found: dict[str, str] = {}
+    pages_file = options.pages_file.open("w", encoding="utf-8") if options.pages_file else None
+    for name in sets:
+        start = time.monotonic()
+        path = options.data / f"{name}.parquet"
+        count = pq.read_metadata(path).num_rows
+        rows = list(range(0, count, options.every))
+        batches = [rows[first : first + BATCH] for first in range(0, len(rows), BATCH)]
+        sums: dict[str, hashlib._Hash] = {}
+        with ProcessPoolExecutor(options.workers) as pool:
+            jobs = [pool.submit(page_digests, str(path), batch, tuple(options.methods)) for batch in batches]
+            for job in jobs:
+                for page, key, digest in job.result():
+                    sums.setdefault(key, hashlib.sha256()).update(f"{page} {digest}\n".encode())
+                    if pages_file:
+                        print(json.dumps([name, page, key, digest]), file=pages_file)
+        for key, whole in sums.items():
+            found[f"pages/{name}/{key}/every {options.every}"] = whole.hexdigest()[:20]
+        print(f"{name}: {len(rows)} pages, {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+    if not options.pages_only:
+        found |= _corpus_digests()
+        found |= _table_digests(options.data)
+    return found
+
+
+def page_digests(path: str, rows: list[int], methods: tuple[str, ...]) -> list[tuple[str, str, str]]:
+    """The page, the method and format, and the digest, of some rows of a gold standard."""
+    table = pq.read_table(path, columns=["id", "url", "html"]).take(rows).to_pylist()
+    made = {name: get_method(name) for name in methods}
+    found = []
+    for row in table:
+        document = read(Page(row["html"], row["url"], row["id"]))
+        for name, method in made.items():
+            extraction = method.extract(document)
+            formats = ("json",) if name in VARIANTS else FORMATS
+            found += [(row["id"], f"{name}/{output}", digest(extraction.render(output))) for output in formats]
+        dump = read(Page("\n".join(document.texts), row["url"], row["id"], format="text"))
+        for name in ("main", "ncleaner", "ice-heuristic"):
+            if (judge := made.get(name)) is not None:
+                found += [(row["id"], f"{name}/json of a dump", digest(judge.extract(dump).render("json")))]
+        found.append((row["id"], "metadata", digest(repr(document.metadata))))
+        links = [np.asarray(document.columns.link_chars).tolist(), document.columns.positions]
+        found.append((row["id"], "columns", digest(json.dumps(links))))
+    return found
+
+
+def _corpus_digests() -> dict[str, str]:
+    """A corpus of the example archive: rows, rejects, summary."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = {}
+        for name, options in {
+            "plain": [],
+            "all": ["--blocks", "--drop-duplicates", "near", "--site-templates"],
+        }.items():
+            out = Path(folder) / name
+            archive = str(Path("examples") / "crawl.warc.gz")
+            command = ["corpus", archive, "-o", str(out), "--format", "jsonl", *options]
+            subprocess.run([sys.executable, "-m", "mainmatter", *command], cwd=ROOT, check=True, capture_output=True)
+            for path in sorted(out.rglob("*.jsonl*")):
+                if "_run" not in path.parts:
+                    found[f"corpus/{name}/{path.relative_to(out)}"] = hashlib.sha256(path.read_bytes()).hexdigest()[:20]
+    return found
+
+
+def _table_digests(data: Path) -> dict[str, str]:
+    """The tables of `mainmatter evaluate`, as JSON: every metric."""
+    found = {}
+    metrics = "align bag cleaneval lcs metadata rouge shingle snippet".split()
+    for name in TABLES:
+        command = ["evaluate", "main", "density", "ncleaner", "ice-tree", "--on", name, "--data", str(data), "--groups"]
+        command += [word for metric in metrics for word in ("--metric", metric)]
+        run = subprocess.run([sys.executable, "-m", "mainmatter", *command], check=True, capture_output=True, text=True)
+        found[f"evaluate/{name}"] = digest(run.stdout)
+    return found
+
+
+def digest(text: str) -> str:
+    """A short digest of a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""Ray Data: a class for `Dataset.map_batches`, which adds the main matter of a column of pages as columns.
+
+It needs nothing of Ray itself, so it works in any program that has batches as Ray's: dicts of NumPy arrays, Arrow
+tables, or pandas frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from mainmatter.corpus.adapters.page import FACTS, Cleaner, prefixed
+from mainmatter.errors import InputError
+from mainmatter.limits import DEFAULT_LIMITS, Limits
+from mainmatter.registry import DEFAULT_METHOD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from os import PathLike
+
+    from mainmatter.method import Method
+
+Batch = TypeVar("Batch")
+
+
+class CleanBatch:
+    """Adds `text`, `error` and what is known of the page (`page_title`, `page_author`, ...) to each row of a batch.
+
+    A page of which nothing is left has the text None and says why in `error`; no row is dropped, and none raises.
+    Columns of the same names are replaced.
+
+    Args:
+        html: the column of the pages, as text or, better, as bytes.
+        url: the column of their URLs; None if there is none.
+        text: the name of the column for the main matter.
+        error: the name of the column that says why there is no text.
+        prefix: what the names of the other new columns begin with.
+        method: which method decides: a name, the folder of a trained model, or a method itself.
+        limits: how large a page may be.
+        format: the format of the text, such as "text" or "markdown".
+        parameters: the method's own parameters, such as `dial=0.7`.
+
+    Raises:
+        UnknownName: there is no such method.
+        InputError: the method has no such parameter.
+    """
+
+    def __init__(
+        self,
+        html: str = "html",
+        url: str | None = "url",
+        *,
+        text: str = "text",
+        error: str = "error",
+        prefix: str = "page_",
+        method: str | PathLike[str] | Method = DEFAULT_METHOD,
+        limits: Limits = DEFAULT_LIMITS,
+        format: str = "text",  # noqa: A002 - the word users know
+        **parameters: Any,  # noqa: ANN401 - each method has its own
+    ) -> None:
+        self.html = html
+        self.url = url
+        self.text = text
+        self.error = error
+        self.prefix = prefix
+        self.cleaner = Cleaner(method, limits, format, parameters)
+
+    def __call__(self, batch: Batch) -> Batch:
+        """A batch of the same kind, with the new columns.
+
+        Raises:
+            InputError: it has no column of the pages or of the URLs.
+        """
+        if isinstance(batch, Mapping):
+            new = self._clean(batch, batch.keys())
+            return {**batch, **{name: np.array(values, object) for name, values in new.items()}}  # type: ignore[return-value]
+        if hasattr(batch, "set_column"):
+            return self._add_to_table(batch)  # type: ignore[no-any-return]
+        new = self._clean(batch, batch.columns)  # type: ignore[attr-defined]
+        return batch.assign(**new)  # type: ignore[attr-defined, no-any-return]
+
+    def _add_to_table(self, table: Any) -> Any:  # noqa: ANN401 - pyarrow tells mypy nothing
+        import pyarrow as pa  # noqa: PLC0415 - whoever gives a table has it
+
+        names = [self.html] if self.url is None else [self.html, self.url]
+        given = {name: table[name].to_pylist() for name in names if name in table.column_names}
+        for name, values in self._clean(given, table.column_names).items():
+            column = pa.array(values, pa.float64() if name == prefixed("confidence", self.prefix) else pa.string())
+            place = table.schema.get_field_index(name)
+            table = table.append_column(name, column) if place < 0 else table.set_column(place, name, column)
+        return table
+
+    def _clean(self, columns: Any, names: Iterable[str]) -> dict[str, list[Any]]:  # noqa: ANN401 - dict or frame
+        for wanted in (self.html, self.url):
+            if wanted is not None and wanted not in names:
+                raise InputError(f"there is no column {wanted!r}; there are {', '.join(map(str, names))}")
+        pages = columns[self.html]
+        urls = [None] * len(pages) if self.url is None else columns[self.url]
+        new: dict[str, list[Any]] = {self.text: [], self.error: []}
+        new |= {prefixed(name, self.prefix): [] for name in FACTS}
+        for page, url in zip(pages, urls, strict=True):
+            cleaned = self.cleaner(page, url if isinstance(url, str) else None)
+            row = {self.text: cleaned.text, self.error: cleaned.error} | cleaned.prefixed_facts(self.prefix)
+            for name, value in row.items():
+                new[name].append(value)
+        return new

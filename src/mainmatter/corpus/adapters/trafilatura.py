@@ -1,0 +1,277 @@
+"""trafilatura: functions with the signatures of `trafilatura.extract` and its kin, for those who switch.
+
+trafilatura itself is not needed. An option that would change the result there and cannot here is warned about, once.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from mainmatter.clean import clean
+from mainmatter.corpus.adapters.trafilatura_output import FORMATS, Extracted, Options, describe, write
+from mainmatter.corpus.language import identify
+from mainmatter.errors import InputError, MissingExtra, UnknownName
+from mainmatter.isolation.parallel import Failure, ordered_map
+from mainmatter.records import Page
+
+if TYPE_CHECKING:
+    from mainmatter.records import Extraction
+
+PYTHON = "python"  # what trafilatura calls the format of `bare_extraction`
+DIALS = {"precision": 0.3, "balanced": 0.5, "recall": 0.7}
+_logger = logging.getLogger(__name__)
+
+# What would change the result in trafilatura and cannot here, unless it is false or None, and what happens instead.
+_NOT_HONOURED = {
+    "deduplicate": "text that repeats is kept",
+    "date_extraction_params": "the date is what the page says",
+    "max_tree_size": "pages of any number of elements are read",
+    "settingsfile": "none of its settings is looked at",
+    "config": "none of its settings is looked at",
+    "prune_xpath": "nothing is pruned before",
+}
+# The same for the formats that are written without markup inside of paragraphs.
+_NOT_IN_XML = {
+    "include_links": "links have no targets in XML",
+    "include_images": "there are no images in XML",
+    "include_formatting": "there is no formatting inside of paragraphs in XML",
+}
+_warned: set[str] = set()
+
+
+class NotHonoured(UserWarning):
+    """An option of trafilatura that was given has no effect here, although it has one there."""
+
+
+def extract(  # noqa: PLR0913, PLR0917 - as trafilatura has it
+    filecontent: Any,  # noqa: ANN401 - as trafilatura, anything
+    url: str | None = None,
+    record_id: str | None = None,
+    fast: bool = False,
+    no_fallback: bool = False,
+    favor_precision: bool = False,
+    favor_recall: bool = False,
+    include_comments: bool = True,
+    output_format: str = "txt",
+    tei_validation: bool = False,
+    target_language: str | None = None,
+    include_tables: bool = True,
+    include_images: bool = False,
+    include_formatting: bool | None = None,
+    include_links: bool = False,
+    deduplicate: Any = False,  # noqa: ANN401
+    date_extraction_params: dict[str, Any] | None = None,
+    with_metadata: bool = False,
+    only_with_metadata: bool = False,
+    max_tree_size: int | None = None,
+    url_blacklist: set[str] | None = None,
+    author_blacklist: set[str] | None = None,
+    settingsfile: str | None = None,
+    prune_xpath: str | list[str] | None = None,
+    config: Any = None,  # noqa: ANN401
+    options: Any = None,  # noqa: ANN401
+) -> str | None:
+    """A page's main matter in one of trafilatura's formats; None where there is none, or a filter drops the page.
+
+    Every argument means what it means in trafilatura. `fast`, `no_fallback` and `tei_validation` change nothing: there
+    is no slower way, and no check. docs/guide/integrations.md lists what differs.
+
+    Raises:
+        UnknownName: there is no such format.
+    """
+    document = _extract(**locals())
+    return None if document is None else document.text
+
+
+def extract_with_metadata(  # noqa: PLR0913, PLR0917 - as trafilatura has it
+    filecontent: Any,  # noqa: ANN401
+    url: str | None = None,
+    record_id: str | None = None,
+    fast: bool = False,
+    favor_precision: bool = False,
+    favor_recall: bool = False,
+    include_comments: bool = True,
+    output_format: str = "txt",
+    tei_validation: bool = False,
+    target_language: str | None = None,
+    include_tables: bool = True,
+    include_images: bool = False,
+    include_formatting: bool | None = None,
+    include_links: bool = False,
+    deduplicate: Any = False,  # noqa: ANN401
+    date_extraction_params: dict[str, Any] | None = None,
+    url_blacklist: set[str] | None = None,
+    author_blacklist: set[str] | None = None,
+    settingsfile: str | None = None,
+    prune_xpath: str | list[str] | None = None,
+    config: Any = None,  # noqa: ANN401
+    options: Any = None,  # noqa: ANN401
+) -> Extracted | None:
+    """As `extract`, but gives an object: its `text` is what `extract` gives, beside the metadata.
+
+    Raises:
+        UnknownName: there is no such format.
+    """
+    return _extract(**locals(), with_metadata=True)
+
+
+def bare_extraction(  # noqa: PLR0913, PLR0917 - as trafilatura has it
+    filecontent: Any,  # noqa: ANN401
+    url: str | None = None,
+    fast: bool = False,
+    no_fallback: bool = False,
+    favor_precision: bool = False,
+    favor_recall: bool = False,
+    include_comments: bool = True,
+    output_format: str = PYTHON,
+    target_language: str | None = None,
+    include_tables: bool = True,
+    include_images: bool = False,
+    include_formatting: bool | None = None,
+    include_links: bool = False,
+    deduplicate: Any = False,  # noqa: ANN401
+    date_extraction_params: dict[str, Any] | None = None,
+    with_metadata: bool = False,
+    only_with_metadata: bool = False,
+    max_tree_size: int | None = None,
+    url_blacklist: set[str] | None = None,
+    author_blacklist: set[str] | None = None,
+    as_dict: bool = False,
+    prune_xpath: str | list[str] | None = None,
+    config: Any = None,  # noqa: ANN401
+    options: Any = None,  # noqa: ANN401
+) -> Extracted | dict[str, Any] | None:
+    """As `extract`, but gives an object with the texts and the metadata, or a dict; `body` is always None.
+
+    Raises:
+        UnknownName: there is no such format.
+    """
+    given = locals()
+    wants_dict = given.pop("as_dict")
+    document = _extract(**given, formats=(*FORMATS, PYTHON))
+    return document.as_dict() if wants_dict and document is not None else document
+
+
+def _extract(filecontent: Any, formats: tuple[str, ...] = FORMATS, **given: Any) -> Extracted | None:  # noqa: ANN401
+    options = _from_extractor(given["options"], given) if given["options"] is not None else _from_arguments(given)
+    if options.format not in formats:
+        raise UnknownName("format", options.format, formats)
+    _warn_of_markup(options)
+    html = _to_html(filecontent)
+    if html is None:
+        return None
+    (result,) = ordered_map(partial(_clean, options=options), [Page(html, options.url, options.record_id)])
+    if isinstance(result, Failure):
+        _logger.warning("%s: %s", options.url or "a page", result.error)
+        return None
+    return result
+
+
+def _clean(page: Page, options: Options) -> Extracted | None:
+    extraction = clean(
+        page,
+        dial=DIALS[options.focus],
+        comments="mark" if options.comments else "drop",
+        tables=options.tables,
+    )
+    if not len(extraction):
+        return None
+    document = describe(extraction, options)
+    if _is_dropped(document, extraction, options):
+        return None
+    return document.with_text(write(extraction, document, options))
+
+
+def _is_dropped(document: Extracted, extraction: Extraction, options: Options) -> bool:
+    if options.with_metadata and document.url in options.url_blacklist:
+        return True
+    if options.only_with_metadata and not (document.date and document.title and document.url):
+        return True
+    return bool(options.language) and not _is_in(options.language, document.raw_text or "", extraction)
+
+
+def _is_in(language: str | None, text: str, extraction: Extraction) -> bool:
+    """Whether a text is in a language, or nobody knows in which it is."""
+    try:
+        found = identify(text).language
+    except MissingExtra:  # trafilatura too looks at what the page declares if it has no such library
+        found = None
+    found = found or (extraction.metadata.language or "").partition("-")[0].lower()
+    return not found or found == language
+
+
+def _from_arguments(given: dict[str, Any]) -> Options:
+    for name, instead in _NOT_HONOURED.items():
+        if given.get(name):
+            _warn(name, instead)
+    return Options(
+        format=given["output_format"],
+        focus="recall" if given["favor_recall"] else "precision" if given["favor_precision"] else "balanced",
+        comments=bool(given["include_comments"]),
+        tables=bool(given["include_tables"]),
+        images=bool(given["include_images"]),
+        formatting=given["include_formatting"],
+        links=bool(given["include_links"]),
+        language=given["target_language"],
+        url=given["url"],
+        record_id=given.get("record_id"),
+        wants_metadata=bool(given["with_metadata"]),
+        only_with_metadata=bool(given.get("only_with_metadata")),
+        url_blacklist=frozenset(given["url_blacklist"] or ()),
+        author_blacklist=frozenset(given["author_blacklist"] or ()),
+    )
+
+
+def _from_extractor(extractor: Any, given: dict[str, Any]) -> Options:  # noqa: ANN401
+    """What an `Extractor` of trafilatura says, which replaces all arguments but the record's id and `prune_xpath`."""
+    try:
+        for name, value in (("prune_xpath", given["prune_xpath"]), ("deduplicate", extractor.dedup)):
+            if value:
+                _warn(name, _NOT_HONOURED[name])
+        return Options(
+            format=extractor.format,
+            focus=extractor.focus,
+            comments=extractor.comments,
+            tables=extractor.tables,
+            images=extractor.images,
+            formatting=extractor.formatting,
+            links=extractor.links,
+            language=extractor.lang,
+            url=extractor.url,
+            record_id=given.get("record_id"),
+            wants_metadata=extractor.with_metadata,
+            only_with_metadata=extractor.only_with_metadata,
+            url_blacklist=frozenset(extractor.url_blacklist or ()),
+            author_blacklist=frozenset(extractor.author_blacklist or ()),
+        )
+    except AttributeError as error:
+        raise InputError(f"options: not an Extractor of trafilatura 2: {error}") from error
+
+
+def _warn_of_markup(options: Options) -> None:
+    asked = (options.links, options.images, options.formatting)
+    for (name, instead), is_asked in zip(_NOT_IN_XML.items(), asked, strict=True):
+        if is_asked and options.format in ("xml", "xmltei"):
+            _warn(name, instead)
+
+
+def _warn(name: str, instead: str) -> None:
+    if name not in _warned:
+        _warned.add(name)
+        # The caller is four calls away: extract, _extract, _from_arguments, _warn.
+        warnings.warn(f"{name} is not honoured by mainmatter: {instead}", NotHonoured, stacklevel=5)
+
+
+def _to_html(content: Any) -> str | bytes | None:  # noqa: ANN401
+    """The page that was given as text, bytes, a response, or a tree of lxml; None if it is something else."""
+    data = getattr(content, "data", content)  # of responses of urllib3 and trafilatura
+    if isinstance(data, str | bytes):
+        return data
+    if hasattr(content, "getroottree"):
+        from lxml.html import tostring  # type: ignore[import-untyped]  # noqa: PLC0415 - who gives a tree has it
+
+        return str(tostring(content, encoding="unicode"))
+    return None

@@ -1,7 +1,0 @@
-"""Gold standards: pages with what people say is their main content. One reader for all layouts; the table of names."""
-
-from mainmatter.datasets.read import GoldPage, load_dataset
-from mainmatter.datasets.sites import folds_by_site, sample_by_site, site_of
-from mainmatter.datasets.table import DATASETS, Dataset
-
-__all__ = ["DATASETS", "Dataset", "GoldPage", "folds_by_site", "load_dataset", "sample_by_site", "site_of"]

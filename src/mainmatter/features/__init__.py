@@ -1,1 +1,0 @@
-"""From a document to numbers, one family of features a file."""

@@ -1,0 +1,344 @@
+"""What users name, a file, a folder, a URL or `-`, to pages."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import stat
+import sys
+import zlib
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mainmatter.errors import InputError
+from mainmatter.inputs.fetch import fetch, is_url
+from mainmatter.limits import DEFAULT_LIMITS, Limits
+from mainmatter.records import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+STANDARD_INPUT = "-"
+PAGE_ENDINGS = frozenset((".html", ".htm", ".xhtml", ".shtml", ".php", ".asp", ".aspx", ".jsp"))
+DUMP_ENDINGS = frozenset((".txt", ".text"))
+GZIP_ENDING = ".gz"
+# What else lies in folders of pages. In a folder, such files are passed over by their names alone.
+OTHER_ENDINGS = frozenset(
+    (
+        ".avif .bmp .css .csv .doc .docx .eot .epub .exe .gif .ico .jpeg .jpg .js .json .less .map .markdown .md .mjs "
+        ".mov .mp3 .mp4 .odt .ogg .otf .pdf .png .ppt .pptx .ps .py .rst .rtf .scss .svg .tif .tiff .tsv .ttf .wasm "
+        ".wav .webm .webp .woff .woff2 .xls .xlsx .yaml .yml .zip"
+    ).split()
+)
+_MOST_ENDINGS = 8  # of files that were passed over, to name
+SNIFFED = 2000  # bytes of a file that are looked at to tell what it is
+# How files begin that are given by mistake. Those that a text could begin with are told by more than their own sign.
+MAGIC_NUMBERS = {
+    b"\x89PNG\r\n\x1a\n": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"GIF87a": "a GIF picture",
+    b"GIF89a": "a GIF picture",
+    b"II*\0": "a TIFF picture",
+    b"MM\0*": "a TIFF picture",
+    b"%PDF-": "a PDF document",
+    b"%!PS-": "a PostScript document",
+    b"{\\rtf": "an RTF document",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Office document",
+    b"PK\3\4": "a ZIP archive or an Office document",
+    b"PK\5\6": "a ZIP archive",
+    b"\x1f\x8b": "a gzip archive",
+    b"BZh91AY&SY": "a bzip2 archive",
+    b"\xfd7zXZ\0": "an xz archive",
+    b"(\xb5/\xfd": "a Zstandard archive",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"Rar!\x1a\7": "a RAR archive",
+    b"PAR1\x15": "a Parquet file",
+    b"SQLite format 3\0": "an SQLite database",
+    b"\x7fELF": "a program",
+}
+_WARC, _JSON, _TAR = "a WARC archive", "JSON data", "a tar archive"
+_COLLECTIONS = frozenset((_WARC, _JSON, "a Parquet file", "a Zstandard archive"))
+_COLLECTION_ENDINGS = frozenset((".warc", ".wet", ".jsonl", ".ndjson", ".parquet"))
+_GZIP = b"\x1f\x8b"
+_CHUNK = 65_536
+_MOST_MEMBERS = 10_000  # of a gzip file: packers in parallel make one for 64 KB at most
+_JSON_BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*"(?:[^"\\]|\\.)*+"\s*:|\[\s*\{\s*")', re.DOTALL)
+_BEFORE_HTML = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s+|<!--.*?-->)*+", re.DOTALL)
+# The first tag of a page: MIME Sniffing (WHATWG), section 7.1, and what else pages begin with.
+_FIRST_TAG = re.compile(
+    rb"<(?:!doctype\s+html|html|head|body|title|meta|link|base|style|script|iframe|header|nav|main|article|section|div|"
+    rb"h[1-6]|p|br|b|a|table|font|center|ul|ol|span|img|form)[\s/>]",
+    re.IGNORECASE,
+)
+_XML = re.compile(rb"<\?xml\b", re.IGNORECASE)
+_HTML_ELEMENT = re.compile(rb"<(?:!doctype\s+html|html)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Something that a page can be read from.
+
+    Attributes:
+        name: what the user calls it: a path, a URL, or `-`.
+        relative: where its result goes below an output folder.
+        format: "html", "text", or None to tell by the name's ending, or for a URL by what the server says.
+    """
+
+    name: str
+    relative: Path
+    format: str | None = None
+
+    def read(self, limits: Limits = DEFAULT_LIMITS) -> Page:
+        """Read the page, but no more than the limits allow: a pipe or a device may have no end.
+
+        Raises:
+            InputError: it cannot be read, or is something else than a page or a dump.
+            PageTooLarge: it is over the limits.
+        """
+        page = fetch(self.name, limits=limits) if is_url(self.name) else self._read_here(limits)
+        return page if self.format is None else replace(page, format="text" if self.format == "text" else "html")
+
+    def _read_here(self, limits: Limits) -> Page:
+        """Read a file or standard input."""
+        try:
+            if self.name == STANDARD_INPUT:
+                data = sys.stdin.buffer.read(limits.size + 1)
+            else:
+                with Path(self.name).open("rb") as file:
+                    data = file.read(limits.size + 1)
+        except OSError as error:
+            raise InputError(f"{self.name}: cannot be read: {error.strerror or error}") from error
+        is_dump = ending_of(self.name) in DUMP_ENDINGS
+        data = page_bytes(data, f"{self.name}:", limits, is_text=is_dump or self.format == "text")
+        limits.check_size(len(data), self.name)
+        printable_name = os.fsencode(self.name).decode("utf-8", "replace")
+        return Page(data, None, printable_name, format="text" if is_dump else "html")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundInputs:
+    """What names stand for.
+
+    Attributes:
+        inputs: what pages can be read from.
+        passed_over: the files of folders that are something else, in no order.
+    """
+
+    inputs: list[Input]
+    passed_over: list[str]
+
+    def why_passed_over(self) -> str:
+        """A sentence about the files that were passed over; "" if there are none."""
+        if not self.passed_over:
+            return ""
+        count = len(self.passed_over)
+        endings = Counter(ending_of(name) or "without an ending" for name in self.passed_over)
+        by_number = sorted(endings.items(), key=lambda item: (-item[1], item[0]))
+        listed = [f"{number:,} {ending}" for ending, number in by_number[:_MOST_ENDINGS]]
+        if len(endings) > _MOST_ENDINGS:
+            listed.append("others")
+        is_are = "1 file was" if count == 1 else f"{count:,} files were"
+        advice = (
+            "; archives, JSONL and Parquet are for `mainmatter corpus`" if _COLLECTION_ENDINGS & set(endings) else ""
+        )
+        return f"{is_are} passed over, by ending or content no page and no text dump: {', '.join(listed)}{advice}"
+
+
+def page_bytes(
+    data: bytes, name: str, limits: Limits, *, is_text: bool = False, reader: str = "`mainmatter corpus`"
+) -> bytes:
+    """The bytes of a page, unpacked if they are packed by gzip: no more of them than the limits allow, and one.
+
+    Args:
+        data: the bytes of a file.
+        name: what an error calls it, as in "a.html:" or "this".
+        limits: how large a page may be.
+        is_text: it is a plain-text dump, which may begin as JSON does.
+        reader: what an error says reads collections of pages.
+
+    Raises:
+        InputError: it is something else than a page or a dump, or cannot be unpacked.
+        PageTooLarge: it is over the limits even before it is unpacked.
+    """
+    try:
+        words = what_else(_gunzip(data, SNIFFED) if data.startswith(_GZIP) else data, is_text=is_text)
+        if words is None and data.startswith(_GZIP):
+            limits.check_size(len(data), name.removesuffix(":"))
+            data = _gunzip(data, limits.size + 1)
+    except zlib.error as error:
+        limits.check_size(len(data), name.removesuffix(":"))  # it may have been cut
+        raise InputError(f"{name} is a gzip archive that cannot be unpacked: {error}") from error
+    if words is None:
+        return data
+    advice = f"; collections of pages are for {reader}" if words in _COLLECTIONS else ""
+    raise InputError(f"{name} is {words}, not a web page{advice}")
+
+
+def what_else(data: bytes, *, is_text: bool = False) -> str | None:
+    """What a file is that begins as no page does, such as "a PNG picture"; None if it may be a page.
+
+    Args:
+        data: the file, or how it begins.
+        is_text: it is a plain-text dump, which may begin as JSON does.
+    """
+    for number, words in MAGIC_NUMBERS.items():
+        if data.startswith(number):
+            return words
+    if data.startswith(b"WARC/"):
+        return _WARC
+    if data[257:262] == b"ustar":
+        return _TAR
+    return _JSON if not is_text and begins_as_json(data) else None
+
+
+def begins_as_json(data: bytes) -> bool:
+    """Whether a file begins as a JSON object or an array of objects does, and no page."""
+    return bool(_JSON_BEGINS.match(data, 0, SNIFFED))
+
+
+def looks_like_html(head: bytes) -> bool:
+    """Whether a file begins as pages do: with a tag of HTML, after comments at most. XML must name HTML soon."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        head = head.decode("utf-16", "ignore").encode("ascii", "replace")
+    begins = _BEFORE_HTML.match(head)
+    place = begins.end() if begins else 0
+    if _XML.match(head, place):
+        return bool(_HTML_ELEMENT.search(head, place))
+    return bool(_FIRST_TAG.match(head, place)) or head.startswith(b"<!--", place)  # a comment that is cut
+
+
+def _gunzip(data: bytes, most: int) -> bytes:
+    """What a gzip file of one or more members unpacks to, but no more than so many bytes of it.
+
+    Raises:
+        zlib.error: it is damaged, or ends too early.
+    """
+    file, packed, parts = io.BytesIO(data), b"", []
+    unpack, members, is_begun = zlib.decompressobj(31), 0, False
+    while most > 0 and (packed := packed or file.read(_CHUNK)):
+        if members and not is_begun and not (packed := packed.lstrip(b"\0")):  # some writers fill up with zeros
+            continue
+        parts.append(unpack.decompress(packed, most))
+        most -= len(parts[-1])
+        packed, is_begun = unpack.unconsumed_tail, not unpack.eof
+        if unpack.eof:
+            packed = unpack.unused_data
+            unpack = zlib.decompressobj(31)
+            members += 1
+            if members > _MOST_MEMBERS:
+                raise zlib.error(f"it has more than {_MOST_MEMBERS:,} members")
+    if is_begun and most > 0:
+        raise zlib.error("it ends too early")
+    return b"".join(parts)
+
+
+def find_inputs(names: Iterable[str], format: str | None = None) -> list[Input]:  # noqa: A002 - the word users know
+    """All inputs that the names stand for; a folder stands for the pages and dumps below it, sorted.
+
+    Files whose ending tells neither that they are pages nor that they are something else are pages if they begin as
+    HTML does. Folders below it whose name begins with a dot (.git, .venv) are left out.
+
+    Raises:
+        InputError: there is no such file or folder, a folder holds no page or cannot be read, or a name is empty.
+    """
+    return look_through(names, format).inputs
+
+
+def look_through(names: Iterable[str], format: str | None = None) -> FoundInputs:  # noqa: A002
+    """The same as `find_inputs`, with what was passed over in folders.
+
+    Raises:
+        InputError: there is no such file or folder, a folder holds no page or cannot be read, or a name is empty.
+    """
+    found = FoundInputs([], [])
+    for name in names:
+        if not name:  # for Path that is the current folder
+            raise InputError("an input's name is empty; name a file, a folder, a URL, or - for standard input")
+        path = Path(name)
+        if is_url(name):
+            found.inputs.append(Input(name, Path(_file_name(name)), format))
+        elif name == STANDARD_INPUT:
+            found.inputs.append(Input(name, Path("page"), format))
+        elif path.is_dir():
+            _find_in_folder(path, format, found)
+        elif path.exists():
+            found.inputs.append(Input(name, _unpacked(Path(path.name)), format))
+        else:
+            raise InputError(f"{name}: no such file or folder")
+    return found
+
+
+def _find_in_folder(folder: Path, format: str | None, found: FoundInputs) -> None:  # noqa: A002
+    pages: list[Path] = []
+    for path in _walk(folder):
+        is_page = _is_page(path)
+        if is_page:
+            pages.append(Path(path))
+        elif is_page is not None:
+            found.passed_over.append(path)
+    if not pages:
+        endings = " ".join(sorted(PAGE_ENDINGS | DUMP_ENDINGS))
+        raise InputError(f"{folder}: holds no page; looked for files that end in {endings}")
+    found.inputs.extend(Input(str(file), _unpacked(file.relative_to(folder)), format) for file in sorted(pages))
+
+
+def _unpacked(path: Path) -> Path:
+    """A path without the ending that says that a page is packed."""
+    return path.with_suffix("") if path.suffix.lower() == GZIP_ENDING else path
+
+
+def _is_page(path: str) -> bool | None:
+    """Whether a file of a folder is a page or a dump: by its ending, or else by how it begins; None for no file.
+
+    What cannot be read is one, and so is a link that leads nowhere if its ending says so: whoever reads it tells.
+    """
+    ending = ending_of(path)
+    if ending in OTHER_ENDINGS:
+        return False
+    is_named = ending in PAGE_ENDINGS or ending in DUMP_ENDINGS
+    try:
+        state = os.stat(path)  # noqa: PTH116 - quick, for millions of files
+    except FileNotFoundError:
+        return is_named if os.path.islink(path) else None  # noqa: PTH114
+    except OSError:
+        return True
+    return (is_named or _begins_as_html(path)) if stat.S_ISREG(state.st_mode) else None
+
+
+def _begins_as_html(path: str) -> bool:
+    """Whether a file begins as pages do, or cannot be read, which whoever reads it tells."""
+    try:
+        with io.FileIO(path) as file:
+            head = file.read(SNIFFED)
+        if head.startswith(_GZIP):
+            head = zlib.decompressobj(31).decompress(head, SNIFFED)  # it is cut, so `_gunzip` might complain
+    except zlib.error:
+        return False
+    except OSError:
+        return True
+    return what_else(head) is None and looks_like_html(head)
+
+
+def ending_of(name: str) -> str:
+    """The ending of a file's name, in lower case, with its dot; that of a.html.gz is .html."""
+    stem, last = os.path.splitext(name)  # noqa: PTH122 - quick, for millions of files
+    return (os.path.splitext(stem)[1] if last.lower() == GZIP_ENDING else last).lower()  # noqa: PTH122
+
+
+def _walk(folder: Path) -> Iterator[str]:
+    def refuse(error: OSError) -> None:
+        raise InputError(f"{error.filename}: cannot be read: {error.strerror or error}") from error
+
+    for parent, folders, files in os.walk(folder, onerror=refuse):
+        folders[:] = (name for name in folders if not name.startswith("."))  # where os.walk goes next
+        yield from (os.path.join(parent, name) for name in files)  # noqa: PTH118
+
+
+def _file_name(url: str) -> str:
+    """A name for the file that a URL's result goes to."""
+    letters = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in url.partition("://")[2])
+    name = letters.strip("._")[:150] or "page"
+    return name if Path(name).suffix.lower() in PAGE_ENDINGS | DUMP_ENDINGS else f"{name}.html"

@@ -1,0 +1,1 @@
+"""Processes: children with limits and deadlines, pools, and what Ctrl-C does."""

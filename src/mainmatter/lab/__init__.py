@@ -1,0 +1,1 @@
+"""Measuring and learning: datasets, metrics, evaluation, training, benchmarks, reports."""

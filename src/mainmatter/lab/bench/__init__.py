@@ -1,0 +1,1 @@
+"""Methods and peers beside each other on this machine: accuracy, speed, memory, throughput."""

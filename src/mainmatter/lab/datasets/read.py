@@ -1,0 +1,259 @@
+"""One reader for all layouts of gold standards.
+
+a Parquet file     columns id, url, html, gold, gold_marked, lang, page_type, must_have, must_not_have, labels, ...
+html/ and gold/    NAME.html beside NAME.txt; a file index.json beside the two folders may give, by NAME, an object with
+                   page_type, lang, must_have, must_not_have, url, charset, format, lines_are_blocks and labels; a
+                   plain-text dump, whose format is "text", may be NAME.txt
+CleanEval's own    en_original/ and en_cleaned/, or input/ and GoldStandard/; the gold text is marked up, and may
+                   begin with a line that gives the URL
+
+Labels are what annotators said of each block, one object a block: ref, text, kept and kind (lab/datasets/labels.py).
+`mainmatter annotations export` writes the first two layouts with them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from mainmatter.errors import DatasetError, MissingExtra, UnknownName
+from mainmatter.html.decode import decode
+from mainmatter.lab.datasets.labels import LABEL_KINDS, BlockLabel
+from mainmatter.lab.datasets.table import DATASETS
+from mainmatter.records import Gold, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Pairs of folders: pages, gold texts.
+_FOLDERS = (
+    ("html", "gold"),
+    ("en_original", "en_cleaned"),
+    ("original", "cleaned"),
+    ("finalrun-input", "GoldStandard"),
+    ("input", "GoldStandard"),
+)
+_INDEX = "index.json"
+_GROUPS = ("page_type", "lang")
+_PAGE_ENDINGS = frozenset((".html", ".htm", ".xhtml"))
+_MARKER = re.compile(r"^\s*<[hpl]>", re.IGNORECASE | re.MULTILINE)
+_URL_LINE = re.compile(r"\AURL(?::\s*|\s+(?=\w+://|www\.))(\S+)[^\n]*\n?")
+
+
+@dataclass(frozen=True, slots=True)
+class GoldPage:
+    """A page, and what the gold standard says about it.
+
+    Attributes:
+        page: the page as fetched.
+        gold: its main content, snippets and metadata.
+        groups: what to report separately by, such as {"page_type": "forum", "lang": "en"}.
+        labels: what annotators said of its blocks, in the order of the page; None where there is gold text only.
+    """
+
+    page: Page
+    gold: Gold
+    groups: dict[str, str]
+    labels: tuple[BlockLabel, ...] | None = None
+
+
+def load_dataset(name: str, data: str | Path | None = None) -> list[GoldPage]:
+    """Read a gold standard.
+
+    Args:
+        name: the name of one in the table, or the path of a Parquet file or of a folder.
+        data: the folder where the named ones are.
+
+    Raises:
+        UnknownName: it is neither a name nor a path.
+        DatasetError: it is missing, damaged or in no known layout.
+        MissingExtra: Parquet files need pyarrow.
+    """
+    path = Path(name)
+    if name in DATASETS and not path.exists():
+        path = Path(data or ".") / f"{name}.parquet"
+        if not path.is_file():
+            raise DatasetError(f"{path}: no such file; say with --data which folder holds {name}.parquet")
+    if path.is_dir():
+        pages = list(_read_folder(path))
+    elif path.suffix.lower() == ".parquet" and path.is_file():
+        pages = list(_read_parquet(path))
+    elif path.exists():
+        raise DatasetError(f"{path}: neither a Parquet file nor a folder")
+    else:
+        raise UnknownName("dataset", name, DATASETS)
+    if not pages:
+        raise DatasetError(f"{path}: holds no page")
+    # Of pages with snippets only, nothing is known about the whole text.
+    if not any(page.gold.text or page.labels is not None for page in pages):
+        return [replace(page, gold=replace(page.gold, text=None)) for page in pages]
+    return pages
+
+
+def _read_parquet(path: Path) -> Iterator[GoldPage]:
+    try:
+        from pyarrow import ArrowException  # noqa: PLC0415 - an extra
+        from pyarrow.parquet import ParquetFile  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingExtra("pyarrow", "eval") from error
+    try:
+        with ParquetFile(path) as file:
+            if "html" not in file.schema_arrow.names:
+                raise DatasetError(f"{path}: not a gold standard; it has no column html")
+            # Others, too, may call a column labels; theirs say nothing of our blocks.
+            columns = [field.name for field in file.schema_arrow if field.name != "labels" or _are_ours(field.type)]
+            rows = (row for batch in file.iter_batches(batch_size=64, columns=columns) for row in batch.to_pylist())
+            for number, row in enumerate(rows, 1):
+                yield _from_row(row, f"{path}: {_name_of(row, number)}")
+    except (ArrowException, OSError) as error:
+        raise DatasetError(f"{path}: cannot be read as a Parquet file: {' '.join(str(error).split())}") from error
+
+
+def _are_ours(kind: Any) -> bool:  # noqa: ANN401 - a type of pyarrow, which is an extra
+    """Whether a column holds the labels of blocks: lists of objects with a reference each."""
+    from pyarrow import types  # noqa: PLC0415
+
+    is_list = types.is_list(kind) or types.is_large_list(kind)
+    return bool(is_list and types.is_struct(kind.value_type) and kind.value_type.get_field_index("ref") >= 0)
+
+
+def _name_of(row: dict[str, Any], number: int) -> str:
+    """What an error calls a row: its id, or else its number."""
+    return f"row {number:,}" if row.get("id") is None else f"page {row['id']!r}"
+
+
+def _from_row(row: dict[str, Any], where: str) -> GoldPage:
+    if row["html"] is None:
+        raise DatasetError(f"{where}: has no html")
+    if not isinstance(row["html"], str | bytes):
+        raise DatasetError(f"{where}: html is {row['html']!r:.200}, not text or bytes")
+    page_format: Literal["html", "text"] = "text" if row.get("format") == "text" else "html"
+    return GoldPage(
+        Page(
+            row["html"],
+            row.get("url"),
+            _to_text(row.get("id")),
+            row.get("charset"),
+            page_format,
+            lines_are_blocks=row.get("lines_are_blocks") is True,
+        ),
+        Gold(
+            text=row.get("gold"),
+            marked=row.get("gold_marked"),
+            must_have=tuple(row.get("must_have") or ()),
+            must_not_have=tuple(row.get("must_not_have") or ()),
+            title=row.get("title"),
+            author=row.get("author"),
+            date=row.get("date"),
+        ),
+        {group: str(row[group]) for group in _GROUPS if row.get(group)},
+        _to_labels(row.get("labels"), where),
+    )
+
+
+def _to_text(value: Any) -> str | None:  # noqa: ANN401 - pages may be numbered
+    return None if value is None else str(value)
+
+
+def _to_labels(content: Any, where: str) -> tuple[BlockLabel, ...] | None:  # noqa: ANN401 - whatever a file holds
+    """The labels of a page's blocks; None where there are none."""
+    if content is None:
+        return None
+    if not isinstance(content, list):
+        raise DatasetError(f"{where}: labels are no list")
+    return tuple(_to_label(label, where) for label in content)
+
+
+def _to_label(content: Any, where: str) -> BlockLabel:  # noqa: ANN401
+    match content:
+        case {"ref": str(ref), "text": str(text), "kept": bool(kept), "kind": kind} if kind in LABEL_KINDS:
+            return BlockLabel(ref, text, kept, kind)
+    kinds = ", ".join(LABEL_KINDS)
+    raise DatasetError(
+        f"{where}: not a label: {content!r:.200}; it would have ref, text, kept and kind, one of {kinds}"
+    )
+
+
+def _read_folder(path: Path) -> Iterator[GoldPage]:
+    for pages, golds in _FOLDERS:
+        if (path / pages).is_dir() and (path / golds).is_dir():
+            index = _read_index(path / _INDEX)
+            yield from (_with_facts(page, index, path) for page in _read_pairs(path / pages, path / golds, index))
+            return
+    wanted = ", or ".join(f"{pages}/ and {golds}/" for pages, golds in _FOLDERS)
+    raise DatasetError(f"{path}: not a gold standard; it would have {wanted}")
+
+
+def _read_index(file: Path) -> dict[str, dict[str, Any]]:
+    """What a folder's index says about each page, by the page's name; nothing where there is no index."""
+    if not file.is_file():
+        return {}
+    try:
+        index = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"{file}: cannot be read as JSON: {error}") from error
+    if not isinstance(index, dict) or not all(isinstance(facts, dict) for facts in index.values()):
+        raise DatasetError(f"{file}: not an index; it would be an object that holds one object for each page")
+    return index
+
+
+def _with_facts(page: GoldPage, index: dict[str, dict[str, Any]], folder: Path) -> GoldPage:
+    """A page with what the index says about it."""
+    facts = index.get(page.page.id or "", {})
+    snippets = {name: facts.get(name, []) for name in ("must_have", "must_not_have")}
+    for name, value in snippets.items():
+        if not isinstance(value, list) or not all(isinstance(snippet, str) for snippet in value):
+            raise DatasetError(f"{folder / _INDEX}: {page.page.id}: {name} is not a list of strings")
+    gold = replace(page.gold, must_have=tuple(snippets["must_have"]), must_not_have=tuple(snippets["must_not_have"]))
+    labels = _to_labels(facts.get("labels"), f"{folder / _INDEX}: {page.page.id}")
+    if labels is not None and gold.marked is None and not gold.text:
+        gold = replace(gold, marked="")  # it is known that nothing is main matter
+    groups = {group: str(facts[group]) for group in _GROUPS if facts.get(group)}
+    return replace(page, page=_with_origin(page.page, facts), gold=gold, groups=groups, labels=labels)
+
+
+def _with_origin(page: Page, facts: dict[str, Any]) -> Page:
+    """A page with what the index says of where it came from, and how it is to be read."""
+    url, charset = (value if isinstance(value := facts.get(name), str) else None for name in ("url", "charset"))
+    return replace(
+        page,
+        url=url or page.url,
+        charset=charset,
+        format="text" if _is_dump(facts) else "html",
+        lines_are_blocks=facts.get("lines_are_blocks") is True,
+    )
+
+
+def _is_dump(facts: dict[str, Any]) -> bool:
+    return facts.get("format") == "text"
+
+
+def _read_pairs(pages: Path, golds: Path, index: dict[str, dict[str, Any]]) -> Iterator[GoldPage]:
+    gold_files = {file.stem: file for file in sorted(golds.glob("*.txt"))}
+    for file in sorted(pages.iterdir()):
+        is_dump = file.suffix == ".txt" and _is_dump(index.get(file.stem, {}))
+        if file.suffix.lower() not in _PAGE_ENDINGS and not is_dump:
+            continue
+        gold_file = gold_files.get(file.stem) or gold_files.get(f"{file.stem}-cleaned")
+        if gold_file is None:
+            raise DatasetError(f"{file}: has no gold text; expected {golds / (file.stem + '.txt')}")
+        yield _from_files(file, gold_file)
+
+
+def _from_files(page_file: Path, gold_file: Path) -> GoldPage:
+    try:
+        html, (text, _) = page_file.read_bytes(), decode(gold_file.read_bytes())
+    except OSError as error:
+        raise DatasetError(f"{error.filename}: cannot be read: {error.strerror}") from error
+    url = _URL_LINE.match(text)
+    if url:
+        text = text[url.end() :]
+    is_marked = _MARKER.search(text) is not None
+    return GoldPage(
+        Page(html, url[1] if url else None, page_file.stem),
+        Gold(text=_MARKER.sub("", text) if is_marked else text, marked=text if is_marked else None),
+        {},
+    )

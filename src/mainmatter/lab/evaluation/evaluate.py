@@ -1,0 +1,162 @@
+"""Run methods over gold standards and measure what they give."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from mainmatter.clean import clean
+from mainmatter.errors import UnknownName
+from mainmatter.isolation.parallel import Failure, ordered_map
+from mainmatter.lab.bench.peers import PEERS, get_peer
+from mainmatter.lab.metrics import Output, find_metric
+from mainmatter.records import Gold, Metadata
+from mainmatter.registry import get_method, is_method, method_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from mainmatter.lab.datasets import GoldPage
+    from mainmatter.lab.metrics import Row
+    from mainmatter.method import Method
+    from mainmatter.records import Page
+
+    PageScores = dict[str, Row | None]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How one method did on one dataset.
+
+    Attributes:
+        method: the name of the method or peer.
+        dataset: the name of the dataset.
+        scores: for each metric, its figures for the whole set.
+        groups: the same for parts of the set, such as groups["page_type=forum"].
+        pages: for each page its id and, for each metric, its figures.
+        failures: the pages on which the method failed, with the reason; they count as empty.
+    """
+
+    method: str
+    dataset: str
+    scores: dict[str, Row]
+    groups: dict[str, dict[str, Row]] = field(default_factory=dict)
+    pages: list[tuple[str, PageScores]] = field(default_factory=list)
+    failures: list[tuple[str, str]] = field(default_factory=list)
+
+
+def evaluate(
+    method: str | Method,
+    dataset: str,
+    pages: Sequence[GoldPage],
+    metrics: Sequence[str],
+    *,
+    workers: int = 1,
+    on_page: Callable[[], object] = lambda: None,
+) -> Evaluation:
+    """Measure one method, or one peer, on one dataset.
+
+    Args:
+        method: its name, or a method itself, which goes by its own name in the report.
+        dataset: the name of the dataset, for the report.
+        pages: the dataset's pages.
+        metrics: the names of the metrics.
+        workers: how many processes.
+        on_page: called after each page, for showing progress.
+
+    Raises:
+        UnknownName: there is no such method or metric.
+        MissingExtra: a peer or what a metric needs is not installed.
+    """
+    check_names([method] if isinstance(method, str) else [], metrics)
+    runner = get_method(method) if isinstance(method, str) and method not in PEERS else method
+    measured: list[PageScores] = []
+    failures = []
+    for page, result in zip(pages, ordered_map(partial(_measure, runner, tuple(metrics)), pages, workers), strict=True):
+        if isinstance(result, Failure):
+            failures.append((page.page.id or "", result.error))
+            measured.append(compare(Output(""), page, metrics))
+        else:
+            measured.append(result)
+        on_page()
+    return summarise(method if isinstance(method, str) else method.name, dataset, pages, metrics, measured, failures)
+
+
+def summarise(
+    method: str,
+    dataset: str,
+    pages: Sequence[GoldPage],
+    metrics: Sequence[str],
+    measured: Sequence[PageScores],
+    failures: list[tuple[str, str]],
+) -> Evaluation:
+    """From the figures of pages to those of the set and of its parts.
+
+    Args:
+        method: the name of the method or peer.
+        dataset: the name of the dataset.
+        pages: the dataset's pages.
+        metrics: the names of the metrics.
+        measured: what `compare` said of each page.
+        failures: the pages on which the method failed, with the reason.
+    """
+    return Evaluation(
+        method,
+        dataset,
+        _aggregate(measured, metrics),
+        {name: _aggregate(group, metrics) for name, group in _groups(pages, measured).items()},
+        [(page.page.id or "", scores) for page, scores in zip(pages, measured, strict=True)],
+        failures,
+    )
+
+
+def check_names(methods: Iterable[str], metrics: Iterable[str]) -> None:
+    """Raise early, before hours of work, if a method or metric does not exist or is not installed."""
+    for name in methods:
+        if name in PEERS:
+            get_peer(name)
+        elif is_method(name):
+            get_method(name)
+        else:
+            raise UnknownName("method", name, [*method_names(), *PEERS])
+    for metric in metrics:
+        find_metric(metric).measure(_PROBE, _PROBE_GOLD)
+
+
+# Whatever a metric needs to be installed, it needs for this page too.
+_PROBE = Output("a", "<p> a", Metadata())
+_PROBE_GOLD = Gold(text="a", marked="<p> a", must_have=("a",), title="a")
+
+
+def _measure(method: str | Method, metrics: Sequence[str], page: GoldPage) -> PageScores:
+    output = _run(method, page.page, with_metadata="metadata" in metrics)
+    return compare(output, page, metrics)
+
+
+def _run(method: str | Method, page: Page, *, with_metadata: bool) -> Output:
+    """What a method or a peer gives for a page, in the form that metrics compare."""
+    if isinstance(method, str) and method in PEERS:
+        return PEERS[method](page, with_metadata)
+    extraction = clean(page, method=method)
+    return Output(extraction.text, extraction.cleaneval(), extraction.metadata if with_metadata else None)
+
+
+def compare(output: Output, page: GoldPage, metrics: Sequence[str]) -> PageScores:
+    """What each metric says of a page's output; None where the gold standard lacks what the metric needs."""
+    return {metric: find_metric(metric).measure(output, page.gold) for metric in metrics}
+
+
+def _aggregate(measured: Sequence[PageScores], metrics: Sequence[str]) -> dict[str, Row]:
+    return {metric: find_metric(metric).aggregate([scores[metric] for scores in measured]) for metric in metrics}
+
+
+def _groups(pages: Sequence[GoldPage], measured: Sequence[PageScores]) -> dict[str, list[PageScores]]:
+    groups: dict[str, list[PageScores]] = defaultdict(list)
+    for page, scores in zip(pages, measured, strict=True):
+        for name, value in page.groups.items():
+            groups[f"{name}={value}"].append(scores)
+    # A set of one language or one type has no parts.
+    kinds = [name.partition("=")[0] for name in groups]
+    return {name: groups[name] for name in sorted(groups) if kinds.count(name.partition("=")[0]) > 1}

@@ -1,0 +1,208 @@
+"""The learning curve as a picture (NCleaner, figure 4): SVG without any library, a page of HTML, or PNG."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from typing import TYPE_CHECKING
+
+from mainmatter.errors import InputError, MissingExtra
+from mainmatter.files import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from mainmatter.lab.training.teach_records import Lesson, Point
+
+ENDINGS = (".svg", ".png", ".html")
+_WIDTH, _HEIGHT = 640, 400
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 24, 48, 56
+_TAUGHT, _SHIPPED = "#1b4965", "#b04a33"
+_TYPE = 'font-family="sans-serif" font-size="13"'
+_MOST_TICKS = 8
+_LEAST_SPAN = 0.02  # of the upright axis: tiny differences must not look large
+
+
+def check_ending(path: Path) -> None:
+    """Complain before any work if a curve cannot be drawn into a file of that name.
+
+    Raises:
+        InputError: the ending is not known.
+        MissingExtra: .png needs matplotlib, which is not installed.
+    """
+    if path.suffix.lower() not in ENDINGS:
+        raise InputError(f"{path}: a curve is drawn into a file that ends in {', '.join(ENDINGS)}")
+    if path.suffix.lower() == ".png":
+        _need_matplotlib()
+
+
+def save_curve(lesson: Lesson, path: Path) -> None:
+    """Draw the learning curve of a lesson; the ending of the file tells the format.
+
+    Raises:
+        InputError: the ending is not known.
+        MissingExtra: .png needs matplotlib, which is not installed.
+    """
+    check_ending(path)
+    match path.suffix.lower():
+        case ".svg":
+            write_whole(path, curve_svg(lesson.curve).encode("utf-8"))
+        case ".html":
+            write_whole(path, _page(lesson).encode("utf-8"))
+        case _:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _save_png(lesson.curve, path)
+
+
+def curve_svg(curve: Sequence[Point]) -> str:
+    """The learning curve as an SVG document: pages learned from, to the right by powers of two; the score, upwards.
+
+    Raises:
+        InputError: there is no point.
+    """
+    if not curve:
+        raise InputError("a curve needs at least one point")
+    low, high = _span(curve)
+    most = math.log2(max(2, curve[-1].pages))
+
+    def x(pages: float) -> float:
+        return _LEFT + (_WIDTH - _LEFT - _RIGHT) * math.log2(max(1, pages)) / most
+
+    def y(score: float) -> float:
+        return _TOP + (_HEIGHT - _TOP - _BOTTOM) * (high - score) / (high - low)
+
+    shipped = curve[-1].gain.shipped
+    line = _line(_LEFT, y(shipped), _WIDTH - _RIGHT, y(shipped), f'stroke="{_SHIPPED}" stroke-dasharray="6 4"')
+    points = [(x(point.pages), y(point.gain.taught)) for point in curve]
+    joined = " ".join(f"{across:.1f},{up:.1f}" for across, up in points)
+    middle = (_LEFT + _WIDTH - _RIGHT) / 2
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" {_TYPE}>',
+        f"<title>{escape(_describe(curve))}</title>",
+        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#ffffff"/>',
+        *(_line(_LEFT, y(score), _WIDTH - _RIGHT, y(score), 'stroke="#dddddd"') for score in _ticks(low, high)),
+        *(_text(_LEFT - 8, y(score) + 4, f"{score:.3g}", "end") for score in _ticks(low, high)),
+        *(_text(x(point.pages), _HEIGHT - _BOTTOM + 20, f"{point.pages}") for point in curve),
+        line,
+        *(_interval(x(point.pages), y(shipped + point.gain.low), y(shipped + point.gain.high)) for point in curve),
+        f'<polyline fill="none" stroke="{_TAUGHT}" stroke-width="2" points="{joined}"/>',
+        *(f'<circle cx="{across:.1f}" cy="{up:.1f}" r="4" fill="{_TAUGHT}"/>' for across, up in points),
+        _text(_LEFT, 22, f"taught ({curve[0].gain.metric}, 95 % interval of the gain)", "start", _TAUGHT),
+        _text(_WIDTH - _RIGHT, 22, f"as shipped, {shipped:.3f}", "end", _SHIPPED),
+        _text(middle, _HEIGHT - 12, "pages learned from"),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, style: str) -> str:
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" {style}/>'
+
+
+def _interval(x: float, low: float, high: float) -> str:
+    return _line(x, low, x, high, f'stroke="{_TAUGHT}" stroke-opacity="0.45"')
+
+
+def _text(x: float, y: float, text: str, anchor: str = "middle", colour: str = "#333333") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">{escape(text)}</text>'
+
+
+def _span(curve: Sequence[Point]) -> tuple[float, float]:
+    """The lowest and the highest score that is drawn."""
+    shipped = curve[-1].gain.shipped
+    scores = [shipped, *(point.gain.taught for point in curve)]
+    scores += [shipped + end for point in curve for end in (point.gain.low, point.gain.high)]
+    low, high = max(0.0, min(scores)), min(1.0, max(scores))
+    margin = max(_LEAST_SPAN - (high - low), 0.1 * (high - low)) / 2
+    return low - margin, high + margin
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Four to eight round numbers between two."""
+    step = 10 ** math.floor(math.log10(high - low))
+    step = next(step * part for part in (0.1, 0.2, 0.5, 1, 2) if (high - low) / (step * part) <= _MOST_TICKS)
+    first = math.ceil(low / step)
+    return [number * step for number in range(first, math.floor(high / step) + 1)]
+
+
+def _describe(curve: Sequence[Point]) -> str:
+    gain, pages = curve[-1].gain, curve[-1].pages
+    return f"Learning curve: {pages} pages teach {gain.metric} {gain.taught:.3f}; as shipped {gain.shipped:.3f}"
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Learning curve of {method}</title>
+<style>
+body {{ font: 16px/1.5 sans-serif; margin: 2rem auto; max-width: 44rem; padding: 0 1rem; }}
+svg {{ max-width: 100%; height: auto; }}
+table {{ border-collapse: collapse; }}
+th, td {{ padding: 0.2rem 0.7rem; text-align: right; border-bottom: 1px solid #cccccc; }}
+</style>
+</head>
+<body>
+<main>
+<h1>Learning curve of {method}</h1>
+<p>{verdict}</p>
+{notes}
+{svg}
+<table>
+<caption>Each model was measured on pages that it had not learned from.</caption>
+<thead><tr><th scope="col">pages</th><th scope="col">words</th><th scope="col">taught</th><th scope="col">shipped</th>
+<th scope="col">gain</th><th scope="col">95 % interval</th><th scope="col">better on</th><th scope="col">worse on</th>
+</tr></thead>
+<tbody>
+{rows}
+</tbody>
+</table>
+</main>
+</body>
+</html>
+"""
+
+
+def _page(lesson: Lesson) -> str:
+    return _PAGE.format(
+        method=escape(lesson.method),
+        verdict=escape(lesson.verdict),
+        notes="".join(f"<p>Note: {escape(note)}.</p>" for note in lesson.notes),
+        svg=curve_svg(lesson.curve),
+        rows="\n".join(map(_row, lesson.curve)),
+    )
+
+
+def _row(point: Point) -> str:
+    gain = point.gain
+    cells = (f"{point.words:,}", f"{gain.taught:.3f}", f"{gain.shipped:.3f}", f"{gain.gain:+.3f}")
+    rest = (f"{gain.low:+.3f} to {gain.high:+.3f}", gain.wins, gain.losses)
+    return f'<tr><th scope="row">{point.pages}</th>{"".join(f"<td>{cell}</td>" for cell in (*cells, *rest))}</tr>'
+
+
+def _need_matplotlib() -> None:
+    try:
+        import matplotlib  # noqa: F401, PLC0415 - an extra
+    except ImportError as error:
+        raise MissingExtra("matplotlib", "plot") from error
+
+
+def _save_png(curve: Sequence[Point], path: Path) -> None:
+    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
+
+    figure = Figure(figsize=(6.5, 4.2), layout="constrained")
+    axes = figure.subplots()
+    shipped = curve[-1].gain.shipped
+    pages, taught = [point.pages for point in curve], [point.gain.taught for point in curve]
+    below = [max(0.0, point.gain.gain - point.gain.low) for point in curve]
+    above = [max(0.0, point.gain.high - point.gain.gain) for point in curve]
+    axes.errorbar(pages, taught, yerr=[below, above], color=_TAUGHT, marker="o", label="taught")
+    axes.axhline(shipped, color=_SHIPPED, linestyle="--", label=f"as shipped, {shipped:.3f}")
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(pages, [str(count) for count in pages])
+    axes.set_xlabel("pages learned from")
+    axes.set_ylabel(curve[0].gain.metric)
+    axes.legend(frameon=False)
+    figure.savefig(path, dpi=150)

@@ -1,1 +1,0 @@
-"""Learning algorithms that know arrays and strings, not pages: the methods bring the pages to them."""

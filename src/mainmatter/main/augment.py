@@ -1,0 +1,139 @@
+"""Pages to learn from, changed a little each time they are looked at, so that `main` does not learn them by heart.
+
+What pages of other sites, other times and other languages would change: the names in their markup, tags that only
+today's pages have, how long words are and whether there are capitals, and which boilerplate stands around the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mainmatter.main.block_net import Rows
+from mainmatter.main.context import COLUMNS
+from mainmatter.main.names import DIV, FIRST_STEM, SEMANTIC_TAGS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    from mainmatter.main.block_net_training import Example
+
+# How often each change is made.
+_NO_NAMES, _NO_SEMANTIC_TAGS, _NO_CAPITALS, _OTHER_SCRIPT, _OTHER_PAGE, _MORE_CHROME = 0.5, 0.4, 0.3, 0.2, 0.3, 0.35
+_FORGOTTEN_NAMES = 0.1  # of the names, where they are not all dropped
+_MOST_CHROME = 60  # blocks of another page
+_SURELY_CHROME = 0.1  # a block with a smaller share of main matter
+
+_AT = {name: number for number, name in enumerate(COLUMNS)}
+_LOG_SIZES = [
+    number
+    for name, number in _AT.items()
+    if name in ("chars", "page_chars", "page_longest") or (name.startswith("container_") and name.endswith("_chars"))
+]
+_CAPITALS = [_AT["capitals"], _AT["begins_with_capital"]]
+_SEMANTIC = [_AT[f"in_{tag}"] for tag in "nav header footer aside article main section figure".split()]
+_OF_PAGE = [number for name, number in _AT.items() if name.startswith("page_")]
+_TOPS = [_AT[f"top_{level}"] for level in (1, 2, 3)]
+_TAGS = np.array(sorted(SEMANTIC_TAGS))
+
+
+@dataclass(frozen=True)
+class Augmenter:
+    """Changes examples at random.
+
+    Args:
+        donors: the examples whose boilerplate may stand around the text of others.
+    """
+
+    donors: Sequence[Example]
+
+    def __call__(self, example: Example, rng: Generator) -> Example:
+        """An example that differs from this one as another site's page might."""
+        if rng.random() < _MORE_CHROME:
+            donor = self.donors[int(rng.integers(len(self.donors)))]
+            example = _with_chrome(example, donor, rng)
+        rows = example.rows
+        dense = rows.dense.copy()
+        tokens, token_elements = rows.tokens, rows.token_elements
+        forgotten = _FORGOTTEN_NAMES
+        if rng.random() < _NO_NAMES:
+            forgotten = 1.0
+            dense[:, len(COLUMNS) :] = 0  # names that are inherited (main/called.py)
+        kept = (tokens < FIRST_STEM) | (rng.random(len(tokens)) >= forgotten)
+        tokens, token_elements = tokens[kept], token_elements[kept]
+        if rng.random() < _NO_SEMANTIC_TAGS:
+            tokens = np.where(np.isin(tokens, _TAGS), DIV, tokens)
+            dense[:, _SEMANTIC] = 0
+        # Chinese says in a third of the characters what German does, even as we count them.
+        shift = rng.normal(-0.8, 0.3) if rng.random() < _OTHER_SCRIPT else rng.normal(0, 0.25)
+        sizes = dense[:, _LOG_SIZES]
+        dense[:, _LOG_SIZES] = np.where(sizes > 0, np.maximum(sizes + shift, 0.3), sizes)
+        if rng.random() < _NO_CAPITALS:
+            dense[:, _CAPITALS] = 0
+        if rng.random() < _OTHER_PAGE:
+            dense[:, _OF_PAGE] *= rng.normal(1, 0.1, len(_OF_PAGE)).astype(np.float32)
+        return replace(example, rows=replace(rows, dense=dense, tokens=tokens, token_elements=token_elements))
+
+
+def _with_chrome(example: Example, donor: Example, rng: Generator) -> Example:
+    """The example with a stretch of another page's boilerplate before its main matter or after it."""
+    stretch = _stretch_of_chrome(donor, rng)
+    matter = np.flatnonzero(~(example.shares < _SURELY_CHROME))  # what is unknown stays together with main matter
+    if stretch is None or not len(matter):
+        return example
+    is_before = rng.random() < 0.5
+    count = len(example.shares)
+    at = int(rng.integers(0, matter[0] + 1) if is_before else rng.integers(matter[-1] + 1, count + 1))
+    host, guest = example.rows, donor.rows
+    dense = np.insert(host.dense, at, _as_guests(guest.dense[stretch], host.dense, is_before=is_before), axis=0)
+    dense[:, _AT["place"]] = (np.arange(len(dense)) + 0.5) / len(dense)
+    sizes = np.expm1(dense[:, _AT["chars"]])
+    dense[:, _AT["chars_before"]] = (np.cumsum(sizes) - sizes) / max(1.0, float(sizes.sum()))
+    offset = len(host.parents)
+    rows = Rows(
+        dense=dense,
+        tokens=np.concatenate([host.tokens, guest.tokens]),
+        token_elements=np.concatenate([host.token_elements, guest.token_elements + offset]),
+        parents=np.concatenate([host.parents, np.where(np.arange(len(guest.parents)) > 0, guest.parents + offset, 0)]),
+        containers=np.insert(host.containers, at, guest.containers[stretch] + offset, axis=0),
+    )
+    return replace(
+        example,
+        rows=rows,
+        shares=np.insert(example.shares, at, donor.shares[stretch]),
+        words=np.insert(example.words, at, donor.words[stretch]),
+        comment=np.insert(example.comment, at, donor.comment[stretch]),
+    )
+
+
+def _stretch_of_chrome(donor: Example, rng: Generator) -> slice | None:
+    """A run of blocks that are boilerplate, of some length."""
+    chrome = np.flatnonzero(donor.shares < _SURELY_CHROME)
+    if not len(chrome):
+        return None
+    runs = np.split(chrome, np.flatnonzero(np.diff(chrome) > 1) + 1)
+    run = runs[int(rng.integers(len(runs)))]
+    length = min(len(run), int(rng.integers(1, _MOST_CHROME + 1)))
+    start = int(run[0]) + int(rng.integers(0, len(run) - length + 1))
+    return slice(start, start + length)
+
+
+def _as_guests(guests: NDArray[np.float32], host: NDArray[np.float32], *, is_before: bool) -> NDArray[np.float32]:
+    """Blocks of another page as they look on this one: far from its longest text, its headline, its top container."""
+    guests = guests.copy()
+    side = -1.0 if is_before else 1.0
+    has_title = host[0, _AT["page_has_title"]]
+    guests[:, _OF_PAGE] = host[0, _OF_PAGE]
+    guests[:, _AT["longest_level"]] = 1
+    guests[:, _AT["longest_side"]] = guests[:, _AT["top_side"]] = side
+    guests[:, _AT["longest_ratio"]] = np.minimum(guests[:, _AT["chars"]] - host[:, _AT["chars"]].max(), 0)
+    guests[:, _AT["title_level"]] = has_title
+    guests[:, _AT["title_side"]] = side * has_title
+    guests[:, _AT["in_top"]] = guests[:, _AT["in_title"]] = 0
+    guests[:, _TOPS] = np.minimum(guests[:, _TOPS], 0.5)
+    return guests

@@ -1,0 +1,365 @@
+"""A small net over the sequence of a page's blocks, in numpy alone: what it looks at, its arrays, its forward pass.
+
+Each block is a row of numbers and the names (tags, classes) of the elements around it. Names have vectors, an element
+the sum of its names' vectors. A first layer looks at each block by itself, dilated convolutions at its neighbours near
+and far (van den Oord et al. 2016, WaveNet, 2.1), two pools over all blocks at the page as a whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mainmatter.main.block_net_paths import means_of_paths, sum_by, ways_up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+FARTHEST = 6.0  # from the mean, in deviations; what is farther away counts as this
+_LARGEST = 1e3  # of a weight, by its amount: no net that learned anything comes near
+_MOST_DISTANT = 1024  # block that a convolution may look at: there are as many zeros around each page
+# Products of matrices up to this size (rows x columns x inner) are not spread over several threads, which would fight
+# with those of other processes; papers/fiasco/svm.py does the same.
+_LARGEST_PRODUCT = 1 << 18
+_MOST_ROWS_AT_ONCE = 256
+_STRETCH = 448  # blocks at a time of long pages: what they need stays near to the processor
+_ROWS_AS_ONE = 8  # for sums, numpy is twice as fast with few long rows as with many short ones
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """One page, as the net sees it.
+
+    Attributes:
+        dense: one row of numbers a block, as measured; the net brings them to one scale.
+        tokens: numbers of names, from 1 on; 0 is a name that is not known and says nothing.
+        token_elements: the element that each token belongs to; fastest if in order.
+        parents: for each element the one around it; the first is its own parent, all others come after theirs.
+        containers: for each block its element and ever wider ones, one a column.
+    """
+
+    dense: NDArray[np.float32]
+    tokens: NDArray[np.intp]
+    token_elements: NDArray[np.intp]
+    parents: NDArray[np.intp]
+    containers: NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Output:
+    """What the net says about a page.
+
+    Attributes:
+        logits: one row a block: that it is main matter, and that it is a comment; above 0 is more likely than not.
+        types: one number a type of page; the highest is the likeliest.
+    """
+
+    logits: NDArray[np.float32]
+    types: NDArray[np.float32]
+
+
+def shapes_of(
+    *, features: int, names: int, levels: int, width: int, hidden: int, pooled: int, layers: int, types: int
+) -> dict[str, tuple[int, ...]]:
+    """The shapes of all arrays that are learned, by name.
+
+    Args:
+        features: numbers a block.
+        names: how many names have a vector of their own.
+        levels: containers a block.
+        width: of a name's vector.
+        hidden: of a block's vector inside of the net.
+        pooled: of the page's vector.
+        layers: how many convolutions.
+        types: of pages.
+    """
+    half = hidden // 2
+    return {
+        "embedding": (names + 1, width),
+        "in_weights": (features + (levels + 1) * width, hidden),
+        "in_bias": (hidden,),
+        "pool1_weights": (2 * hidden, pooled),
+        "pool1_bias": (pooled,),
+        "back1_weights": (pooled, hidden),
+        "back1_bias": (hidden,),
+        "conv_weights": (layers, 3, hidden, hidden),
+        "conv_bias": (layers, hidden),
+        "pool2_weights": (2 * hidden, pooled),
+        "pool2_bias": (pooled,),
+        "back2_weights": (pooled, hidden),
+        "back2_bias": (hidden,),
+        "hidden_weights": (hidden, half),
+        "hidden_bias": (half,),
+        "out_weights": (half, 2),
+        "out_bias": (2,),
+        "type_weights": (pooled, types),
+        "type_bias": (types,),
+    }
+
+
+class BlockNet:
+    """A trained net. Its arrays are never changed; threads may share it.
+
+    Args:
+        weights: what was learned, by the names of `shapes_of`.
+        mean: of each number of a block.
+        scale: the deviation of each number.
+        dilations: how far each convolution looks.
+
+    Raises:
+        ValueError: shapes do not fit together, or numbers are not finite.
+    """
+
+    def __init__(
+        self, weights: Mapping[str, NDArray[Any]], mean: NDArray[Any], scale: NDArray[Any], dilations: tuple[int, ...]
+    ) -> None:
+        self.dilations = dilations
+        self.weights = {name: np.ascontiguousarray(array, np.float32) for name, array in weights.items()}
+        self.mean = np.ascontiguousarray(mean, np.float32)
+        self.scale = np.ascontiguousarray(scale, np.float32)
+        _check(self)
+        features = len(self.mean)
+        # To change weights and bias once is cheaper than to bring each page to one scale.
+        of_dense = self.weights["in_weights"][:features].astype(np.float64) / self.scale[:, None]
+        self._dense_weights = of_dense.astype(np.float32)
+        self._in_bias = (self.weights["in_bias"] - self.mean @ of_dense).astype(np.float32)
+        self._lowest, self._highest = self.mean - FARTHEST * self.scale, self.mean + FARTHEST * self.scale
+        self._name_weights = np.ascontiguousarray(self.weights["in_weights"][features:])
+        self._taps = self.weights["conv_weights"][:, :, None]
+        self._conv_bias = np.tile(self.weights["conv_bias"], _ROWS_AS_ONE)
+
+    @property
+    def features(self) -> int:
+        """Numbers a block."""
+        return len(self.mean)
+
+    @property
+    def names(self) -> int:
+        """How many names have a vector of their own."""
+        return len(self.weights["embedding"]) - 1
+
+    @property
+    def levels(self) -> int:
+        """Containers a block."""
+        width: int = self.weights["embedding"].shape[1]
+        return (len(self.weights["in_weights"]) - self.features) // width - 1
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays by name, for saving."""
+        return {**self.weights, "mean": self.mean, "scale": self.scale, "dilations": np.array(self.dilations, np.int64)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> BlockNet:
+        """A net from what `arrays` gave; floats of any size will do.
+
+        Raises:
+            ValueError: one is missing, shapes do not fit together, or numbers are not finite.
+        """
+        missing = [name for name in ("mean", "scale", "dilations") if name not in arrays]
+        if missing:
+            raise ValueError(f"missing: {', '.join(missing)}")
+        dilations = arrays["dilations"]
+        if dilations.ndim != 1 or dilations.dtype.kind not in "iu":
+            raise ValueError("dilations are whole numbers, one a convolution")
+        weights = {name: array for name, array in arrays.items() if name not in ("mean", "scale", "dilations")}
+        for name, array in (*weights.items(), ("mean", arrays["mean"]), ("scale", arrays["scale"])):
+            if array.dtype.kind != "f":
+                raise ValueError(f"{name}: {array.dtype} are not floats")
+        return cls(weights, arrays["mean"], arrays["scale"], tuple(dilations.tolist()))
+
+    def embed(self, bags: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """The vectors of some bags of names, one a row; that of an element is the one of all of its names."""
+        embedding = self.weights["embedding"]
+        vectors = np.zeros((len(bags), embedding.shape[1]), np.float32)
+        for tokens in zip_longest(*bags, fillvalue=0):  # the first of each, the second of each, ...
+            vectors += embedding.take(tokens, axis=0)
+        return vectors
+
+    def forward(self, rows: Rows) -> Output:
+        """Judge a page."""
+        vectors = sum_by(rows.token_elements, self.weights["embedding"].take(rows.tokens, axis=0), len(rows.parents))
+        return self.forward_from(rows.dense, vectors, ways_up(rows.parents), rows.containers)
+
+    def forward_from(
+        self,
+        dense: NDArray[np.float32],
+        vectors: NDArray[np.float32],
+        ways: Sequence[NDArray[np.intp]],
+        containers: NDArray[np.intp],
+    ) -> Output:
+        """Judge a page of whose elements the vectors (`embed`) and `ways_up` are known already; else as `forward`."""
+        weights = self.weights
+        if not len(dense):
+            nothing = np.zeros(len(weights["pool2_weights"]), np.float32)
+            return Output(np.zeros((0, 2), np.float32), self._types(self._bend("pool2", nothing)))
+        paths = means_of_paths(vectors, ways)
+        room = _Room(len(dense), weights["in_weights"].shape[1], self.dilations)
+        for part, h in room.stretches():
+            self._look_at_each(dense[part], vectors, paths, containers[part], h)
+            np.maximum(h, room.zeros[: len(h)], out=h)
+        page = self._bend("pool1", room.pooled())
+        told = page @ weights["back1_weights"] + weights["back1_bias"]
+        for _, h in room.stretches():
+            np.maximum(np.add(h, told, out=h), room.zeros[: len(h)], out=h)
+        for distance, taps, bias in zip(self.dilations, self._taps, self._conv_bias, strict=True):
+            room.convolve(distance, taps, bias)
+        page = self._bend("pool2", room.pooled())
+        told = page @ weights["back2_weights"] + weights["back2_bias"]
+        logits = np.empty((len(dense), 2), np.float32)
+        for part, h in room.stretches():
+            np.maximum(np.add(h, told, out=h), room.zeros[: len(h)], out=h)
+            hidden = multiply(h, weights["hidden_weights"])
+            hidden += weights["hidden_bias"]
+            np.maximum(hidden, 0, out=hidden)
+            np.add(multiply(hidden, weights["out_weights"]), weights["out_bias"], out=logits[part])
+        return Output(logits, self._types(page))
+
+    def _look_at_each(
+        self,
+        dense: NDArray[np.float32],
+        vectors: NDArray[np.float32],
+        paths: NDArray[np.float32],
+        containers: NDArray[np.intp],
+        h: NDArray[np.float32],
+    ) -> None:
+        """The first layer into `h`, before its bend: numbers, names of the containers, names of all that is around."""
+        x = np.maximum(dense, self._lowest)
+        np.minimum(x, self._highest, out=x)
+        multiply(x, self._dense_weights, out=h)
+        around = vectors.take(containers.ravel(), axis=0).reshape(len(dense), -1)
+        cut = around.shape[1]
+        h += multiply(around, self._name_weights[:cut])
+        h += multiply(paths.take(containers[:, 0], axis=0), self._name_weights[cut:])
+        h += self._in_bias
+
+    def _bend(self, name: str, pooled: NDArray[np.float32]) -> NDArray[np.float32]:
+        page: NDArray[np.float32] = pooled @ self.weights[f"{name}_weights"] + self.weights[f"{name}_bias"]
+        np.maximum(page, 0, out=page)
+        return page
+
+    def _types(self, page: NDArray[np.float32]) -> NDArray[np.float32]:
+        types: NDArray[np.float32] = page @ self.weights["type_weights"] + self.weights["type_bias"]
+        return types
+
+
+class _Room:
+    """Memory for the vectors of a page's blocks, with zeros around them, where convolutions look beyond the page.
+
+    Attributes:
+        count: of the blocks, at least one.
+        zeros: as many as a stretch has; numpy compares with an array three times as fast as with a number.
+    """
+
+    def __init__(self, count: int, hidden: int, dilations: tuple[int, ...]) -> None:
+        self.count, self._around = count, max(dilations, default=0)
+        stretch = -(-count // -(-count // _STRETCH))  # all about the same
+        at_once = max(1, min(_MOST_ROWS_AT_ONCE, _LARGEST_PRODUCT // hidden**2) // _ROWS_AS_ONE) * _ROWS_AS_ONE
+        self._tiles = -(-stretch // at_once)
+        self._at_once = _round_up(-(-stretch // self._tiles))
+        self._stretch = self._tiles * self._at_once
+        shape = (self._around + -(-count // self._stretch) * self._stretch + self._around, hidden)
+        self._now, self._next = np.zeros(shape, np.float32), np.zeros(shape if dilations else (0, hidden), np.float32)
+        self._products = np.empty((3, self._stretch, hidden), np.float32)
+        self.zeros = np.zeros((self._stretch, hidden), np.float32)
+
+    def stretches(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """Which blocks, and their vectors, to be changed in place."""
+        for start in range(0, self.count, self._stretch):
+            part = slice(start, min(start + self._stretch, self.count))
+            yield part, self._now[self._around + part.start : self._around + part.stop]
+
+    def pooled(self) -> NDArray[np.float32]:
+        """The mean of all vectors, and their maximum; they are not below 0, as are the zeros behind them."""
+        hidden = self._now.shape[1]
+        even = self._now[self._around : self._around + _round_up(self.count)].reshape(-1, _ROWS_AS_ONE * hidden)
+        pooled = np.empty(2 * hidden, np.float32)
+        for reduce, half in ((np.add.reduce, pooled[:hidden]), (np.maximum.reduce, pooled[hidden:])):
+            reduce(reduce(even).reshape(_ROWS_AS_ONE, hidden), out=half)
+        pooled[:hidden] /= self.count
+        return pooled
+
+    def convolve(self, distance: int, taps: NDArray[np.float32], bias: NDArray[np.float32]) -> None:
+        """Add to each vector what it, the one `distance` before it and the one as far behind it tell, bent."""
+        hidden, row, size = self._now.shape[1], self._now.strides[0], self._now.itemsize
+        shape, steps = (3, self._tiles, self._at_once, hidden), (distance * row, self._at_once * row, row, size)
+        products, (before, y, behind) = self._products.reshape(shape), self._products
+        long = y.reshape(-1, _ROWS_AS_ONE * hidden)
+        buffer = self._now.data
+        for part, h in self.stretches():
+            # Three views of the same memory, each in tiles: before, here, behind.
+            first = self._around + part.start
+            views = np.ndarray(shape, np.float32, buffer, (first - distance) * row, steps)
+            np.matmul(views, taps, out=products)
+            y += before
+            y += behind
+            long += bias
+            np.maximum(y, self.zeros, out=y)
+            np.add(h, y[: len(h)], out=self._next[first : first + len(h)])
+        self._now, self._next = self._next, self._now
+
+
+def _round_up(rows: int) -> int:
+    return -(-rows // _ROWS_AS_ONE) * _ROWS_AS_ONE
+
+
+def multiply(rows: NDArray[Any], matrix: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """The product of many rows and a small matrix, in tiles that stay on one thread.
+
+    Args:
+        rows: in any layout; if their numbers lie column by column they are not copied for that.
+        matrix: by which all are multiplied.
+        out: where the product goes, if there is a place for it already, row by row.
+    """
+    inner, columns = matrix.shape
+    at_once = max(1, min(_MOST_ROWS_AT_ONCE, _LARGEST_PRODUCT // (inner * columns)))
+    product = np.empty((len(rows), columns), rows.dtype) if out is None else out
+    even = len(rows) // at_once * at_once
+    if even:
+        # One more axis: to split one takes no copy, whatever the layout; to reshape all of them might.
+        tiles = rows[:even].T.reshape(inner, -1, at_once).transpose(1, 2, 0)
+        np.matmul(tiles, matrix, out=product[:even].reshape(-1, at_once, columns))
+    if even < len(rows):
+        np.matmul(rows[even:], matrix, out=product[even:])
+    return product
+
+
+def _check(net: BlockNet) -> None:
+    """Raise ValueError for arrays that are no net."""
+    weights = net.weights
+    for name in ("embedding", "in_weights", "pool1_weights", "type_weights"):
+        if weights.get(name, net.mean).ndim != 2:
+            raise ValueError(f"{name}: missing, or not a table")
+    (names, width), (inputs, hidden), features = weights["embedding"].shape, weights["in_weights"].shape, len(net.mean)
+    levels = (inputs - features) // max(1, width) - 1
+    expected = shapes_of(
+        features=features,
+        names=names - 1,
+        levels=levels,
+        width=width,
+        hidden=hidden,
+        pooled=weights["pool1_weights"].shape[1],
+        layers=len(net.dilations),
+        types=weights["type_weights"].shape[1],
+    )
+    if levels < 1 or min(names, width, hidden) < 1:
+        raise ValueError("sizes of less than one")
+    if not all(1 <= distance <= _MOST_DISTANT for distance in net.dilations):
+        raise ValueError(f"dilations: not from 1 to {_MOST_DISTANT}")
+    if expected.keys() != weights.keys():
+        raise ValueError(f"missing or unknown: {', '.join(sorted(expected.keys() ^ weights.keys()))}")
+    measured = {"mean": net.mean, "scale": net.scale}
+    for name, array in {**weights, **measured}.items():
+        shape = expected.get(name, (features,))
+        if array.shape != shape:
+            raise ValueError(f"{name}: {array.shape} does not fit, {shape} would")
+        if not (np.abs(array) <= (np.finfo(np.float32).max if name in measured else _LARGEST)).all():  # nor does NaN
+            raise ValueError(f"{name}: not finite, or too large")
+    if not (net.scale > 0).all():
+        raise ValueError("scale: not above 0")
+    if weights["embedding"][0].any():
+        raise ValueError("embedding: the unknown name has a vector")

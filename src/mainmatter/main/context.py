@@ -1,0 +1,324 @@
+"""What `main` sees of each block: its looks, the containers around it, the page, and where the page's anchors are.
+
+Nothing here reads words: lengths, links, marks, tags and places are the same signals in every language. They come from
+the papers: length, links and headings (ICE 3.2), tags and depth (FIASCO 3.2), density of text and the region around
+the longest one (Density 4), what kinds of characters there are (NCleaner 3.3), closeness to the page's title (ICE 3.4).
+One pass of array operations a page; the tree comes from the outline that the segmenter's walk leaves behind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import compress, product
+from math import log1p
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mainmatter.html.outline import AROUND, as_array, find_containers, unpack
+from mainmatter.html.read import HtmlSource
+from mainmatter.main.called import CALLED, called_around
+from mainmatter.main.characters import CAPITAL, COMMA, DIGIT, LETTER, SPACE, STOP, WIDE, count_characters
+from mainmatter.records import Kind
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mainmatter.html.outline import Containers
+    from mainmatter.records import Document
+
+LEVELS = 5  # how many ever wider containers around a block are looked at
+LETTERS_OF_A_WIDE_ONE = 2.5  # a Chinese character says as much as so many letters
+_SHORT = 25  # characters: what is shorter is no running text
+_LEAST_OF_TITLE = 3  # characters: what is shorter stands in any title by chance
+_A_TITLE = 0.2  # of the page's title: what holds a smaller part of it is no headline
+
+_KINDS = tuple(Kind)
+_HEADING, _PARAGRAPH = _KINDS.index(Kind.HEADING), _KINDS.index(Kind.PARAGRAPH)
+# By identity, because an enum's members take ten times as long to hash.
+_NUMBER_OF_KIND = {id(kind): number for number, kind in enumerate(_KINDS)}
+_LOOKS = (*(f"kind_{kind.value}" for kind in _KINDS), "h1", "h2", "h3", "control")
+_LEVELS_OF_HEADINGS = 7  # 0 is no heading
+# One column for each kind, level and control, in this order; one row for each of the looks.
+_LOOK_TABLE = np.array(
+    [
+        [*(kind is each for each in _KINDS), *(level == each for each in (1, 2, 3)), control]
+        for kind, level, control in product(_KINDS, range(_LEVELS_OF_HEADINGS), (False, True))
+    ],
+    np.float32,
+).T.copy()
+
+_OF_TEXT = (
+    "chars", "link_share", "links", "digits", "capitals", "stops", "commas", "marks", "spaces", "stop_count",
+    "comma_count", "ends_with_stop", "ends_with_comma", "begins_with_capital", "begins_with_digit",
+)  # fmt: skip
+_OF_PLACE = (
+    "place", "chars_before", "text_nodes", "gap_before", "gap_after", "pictures", "copies", "copy_before", "in_title",
+    "depth", "relative_depth", "siblings", "alike",
+)  # fmt: skip
+_OF_CONTAINER = (
+    "chars", "link_share", "blocks", "mean_chars", "page_share", "stops", "headings", "pictures", "place", "alike",
+)  # fmt: skip
+_OF_ANCHORS = (
+    "longest_level", "longest_side", "longest_ratio", "title_level", "title_side", "in_top", "top_1", "top_2", "top_3",
+    "top_side",
+)  # fmt: skip
+_OF_PAGE = (
+    "page_blocks", "page_chars", "page_link_share", "page_longest", "page_paragraph_share", "page_stops",
+    "page_headings", "page_pictures", "page_depth", "page_controls", "page_has_title", "page_top_share",
+    "page_top_blocks",
+)  # fmt: skip
+COLUMNS = (
+    *_OF_TEXT,
+    *_LOOKS,
+    *_OF_PLACE,
+    *(f"in_{tags.split()[0]}" for tags in AROUND),
+    *(f"container_{level}_{name}" for name in _OF_CONTAINER for level in range(1, LEVELS + 1)),
+    *_OF_ANCHORS,
+    *_OF_PAGE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PageArrays:
+    """A page as arrays.
+
+    Attributes:
+        dense: one row a block, one column for each of `COLUMNS`; then, if asked for, one for each of `CALLED`.
+        sizes: how much each block says, in letters.
+        around: for each block its element and `LEVELS` ever wider containers, as numbers of `containers`.
+        containers: the elements that hold text.
+    """
+
+    dense: NDArray[np.float32]
+    sizes: NDArray[np.float64]
+    around: NDArray[np.intp]
+    containers: Containers
+
+
+def describe_blocks(
+    document: Document, containers: Containers | None = None, bits: NDArray[np.int64] | None = None
+) -> PageArrays:
+    """Describe all blocks of a document.
+
+    Args:
+        document: the page.
+        containers: of the page, if they are known already.
+        bits: of the names of each container (main/called.py); without them there are no columns for `CALLED`.
+    """
+    containers = find_containers(document) if containers is None else containers
+    rows = np.empty((len(COLUMNS) if bits is None else len(COLUMNS) + len(CALLED), len(document)), np.float32)
+    if not len(document):
+        return PageArrays(rows.T, np.zeros(0), np.zeros((0, LEVELS + 1), np.intp), containers)
+    if bits is not None:
+        rows[len(COLUMNS) :] = called_around(bits, containers)
+    return _Description(document, containers, rows).arrays()
+
+
+class _Description:
+    """The columns of one page, filled row by row, since a row of one number a block is what numpy is fast at.
+
+    A page has some hundred blocks: what counts is how many operations there are, not on how many numbers.
+    """
+
+    def __init__(self, document: Document, containers: Containers, rows: NDArray[np.float32]) -> None:
+        columns = document.columns
+        self.document = document
+        self.containers = containers
+        self.count = len(document)
+        self.numbers = np.arange(self.count, dtype=np.float64)
+        self.lengths = document.lengths.astype(np.float64)
+        self.link_chars = as_array(columns.link_chars)
+        self.link_shares = self.link_chars / self.lengths
+        self.characters = count_characters(columns.texts, document.lengths)
+        self.sizes = self.lengths + (LETTERS_OF_A_WIDE_ONE - 1) * self.characters.counts[WIDE]
+        self.log_sizes = np.log1p(self.sizes)
+        self.kinds = np.frombuffer(bytes(map(_NUMBER_OF_KIND.__getitem__, map(id, columns.kinds))), np.uint8)
+        self.is_heading = self.kinds == _HEADING
+        self.around = _around(containers, self.count)
+        self.rows = rows
+        self.filled = 0
+
+    def arrays(self) -> PageArrays:
+        """The finished description."""
+        self._add_text()
+        self._add_looks()
+        in_title = _shares_of_title(self.document)
+        self._add_places(in_title)
+        self._add_containers()
+        self._add_anchors_and_page(in_title)
+        return PageArrays(self.rows.T, self.sizes, self.around.T, self.containers)
+
+    def _add(self, *rows: object) -> None:
+        for row in rows:
+            self.rows[self.filled] = row  # type: ignore[call-overload]
+            self.filled += 1
+
+    def _add_many(self, rows: NDArray[np.generic]) -> None:
+        self.rows[self.filled : self.filled + len(rows)] = rows
+        self.filled += len(rows)
+
+    def _add_text(self) -> None:
+        """ICE 3.2 and 3.3: length, links, digits, capitals, punctuation."""
+        counts, first, last = self.characters
+        letters = np.maximum(counts[LETTER] + counts[CAPITAL] + counts[WIDE], 1)
+        link_counts = as_array(self.document.columns.link_counts)
+        shares = counts[DIGIT : SPACE + 1] / self.lengths  # of digits, stops, commas, marks, spaces
+        self._add(self.log_sizes, self.link_shares, np.log1p(link_counts), shares[0], counts[CAPITAL] / letters)
+        self._add_many(shares[1:])
+        self._add_many(np.log1p(counts[STOP : COMMA + 1]))
+        self._add(last == STOP, last == COMMA, first == CAPITAL, first == DIGIT)
+
+    def _add_looks(self) -> None:
+        columns = self.document.columns
+        levels = np.frombuffer(bytes(columns.levels), np.uint8)
+        controls = np.frombuffer(bytes(columns.controls), np.uint8)
+        looks = (self.kinds * _LEVELS_OF_HEADINGS + levels) * 2 + controls
+        self._add_many(_LOOK_TABLE.take(looks, axis=1))
+        self.control_share = columns.controls.count(True) / self.count
+
+    def _add_places(self, in_title: NDArray[np.float64]) -> None:
+        """Where the block stands on the page and in the tree (FIASCO 3.2), and whether the page says it twice."""
+        containers, holders = self.containers, self.containers.holders
+        self.before = np.zeros((7, self.count + 1))
+        sums = self.before[:, 1:]
+        sums[0], sums[1], sums[2], sums[3] = self.sizes, self.link_chars, self.lengths, self.log_sizes
+        sums[4], sums[5], sums[6] = self.characters.counts[STOP], self.is_heading, containers.pictures
+        # One running sum over all rows takes a third of the time of seven; only differences within a row are used.
+        flat = self.before.ravel()
+        np.cumsum(flat, out=flat)
+        self.totals = (self.before[:, -1] - self.before[:, 0]).tolist()
+        self.total = self.totals[0]
+        # The gap after a block is the one before the next.
+        positions = as_array(self.document.columns.positions)
+        gaps = positions.astype(np.float64)
+        gaps[1:] -= positions[:-1]
+        np.log1p(gaps, out=gaps)
+        depth = containers.depth.take(holders)
+        self._add((self.numbers + 0.5) / self.count, self.before[0, :-1] / self.total)
+        self._add(np.log1p(containers.text_nodes), gaps, 0, np.log1p(containers.pictures))
+        self.rows[self.filled - 2, :-1] = gaps[1:]
+        self._add_copies()
+        self._add(in_title, depth / 10, (depth - depth.sum() / self.count) / 5)
+        self._add(np.log1p(containers.siblings.take(holders)), np.log1p(containers.alike.take(holders)))
+        self._add_many(unpack(containers.around.take(holders), len(AROUND)))
+
+    def _add_copies(self) -> None:
+        """How often the page has the same text, and whether it came before."""
+        texts = self.document.columns.texts
+        first_place: dict[str, int] = {}
+        places = as_array(list(map(first_place.setdefault, texts, range(self.count))))
+        if len(first_place) == self.count:
+            self._add(0, 0)
+        else:
+            self._add(np.log(np.bincount(places).take(places)), places < self.numbers)
+
+    def _add_containers(self) -> None:
+        """How dense the text is in ever wider containers (FIASCO 3.2, Density 4)."""
+        containers = self.containers
+        sums = self.before.take(containers.end, axis=1)
+        sums -= self.before.take(containers.first, axis=1)
+        blocks = (containers.end - containers.first).astype(np.float64)
+        of_containers = np.empty((len(_OF_CONTAINER) - 1, len(blocks)), np.float32)
+        self.link_share_of_container = sums[1] / np.maximum(sums[2], 1)
+        of_containers[0] = np.log1p(sums[0])
+        of_containers[1] = self.link_share_of_container
+        of_containers[2] = np.log1p(blocks)
+        of_containers[3] = sums[3] / blocks
+        of_containers[4] = sums[0] / self.total
+        of_containers[5] = 30 * sums[4] / np.maximum(sums[0], 1)
+        of_containers[6:8] = sums[5:7] / blocks
+        of_containers[8] = np.log1p(containers.alike)
+        wider = self.around[1:]
+        of_blocks = of_containers.take(wider, axis=1)
+        self._add_many(of_blocks[:-1].reshape(-1, self.count))
+        self._add_many((self.numbers - containers.first.take(wider)) / blocks.take(wider))
+        self._add_many(of_blocks[-1])
+
+    def _add_anchors_and_page(self, in_title: NDArray[np.float64]) -> None:
+        """How near the block is to what a reader's eye finds first: the longest text, the headline, the top container.
+
+        The longest text is where Density 4 starts; the top container is the one whose paragraphs say most, as in
+        Arc90's Readability: text counts in full for the container next to it and half for the one around that.
+        """
+        containers = self.containers
+        free = (1 - self.link_shares) * self.sizes
+        longest = int(free.argmax())
+        headline = int((in_title * (1 + self.is_heading)).argmax())
+        has_headline = bool(in_title[headline] > _A_TITLE)
+        is_text = (free > _SHORT) & (self.link_chars < 0.5 * self.lengths)
+        says = (1 + self.characters.counts[COMMA] + np.minimum(free / 100, 3)) * is_text
+        worth: NDArray[Any] = np.bincount(self.around[1], says, len(containers.first))
+        worth += 0.5 * np.bincount(self.around[2], says, len(containers.first))
+        worth *= 1 - self.link_share_of_container
+        top = int(worth.argmax())
+        top_first, top_end = int(containers.first[top]), int(containers.end[top])
+        off_top = self.numbers - np.minimum(np.maximum(self.numbers, top_first), top_end - 1)
+        level, title_level = self._levels_without(longest, headline)
+        side, top_side = np.tanh((self.numbers - longest) / 20), np.tanh(off_top / 20)
+        self._add(level, side, self.log_sizes - self.log_sizes[longest])
+        if has_headline:
+            self._add(title_level, np.tanh((self.numbers - headline) / 10))
+        else:
+            self._add(0, 0)
+        self._add(off_top == 0)
+        worth /= max(worth[top], 1e-6)
+        self._add_many(worth.take(self.around[1:4]))
+        self._add(top_side)
+        top_size = float(self.before[0, top_end] - self.before[0, top_first])
+        self._add_page(has_headline=has_headline, top_size=top_size, top_blocks=top_end - top_first)
+
+    def _levels_without(self, *blocks: int) -> NDArray[np.float64]:
+        """For each of these blocks a row: the share of the containers around each block that do not hold it."""
+        held = np.array(blocks)[:, None]
+        misses = (self.containers.first > held) | (self.containers.end <= held)
+        missed = misses.view(np.uint8).take(self.around, axis=1)  # bytes are added fastest
+        shares: NDArray[np.float64] = missed.sum(axis=1, dtype=np.uint8) / (LEVELS + 1)
+        return shares
+
+    def _add_page(self, *, has_headline: bool, top_size: float, top_blocks: int) -> None:
+        total, link_chars, chars, _, stops, headings, pictures = self.totals
+        in_paragraphs = float(self.sizes @ (self.kinds == _PARAGRAPH))
+        of_page = [
+            log1p(self.count),
+            log1p(total),
+            link_chars / chars,
+            float(self.log_sizes.max()),
+            in_paragraphs / total,
+            30 * stops / total,
+            headings / self.count,
+            log1p(pictures),
+            int(self.containers.depth.max()) / 10,
+            self.control_share,
+            has_headline,
+            top_size / total,
+            log1p(top_blocks),
+        ]
+        self._add_many(np.array(of_page)[:, None])
+
+
+def _around(containers: Containers, count: int) -> NDArray[np.intp]:
+    """The element of each block, the nearest container that holds more than this block, and ever wider ones."""
+    around = np.empty((LEVELS + 1, count), np.intp)
+    at = around[0] = containers.holders
+    # An element that holds no other block is passed over: the nearest container is the first that is wider.
+    alone = containers.end - containers.first == 1
+    nearest = np.where(alone, containers.wider, np.arange(len(alone)))
+    nearest.take(at, out=around[1], mode="clip")
+    for level in range(1, LEVELS):
+        containers.wider.take(around[level], out=around[level + 1], mode="clip")  # else numpy copies first
+    return around
+
+
+def _shares_of_title(document: Document) -> NDArray[np.float64]:
+    """For each block that stands in the page's title word for word, how much of the title it is (ICE 3.4)."""
+    title = ""
+    if isinstance(document.source, HtmlSource):
+        element = document.source.tree_and_segments()[0].find("title")
+        title = " ".join(element.text.split()) if element is not None else ""
+    shares = np.zeros(len(document))
+    texts = document.columns.texts
+    for i in compress(range(len(texts)), map(title.__contains__, texts)):
+        if len(texts[i]) >= _LEAST_OF_TITLE:
+            shares[i] = len(texts[i]) / len(title)
+    return shares

@@ -1,1 +1,0 @@
-"""The methods, one file each; registry.py is the table of them, contract.py says what a method is."""

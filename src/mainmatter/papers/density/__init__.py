@@ -1,0 +1,1 @@
+"""Density (Arias, Deschacht and Moens 2009): docs/methods/density.md."""

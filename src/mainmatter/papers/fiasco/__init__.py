@@ -1,0 +1,1 @@
+"""FIASCO (Bauer and others 2007): docs/methods/fiasco.md."""

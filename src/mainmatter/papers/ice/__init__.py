@@ -1,0 +1,1 @@
+"""ICE (Hofmann and Weerkamp 2007): docs/methods/ice-*.md."""

@@ -1,0 +1,258 @@
+"""`ice-lm`: blocks whose language is near that of title, headings and keywords (ICE 3.4).
+
+The page's own title, headings and keywords make a query; each block is a document; what is kept is what a search for
+that query would find. Formulas: papers/ice/language_model.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+
+from mainmatter.errors import InputError, ModelError
+from mainmatter.html.declared import text_of, tidy
+from mainmatter.html.read import HtmlSource
+from mainmatter.method import Told
+from mainmatter.papers.ice.language_model import Direction, Smoother, Smoothing, divergences
+from mainmatter.parameters import check_parameters
+from mainmatter.records import Document, Extraction, Kind
+from mainmatter.text.tokens import words
+from mainmatter.trainable import Trainable, be_silent, need_some
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from mainmatter.html.parse import Tree
+    from mainmatter.trainable import Example
+
+Query = Literal["declared", "page"]
+
+_TITLE = "og:title"
+_MOST_METAS = 500  # meta tags that are looked at; more are not there to be read
+_MOST_BOLD = 200  # pieces of bold text
+_LEAST_SMOOTHING = 1e-6  # less, and floating point has no logarithm for the words that a block lacks
+
+
+class PageLikeness(NamedTuple):
+    """What learning needs of a page, one number a block: divergence, words, and how many of these are main matter."""
+
+    divergences: NDArray[np.float64]
+    words: NDArray[np.float64]
+    gold: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryModel:
+    """How the divergence of a page's blocks from its query is measured; the fields are those of `IceLm`."""
+
+    smoothing: Smoothing = "absolute"
+    delta: float = 0.1
+    mu: float = 0.3
+    query_delta: float = 0.9
+    direction: Direction = "element"
+    query: Query = "declared"
+    keywords: bool = True
+    description: bool = False
+    bold: bool = False
+
+    def measure(self, document: Document) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The divergence of each block from the query, in nats, and the number of its words."""
+        blocks = [words(text) for text in document.columns.texts]
+        numbers: dict[str, int] = {}
+        page_words = _number(chain.from_iterable(blocks), numbers)
+        query = self._query(document, blocks)
+        lengths = np.fromiter(map(len, blocks), np.int64, len(blocks))
+        found = divergences(
+            page_words,
+            np.repeat(np.arange(len(blocks)), lengths),
+            len(blocks),
+            _number(query, numbers),
+            Smoother(self.smoothing, self.delta, self.mu),
+            self.direction,
+            Smoother("absolute", self.query_delta),
+        )
+        return found, lengths.astype(np.float64)
+
+    def _query(self, document: Document, blocks: list[list[str]]) -> list[str]:
+        """The words of title, headings and keywords; of a plain-text dump, those of its headings."""
+        if self.query == "page":
+            return []  # the model of an empty text is that of the page
+        kinds = document.columns.kinds
+        query = [word for block, kind in zip(blocks, kinds, strict=True) if kind is Kind.HEADING for word in block]
+        if isinstance(document.source, HtmlSource):
+            for text in self._declared(document.source.tree_and_segments()[0]):
+                query += words(text)
+        return query
+
+    def _declared(self, tree: Tree) -> list[str]:
+        """What the page says beside its text; each value is cut at a length that no honest one has."""
+        texts = [text_of(element) for element in islice(tree.iter_elements("title"), 1)]
+        metas: dict[str, str] = {}
+        for element in islice(tree.iter_elements("meta"), _MOST_METAS):
+            name = (element.attr("name") or element.attr("property") or "").strip().lower()
+            if name and name not in metas:
+                metas[name] = element.attr("content") or ""
+        names = [_TITLE, *(["keywords"] if self.keywords else []), *(["description"] if self.description else [])]
+        texts += [tidy(metas[name]) for name in names if name in metas]
+        if self.bold:
+            elements = chain(tree.iter_elements("b"), tree.iter_elements("strong"))
+            texts += [text_of(element) for element in islice(elements, _MOST_BOLD)]
+        return texts
+
+
+def _number(all_words: Iterable[str], numbers: dict[str, int]) -> NDArray[np.intp]:
+    """The number of each word; new ones get the next."""
+    return np.array([numbers.setdefault(word, len(numbers)) for word in all_words], np.intp)
+
+
+@dataclass
+class IceLm(Trainable[PageLikeness]):
+    """Keep the blocks whose language model is near that of the page's title, headings and keywords.
+
+    Args:
+        threshold: a block diverges less than this, in nats, 0 or more; None takes the threshold that was learned.
+        smoothing: of the blocks' models: "absolute" discounting, or "dirichlet".
+        delta: what absolute discounting takes from every count of a block, from 0.000001 to 1.
+        mu: how many words of the page Dirichlet smoothing adds to a block, 0.000001 or more.
+        query_delta: the same as `delta`, for the query; the higher, the more the query is like the page.
+        direction: "element" for KL(block || query), "query" for KL(query || block).
+        query: "declared" for title, headings and keywords; "page" for the page as a whole, to compare with.
+        keywords: the page's meta keywords are part of the query.
+        description: the page's meta description is part of the query.
+        bold: bold text is part of the query.
+    """
+
+    threshold: float | None = None
+    smoothing: Smoothing = "absolute"
+    delta: float = 0.1
+    mu: float = 0.3
+    query_delta: float = 0.9
+    direction: Direction = "element"
+    query: Query = "declared"
+    keywords: bool = True
+    description: bool = False
+    bold: bool = False
+    threshold_: float | None = field(default=None, init=False, repr=False)
+
+    name: ClassVar[str] = "ice-lm"
+    summary: ClassVar[str] = "blocks whose language is near that of title, headings and keywords (ICE 3.4)"
+    learned_with: ClassVar[frozenset[str]] = frozenset(
+        ("smoothing", "delta", "mu", "query_delta", "direction", "query", "keywords", "description", "bold")
+    )
+
+    def __post_init__(self) -> None:
+        check_parameters(self.name, type(self), self.parameters)
+        if self.smoothing not in ("absolute", "dirichlet"):
+            raise InputError(f"ice-lm: smoothing is absolute or dirichlet, not {self.smoothing!r}")
+        if self.direction not in ("element", "query"):
+            raise InputError(f"ice-lm: direction is element or query, not {self.direction!r}")
+        if self.query not in ("declared", "page"):
+            raise InputError(f"ice-lm: query is declared or page, not {self.query!r}")
+        for name, value in (("delta", self.delta), ("query_delta", self.query_delta)):
+            if not _LEAST_SMOOTHING <= value <= 1:
+                raise InputError(f"ice-lm: {name} is from 0.000001 to 1, not {value}")
+        if not self.mu >= _LEAST_SMOOTHING:
+            raise InputError(f"ice-lm: mu is at least 0.000001, not {self.mu}")
+        if self.threshold is not None and not self.threshold >= 0:
+            raise InputError(f"ice-lm: threshold is None, or at least 0, not {self.threshold}")
+
+    @property
+    def model(self) -> QueryModel:
+        """How divergences are measured."""
+        return QueryModel(**{name: value for name, value in self.parameters.items() if name != "threshold"})
+
+    def extract(self, document: Document) -> Extraction:
+        """Keep what diverges less than the threshold. A block without words has no model, and is dropped.
+
+        The score is 1 for a block that is the query's image and 1/2 at the threshold.
+        """
+        threshold = self.threshold_ if self.threshold is None else self.threshold
+        if threshold is None:
+            raise ModelError("ice-lm has learned no threshold yet: train it, load a model, or set threshold")
+        found, lengths = self.model.measure(document)
+        has_words = lengths > 0
+        return Extraction(
+            document,
+            self.name,
+            scores=np.where(has_words, threshold / np.maximum(threshold + found, 1e-12), 0.0),
+            kept=has_words & (found < threshold),
+            kinds=document.columns.kinds,
+            reasons=_Reasons(found, has_words, threshold),
+        )
+
+    def observe(self, example: Example) -> PageLikeness:
+        """Measure a page's blocks."""
+        found, lengths = self.model.measure(example.document)
+        return PageLikeness(found, lengths, lengths * example.shares)
+
+    def learn(self, observations: Sequence[PageLikeness], report: Callable[[str], object] = be_silent) -> Self:
+        """Find the threshold with the highest mean F1 of words over the pages."""
+        need_some(observations, self.name)
+        self.threshold_, mean = _best_threshold(observations)
+        report(f"threshold {self.threshold_:.3f}: mean F1 of words {mean:.3f} on {len(observations)} pages")
+        return self
+
+    def facts_and_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The threshold is all that is learned."""
+        return {"threshold": self.threshold_}, {}
+
+    def restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:  # noqa: ARG002 - there are none
+        """Take over a threshold."""
+        threshold = float(facts["threshold"])
+        if not (np.isfinite(threshold) and threshold >= 0):
+            raise ValueError(f"threshold is {threshold}")
+        self.threshold_ = threshold
+
+
+def _best_threshold(observations: Sequence[PageLikeness]) -> tuple[float, float]:
+    """The threshold with the highest mean F1, and that mean.
+
+    As the threshold rises over a block's divergence, the F1 of its page changes and that of all others stays, so all
+    thresholds that make a difference are compared in one sorted pass over all changes.
+    """
+    places, changes, start = [], [], 0.0
+    for page in observations:
+        has_words = page.words > 0
+        order = np.argsort(page.divergences[has_words], kind="stable")
+        kept = np.cumsum(page.words[has_words][order])
+        right = np.cumsum(page.gold[has_words][order])
+        wanted = float(right[-1]) if len(right) else 0.0
+        f1 = np.concatenate([[0.0 if wanted else 1.0], 2 * right / (kept + wanted)])
+        start += f1[0]
+        places.append(page.divergences[has_words][order])
+        changes.append(np.diff(f1))
+    place = np.concatenate(places)
+    order = np.argsort(place, kind="stable")
+    place = place[order]
+    total = np.concatenate([[start], start + np.cumsum(np.concatenate(changes)[order])])
+    # A threshold lies between two different divergences, below all, or above all.
+    edges = np.concatenate([[0.0], place, [place[-1] + 1 if len(place) else 1.0]])
+    possible = np.flatnonzero(edges[:-1] < edges[1:])
+    best = int(possible[total[possible].argmax()])
+    return float(edges[best] + edges[best + 1]) / 2, float(total[best]) / len(observations)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Reasons(Told):
+    """How far each block is from the query, told when read."""
+
+    divergences: NDArray[np.float64]
+    has_words: NDArray[np.bool_]
+    threshold: float
+
+    def __len__(self) -> int:
+        return len(self.divergences)
+
+    def tell(self, index: int) -> str:
+        if not self.has_words[index]:
+            return "no words to compare with title, headings and keywords"
+        found = self.divergences[index]
+        compared = f"below the threshold {self.threshold:.2f}"
+        if not found < self.threshold:
+            compared = f"not {compared}"
+        return f"diverges by {found:.2f} from title, headings and keywords, {compared}"

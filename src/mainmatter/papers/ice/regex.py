@@ -1,0 +1,321 @@
+"""`ice-regex`: a regular expression that a genetic search has found captures the main matter (ICE 3.5).
+
+The page is written as lines of markup, one a block (papers/ice/linear_markup.py); the expression is matched until no
+match is left, and what its capturing groups hold is kept. A block is kept if more than half of its text is.
+
+The search is in papers/ice/genetic.py; expressions are trees (papers/ice/expressions.py), which compile by construction
+and, in the default grammar, match in linear time by construction, so that nothing has to be interrupted on a page of
+a user. The paper's own literals are there too (`literals="paper"`), with the time-out that they need.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from mainmatter.errors import InputError, ModelError
+from mainmatter.method import Reasons
+from mainmatter.papers.ice.expressions import GRAMMARS, Grammar, Tree, from_json
+from mainmatter.papers.ice.genetic import WORST, Generation, Settings, search
+from mainmatter.papers.ice.linear_markup import LinearMarkup, write_markup
+from mainmatter.papers.ice.matching import captured_in_lines, captured_in_time, compile_for_time_out
+from mainmatter.papers.ice.polishing import polish, prune
+from mainmatter.parameters import check_parameters
+from mainmatter.records import Document, Extraction
+from mainmatter.text.tokens import words
+from mainmatter.trainable import Example, Trainable, be_silent, need_some
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from mainmatter.papers.ice.matching import Span
+
+_NOTHING, _TOO_LITTLE, _ENOUGH, _ALL = range(4)
+_LEGEND = (
+    "the expression captures nothing of it",
+    "the expression captures a part of it that is too small",
+    "the expression captures most of it",
+    "the expression captures all of it",
+)
+
+# The ranges of parameters: how to call each, and how to tell.
+_RANGES: dict[str, tuple[str, Callable[[float], bool]]] = {
+    "threshold": ("from 0 to below 1", lambda value: 0 <= value < 1),
+    "population": ("at least 2", lambda value: value >= 2),
+    "generations": ("at least 1", lambda value: value >= 1),
+    "tournament": ("at least 1", lambda value: value >= 1),
+    "mutation": ("from 0 to 1", lambda value: 0 <= value <= 1),
+    "max_depth": ("at least 1", lambda value: value >= 1),
+    "sample": ("at least 1", lambda value: value >= 1),
+    "polishing": ("at least 0", lambda value: value >= 0),
+    "parsimony": ("from 0 to 0.1", lambda value: 0 <= value <= 0.1),
+    "award": ("above 0", lambda value: value > 0),
+    "penalty": ("at least 0", lambda value: value >= 0),
+    "timeout": ("above 0", lambda value: value > 0),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class PageWords:
+    """What learning needs of a page: its markup, and the words of its blocks and of the gold text as numbers.
+
+    Attributes:
+        markup: the page as lines of markup.
+        words: the words of all blocks, in order, each by its number in the page's vocabulary.
+        counts: how many words each block has.
+        gold: for each word of the vocabulary, how many times it is in the gold text.
+        gold_total: how many words the gold text has, those that the page does not have included.
+    """
+
+    markup: LinearMarkup
+    words: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    gold: NDArray[np.int32]
+    gold_total: int
+
+    def score(self, kept: NDArray[np.bool_]) -> tuple[int, int]:
+        """Of the words of some blocks, how many are in the gold text, as multisets, and how many are not."""
+        found = np.bincount(self.words[np.repeat(kept, self.counts)], minlength=len(self.gold))
+        matched = int(np.minimum(found, self.gold).sum())
+        return matched, int(found.sum()) - matched
+
+
+@dataclass(eq=False)
+class IceRegex(Trainable[PageWords]):
+    """Keep what a regular expression captures.
+
+    Args:
+        threshold: a block is kept if more than this share of its text is captured.
+        literals: what expressions are made of: "bounded", which match in linear time, or "paper", as in the paper,
+            which may not, so that training and extraction need the package `regex` and a time-out.
+        population: how many expressions a generation of the search has.
+        generations: how many generations.
+        seed: of the search; the same seed and pages give the same expression.
+        tournament: how many expressions compete for being a parent.
+        mutation: the share of children of two parents that are changed as well; those of one always are.
+        max_depth: of an expression's tree.
+        sample: how many pages a generation is judged on; its best ones are judged on all.
+        polishing: how many small changes are made at most to the expression that the search has found.
+        parsimony: what each node of a tree costs in fitness.
+        award: points for each word that is in the gold text (the paper's 2).
+        penalty: points off for each word that is not (the paper's 1).
+        per_page: divide a page's points by those of its gold text, so that large pages do not rule.
+        timeout: seconds that an expression may take for a page, with the paper's literals.
+        checkpoint: a folder for the state of the search after each generation, from which the same search (seed,
+            parameters, pages) goes on; it is no part of a model.
+    """
+
+    threshold: float = 0.5
+    literals: str = "bounded"
+    population: int = 100
+    generations: int = 40
+    seed: int = 1
+    tournament: int = 4
+    mutation: float = 0.4
+    max_depth: int = 7
+    sample: int = 40
+    polishing: int = 20
+    parsimony: float = 0.0001
+    award: float = 2.0
+    penalty: float = 1.0
+    per_page: bool = True
+    timeout: float = 0.5
+    checkpoint: str = ""
+
+    tree_: Tree = field(init=False, repr=False)
+    history_: list[Generation] = field(init=False, repr=False, default_factory=list)
+    _pattern: Any = field(init=False, repr=False)
+
+    name: ClassVar[str] = "ice-regex"
+    summary: ClassVar[str] = "a regular expression found by genetic search (ICE 3.5)"
+    learned_with: ClassVar[frozenset[str]] = frozenset({"literals"})
+
+    def __post_init__(self) -> None:
+        check_parameters(self.name, type(self), self.parameters | {"checkpoint": self.checkpoint})
+        if self.literals not in GRAMMARS:
+            raise InputError(f"{self.name}: literals is one of {', '.join(sorted(GRAMMARS))}, not {self.literals!r}")
+        for parameter, (range_, holds) in _RANGES.items():
+            value = getattr(self, parameter)
+            if not holds(value):
+                raise InputError(f"{self.name}: {parameter} is {range_}, not {value!r}")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters, as the constructor took them; not the checkpoint, which is nothing to a model."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.init and each.name != "checkpoint"}
+
+    @property
+    def expression_(self) -> str:
+        """The expression that was found, as text."""
+        return self._grammar.text(self.tree_)
+
+    @property
+    def _grammar(self) -> Grammar:
+        return GRAMMARS[self.literals]
+
+    def extract(self, document: Document) -> Extraction:
+        """Keep the blocks whose text is captured."""
+        if not hasattr(self, "tree_"):
+            raise ModelError(f"{self.name} has learned nothing yet: call fit, load or load_shipped")
+        markup = write_markup(document)
+        spans = _capture(self._pattern, markup, None if self._grammar.bounded else self.timeout)
+        # What took too long gives the whole page, as the paper's best expression did.
+        scores = np.ones(len(markup)) if spans is None else markup.shares(spans)
+        codes = np.where(scores > self.threshold, _ENOUGH, np.where(scores > 0, _TOO_LITTLE, _NOTHING))
+        codes[(scores == 1) & (codes == _ENOUGH)] = _ALL
+        return Extraction(
+            document,
+            self.name,
+            scores=scores,
+            kept=scores > self.threshold,
+            kinds=document.columns.kinds,
+            reasons=Reasons(codes, _LEGEND),
+        )
+
+    def need_extras(self) -> None:
+        """Complain early.
+
+        Raises:
+            MissingExtra: the paper's literals need the package `regex`, and it is not installed.
+        """
+        if not self._grammar.bounded:
+            compile_for_time_out("")
+
+    def observe(self, example: Example) -> PageWords:
+        """Write a page as markup, and number its words."""
+        numbers: dict[str, int] = {}
+        blocks = [words(text) for text in example.document.columns.texts]
+        found = [numbers.setdefault(word, len(numbers)) for block in blocks for word in block]
+        gold_words = Counter(words(example.gold.text or ""))
+        return PageWords(
+            write_markup(example.document),
+            np.array(found, np.int32),
+            np.array([len(block) for block in blocks], np.int32),
+            np.array([gold_words[word] for word in numbers], np.int32),
+            gold_words.total(),
+        )
+
+    def learn(self, observations: Sequence[PageWords], report: Callable[[str], object] = be_silent) -> Self:
+        """Search for the expression with the most points; `report` is told a line for each generation.
+
+        An interrupted search goes on from its checkpoint, if there is one of the same seed, parameters and pages.
+
+        Raises:
+            InputError: there is no page, or all expressions took too long.
+            MissingExtra: the paper's literals need the package `regex`, and it is not installed.
+        """
+        need_some(observations, self.name)
+        self.need_extras()
+        problem = Fitness(self, observations)
+        settings = Settings(**{each.name: getattr(self, each.name) for each in fields(Settings)})
+        checkpoint = (
+            Path(self.checkpoint) / f"{self.name}-{problem.digest[:12]}-{self.seed}.json" if self.checkpoint else None
+        )
+        state = search(problem, self._grammar, settings, report, checkpoint, problem.digest)
+        if state.fitness <= WORST:
+            raise InputError(f"{self.name}: no expression finished in time; raise timeout, which is {self.timeout} s")
+        self.history_ = state.history
+        best = polish(problem, self._grammar, settings, state.best, self.polishing, report)
+        self._take_tree(prune(problem, self._grammar, best, self.parsimony))
+        # Where a time-out decides, what was in time before may be too slow now.
+        fitness = problem.fitness(self.tree_, range(problem.pages))
+        report(f"fitness {'interrupted' if fitness is None else f'{fitness:.4f}'}: {self.expression_}")
+        return self
+
+    def facts_and_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The expression, as a tree and as text."""
+        return {"tree": self.tree_.to_json(), "expression": self.expression_}, {}
+
+    def restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:  # noqa: ARG002 - has none
+        """Take over an expression, after checking that it is one of the grammar, and what the model says it is."""
+        tree = from_json(facts["tree"])
+        problem = self._grammar.problem(tree)
+        if problem:
+            raise ValueError(problem)
+        if self._grammar.text(tree) != facts["expression"]:
+            raise ValueError("the tree and the expression do not agree")
+        self._take_tree(tree)
+
+    def _take_tree(self, tree: Tree) -> None:
+        self.tree_ = tree
+        self._pattern = _compile(self._grammar, tree)
+
+
+class Fitness:
+    """The paper's score of an expression on pages: words that are right, less words that are not.
+
+    Its largest value is 1: everything that the gold standard keeps, and nothing else.
+
+    Args:
+        method: how to count.
+        observations: the pages.
+    """
+
+    def __init__(self, method: IceRegex, observations: Sequence[PageWords]) -> None:
+        self._method = method
+        self._observations = observations
+
+    @property
+    def pages(self) -> int:
+        """The number of pages."""
+        return len(self._observations)
+
+    @cached_property
+    def digest(self) -> str:
+        """Tells these pages and this way of counting from others."""
+        method = self._method
+        timeout = None if GRAMMARS[method.literals].bounded else method.timeout
+        counting = (method.award, method.penalty, method.per_page, method.threshold, timeout)
+        digest = hashlib.sha256(repr(counting).encode())
+        for page in self._observations:
+            arrays = (page.markup.runs, page.markup.firsts, page.words, page.counts, page.gold)
+            parts = [page.markup.text.encode("utf-8", "surrogatepass"), *(array.tobytes() for array in arrays)]
+            # With the lengths, so that nothing can move from one part to the next unnoticed.
+            digest.update(repr((page.gold_total, [len(part) for part in parts])).encode())
+            for part in parts:
+                digest.update(part)
+        return digest.hexdigest()
+
+    def fitness(self, tree: Tree, pages: Sequence[int]) -> float | None:
+        """How well an expression does on some of the pages; None if it took too long on one."""
+        grammar = GRAMMARS[self._method.literals]
+        pattern = _compile(grammar, tree)
+        points: list[float] = []
+        for number in pages:
+            page = self._observations[number]
+            spans = _capture(pattern, page.markup, None if grammar.bounded else self._method.timeout)
+            if spans is None:
+                return None
+            points.append(self.points(page, page.markup.shares(spans) > self._method.threshold))
+        return self.mean(points, pages)
+
+    def points(self, page: PageWords, kept: NDArray[np.bool_]) -> float:
+        """The points for keeping these blocks of a page."""
+        matched, excess = page.score(kept)
+        return self._method.award * matched - self._method.penalty * excess
+
+    def mean(self, points: Sequence[float], pages: Sequence[int]) -> float:
+        """The points of pages as one number: by page, not below -1, or all together."""
+        most = [self._method.award * max(1, self._observations[number].gold_total) for number in pages]
+        if not self._method.per_page:
+            return sum(points) / max(1.0, sum(most))
+        return sum(max(-1.0, each / its_most) for each, its_most in zip(points, most, strict=True)) / max(1, len(most))
+
+
+def _compile(grammar: Grammar, tree: Tree) -> Any:  # noqa: ANN401 - of Python, or of a package
+    return grammar.compile(tree) if grammar.bounded else compile_for_time_out(grammar.text(tree))
+
+
+def _capture(pattern: Any, markup: LinearMarkup, timeout: float | None) -> list[Span] | None:  # noqa: ANN401
+    """What an expression captures of a page; None if it took too long."""
+    if timeout is None:
+        return captured_in_lines(pattern, markup.text, markup.lines)
+    return captured_in_time(pattern, markup.text, timeout)

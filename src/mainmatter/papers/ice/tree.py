@@ -1,0 +1,297 @@
+"""`ice-tree`: a decision tree sorts blocks into headings, list items, paragraphs and the rest (ICE 3.3).
+
+The learner is C4.5 (papers/ice/tree_growing.py). What the paper names as future work are parameters: weighting, the
+divergence of `ice-lm` as a feature, and finer features.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+
+from mainmatter.errors import InputError, ModelError
+from mainmatter.method import Told
+from mainmatter.papers.ice.decision_tree import UNKNOWN, Attribute, DecisionTree
+from mainmatter.papers.ice.lm import QueryModel
+from mainmatter.papers.ice.shallow import count_shallow, frequent_words, parent_tags
+from mainmatter.papers.ice.tree_growing import grow_tree
+from mainmatter.parameters import check_parameters
+from mainmatter.records import Document, Extraction, Kind
+from mainmatter.trainable import Trainable, be_silent, need_some
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence, Set
+
+    from numpy.typing import NDArray
+
+    from mainmatter.trainable import Example
+
+Features = Literal["paper", "fine"]
+Weighting = Literal["none", "words", "balanced"]
+
+CLASSES = ("h", "l", "p", "n")
+_DROPPED = CLASSES.index("n")
+_CLASS_OF_KIND = {Kind.HEADING: 0, Kind.LIST_ITEM: 1}
+_KIND_OF_CLASS = (Kind.HEADING, Kind.LIST_ITEM, Kind.PARAGRAPH)
+# What the tree takes for a paragraph may be one of these, which CleanEval's markup cannot tell apart.
+_KINDS_OF_PARAGRAPH = frozenset((Kind.TABLE_ROW, Kind.CODE, Kind.QUOTE, Kind.CAPTION))
+
+TAG = "parent_tag"
+_AROUND = 4  # blocks to each side whose plain words are summed
+
+
+class Instances(NamedTuple):
+    """What learning needs of a page.
+
+    Attributes:
+        values: a row for each numeric feature, a column for each block.
+        tags: the tag around each block.
+        labels: the number of each block's class.
+        words: the number of its words.
+    """
+
+    values: NDArray[np.float32]
+    tags: list[str]
+    labels: NDArray[np.int8]
+    words: NDArray[np.int64]
+
+
+@dataclass
+class IceTree(Trainable[Instances]):
+    """Let a decision tree say which blocks are headings, list items, paragraphs, or nothing of these.
+
+    Args:
+        threshold: a block is kept if the tree gives it more than this probability to be h, l or p.
+        features: "paper" for the paper's five; "fine" adds links, neighbours and place.
+        kl: the divergence from title, headings and keywords, as `ice-lm` measures it, is a feature too.
+        weighting: what a block weighs in training: "none", as much as any other; "words", as much as its words;
+            "balanced", as the square root of its words, and all pages the same.
+        min_leaf: a test has at least two branches with so many blocks.
+        confidence: for pruning; smaller values give smaller trees.
+    """
+
+    threshold: float = 0.2
+    features: Features = "fine"
+    kl: bool = False
+    weighting: Weighting = "balanced"
+    min_leaf: int = 100
+    confidence: float = 0.25
+    tree_: DecisionTree | None = field(default=None, init=False, repr=False)
+    stop_words_: frozenset[str] | None = field(default=None, init=False, repr=False)
+
+    name: ClassVar[str] = "ice-tree"
+    summary: ClassVar[str] = "a decision tree over words, tags, capitals, punctuation and stop words (ICE 3.3)"
+    learned_with: ClassVar[frozenset[str]] = frozenset(("features", "kl", "weighting", "min_leaf", "confidence"))
+
+    def __post_init__(self) -> None:
+        check_parameters(self.name, type(self), self.parameters)
+        if self.features not in ("paper", "fine"):
+            raise InputError(f"ice-tree: features is paper or fine, not {self.features!r}")
+        if self.weighting not in ("none", "words", "balanced"):
+            raise InputError(f"ice-tree: weighting is none, words or balanced, not {self.weighting!r}")
+        if not 0 <= self.threshold < 1:
+            raise InputError(f"ice-tree: threshold is from 0 to below 1, not {self.threshold}")
+        if self.min_leaf < 1:
+            raise InputError(f"ice-tree: min_leaf is at least 1, not {self.min_leaf}")
+        if not 0 < self.confidence < 1:
+            raise InputError(f"ice-tree: confidence is above 0 and below 1, not {self.confidence}")
+
+    def extract(self, document: Document) -> Extraction:
+        """Keep what is more probably h, l or p than the threshold; the score is that probability."""
+        if self.tree_ is None or self.stop_words_ is None:
+            raise ModelError("ice-tree has learned no tree yet: train it, or load a model")
+        values, tags, _ = self._measure(document, self.stop_words_)
+        nodes = self.tree_.find(_with_tags(values, tags, self.tree_.attributes[-1].values or ()))
+        scores = _probabilities(self.tree_)[nodes]
+        kept = scores > self.threshold
+        labels = np.where(kept, self.tree_.counts[:, :_DROPPED].argmax(axis=1)[nodes], _DROPPED)
+        kinds = [_kind_of(label, kind) for label, kind in zip(labels.tolist(), document.columns.kinds, strict=True)]
+        return Extraction(document, self.name, scores, kept, kinds, _Reasons(self.tree_, nodes, labels, scores))
+
+    def need_extras(self) -> None:
+        """Complain early.
+
+        Raises:
+            MissingExtra: the stop words come from the package wordfreq, and it is not installed.
+        """
+        if self.stop_words_ is None:
+            frequent_words()
+
+    def observe(self, example: Example) -> Instances:
+        """Measure a page's blocks and note their classes."""
+        values, tags, words = self._measure(example.document, self.stop_words_ or frequent_words())
+        classes = [_CLASS_OF_KIND.get(kind, CLASSES.index("p")) for kind in example.kinds]
+        labels = np.where(example.kept, np.array(classes, np.int8), np.int8(_DROPPED))
+        return Instances(values.astype(np.float32), tags, labels.astype(np.int8), words)
+
+    def learn(self, observations: Sequence[Instances], report: Callable[[str], object] = be_silent) -> Self:
+        """Grow and prune a tree."""
+        need_some(observations, self.name)
+        tags = sorted({tag for page in observations for tag in page.tags})
+        names = _names(self.features, kl=self.kl)
+        values = np.concatenate([_with_tags(page.values, page.tags, tags) for page in observations], axis=1)
+        labels = np.concatenate([page.labels for page in observations]).astype(np.intp)
+        if not len(labels):
+            raise InputError("ice-tree: no block to learn from")
+        tree = grow_tree(
+            [*(Attribute(name) for name in names), Attribute(TAG, tuple(tags))],
+            values,
+            CLASSES,
+            labels,
+            np.concatenate([self._weigh(page) for page in observations]),
+            min_leaf=self.min_leaf,
+            confidence=self.confidence,
+        )
+        self.tree_ = tree.rounded()  # what is measured is what is saved
+        self.stop_words_ = self.stop_words_ or frequent_words()
+        report(f"a tree of {len(self.tree_)} nodes from {len(labels)} blocks")
+        return self
+
+    def error_rate(self, observations: Sequence[Instances]) -> tuple[int, int]:
+        """How many blocks of pages get the wrong class of four, and how many there are (ICE 3.3).
+
+        The class is that of most instances of a leaf, whatever `threshold` is.
+
+        Raises:
+            ModelError: it has learned no tree yet.
+        """
+        if self.tree_ is None:
+            raise ModelError("ice-tree has learned no tree yet: train it, or load a model")
+        wrong = total = 0
+        for page in observations:
+            nodes = self.tree_.find(_with_tags(page.values, page.tags, self.tree_.attributes[-1].values or ()))
+            wrong += int((self.tree_.labels[nodes] != page.labels).sum())
+            total += len(page.labels)
+        return wrong, total
+
+    def printout(self, lines: int | None = None) -> str:
+        """The tree as indented text, as in figure 2 of ICE; only the first lines if a number is given."""
+        if self.tree_ is None:
+            raise ModelError("ice-tree has learned no tree yet: train it, or load a model")
+        return self.tree_.printout(lines)
+
+    def facts_and_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The tree and the stop words."""
+        tree = self.tree_.to_facts() if self.tree_ is not None else None
+        return {"stop_words": " ".join(sorted(self.stop_words_ or ())), "tree": tree}, {}
+
+    def restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:  # noqa: ARG002 - there are none
+        """Take over a tree and its stop words."""
+        tree = DecisionTree.from_facts(facts["tree"])
+        names = [*_names(self.features, kl=self.kl), TAG]
+        if [attribute.name for attribute in tree.attributes] != names or tree.classes != CLASSES:
+            raise ValueError(f"a tree over other features than {', '.join(names)}, or into other classes")
+        if any((attribute.values is None) == (attribute.name == TAG) for attribute in tree.attributes):
+            raise ValueError(f"{TAG} alone is a category")
+        self.tree_ = tree
+        self.stop_words_ = frozenset(facts["stop_words"].split())
+
+    def _measure(
+        self, document: Document, stop_words: Set[str]
+    ) -> tuple[NDArray[np.float64], list[str], NDArray[np.int64]]:
+        """The numeric features, in the order of `_names`; the tags; the numbers of words."""
+        counts = count_shallow(document.columns.texts, stop_words)
+        at_least_one = np.maximum(counts.words, 1)
+        rows = [
+            counts.words.astype(np.float64),
+            counts.capitals / at_least_one,
+            counts.punctuation / at_least_one,
+            counts.stop_words / at_least_one,
+        ]
+        if self.features == "fine":
+            rows += _fine(document, rows[0])
+        if self.kl:
+            rows.append(QueryModel().measure(document)[0])
+        # Training sees 32 bits, so that observations are small; prediction must see the same numbers.
+        return np.stack(rows).astype(np.float32).astype(np.float64), parent_tags(document), counts.words
+
+    def _weigh(self, page: Instances) -> NDArray[np.float64]:
+        words = np.maximum(page.words, 1).astype(np.float64)
+        if self.weighting == "none":
+            return np.ones(len(words))
+        if self.weighting == "words":
+            return words
+        roots = np.sqrt(words)
+        share: NDArray[np.float64] = roots / max(float(roots.sum()), 1.0)
+        return share
+
+
+def _names(features: Features, *, kl: bool) -> list[str]:
+    names = ["wordcount", "cap_ratio", "punct_ratio", "stop_ratio"]
+    if features == "fine":
+        names += ["link_share", "words_before", "words_after", "words_2_before", "words_2_after"]
+        names += ["links_before", "links_after", "position", "plain_around", "tags_before"]
+    return names + ["kl"] * kl
+
+
+def _fine(document: Document, words: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Links, neighbours and place: what the elaborate heuristics of ICE 3.2 look at, and where the block stands."""
+    columns = document.columns
+    count = len(words)
+    links = np.array(columns.link_chars, np.float64) / np.maximum(document.lengths, 1)
+    sums = np.concatenate([[0.0], np.cumsum(words * np.maximum(1 - links, 0))])
+    places = np.arange(count)
+    around = sums[np.minimum(places + _AROUND + 1, count)] - sums[np.maximum(places - _AROUND, 0)]
+    return [
+        links,
+        _neighbour(words, -1),
+        _neighbour(words, 1),
+        _neighbour(words, -2),
+        _neighbour(words, 2),
+        _neighbour(links, -1),
+        _neighbour(links, 1),
+        places / max(count, 1),
+        around,
+        np.diff(document.positions, prepend=0).astype(np.float64),
+    ]
+
+
+def _neighbour(values: NDArray[np.float64], offset: int) -> NDArray[np.float64]:
+    """The values of the blocks so many places further; 0 beyond the page's ends."""
+    padded = np.pad(values, abs(offset))
+    start = abs(offset) + offset
+    return padded[start : start + len(values)]
+
+
+def _with_tags(values: NDArray[np.floating[Any]], tags: Sequence[str], known: Sequence[str]) -> NDArray[np.float64]:
+    """Features with the numbers of the tags as the last row."""
+    numbers = {tag: number for number, tag in enumerate(known)}
+    row = np.fromiter((numbers.get(tag, UNKNOWN) for tag in tags), np.float64, len(tags))
+    return np.concatenate([values.astype(np.float64), row[None, :]])
+
+
+def _probabilities(tree: DecisionTree) -> NDArray[np.float64]:
+    """For each node the probability of h, l or p; by Laplace's rule, so that small leaves are less sure."""
+    kept = tree.counts[:, :_DROPPED].sum(axis=1)
+    result: NDArray[np.float64] = (kept + 1) / (tree.counts.sum(axis=1) + 2)
+    return result
+
+
+def _kind_of(label: int, kind: Kind) -> Kind:
+    if label == _DROPPED:
+        return kind
+    given = _KIND_OF_CLASS[label]
+    return kind if given is Kind.PARAGRAPH and kind in _KINDS_OF_PARAGRAPH else given
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Reasons(Told):
+    """The rule that decided about each block, told when read."""
+
+    tree: DecisionTree
+    nodes: NDArray[np.intp]
+    labels: NDArray[np.intp]
+    scores: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def tell(self, index: int) -> str:
+        node = int(self.nodes[index])
+        rule = self.tree.rule(node) or "any block"
+        most, label = CLASSES[self.tree.labels[node]], CLASSES[self.labels[index]]
+        reason = f"{rule}: {most} {self.tree.figures(node)}"
+        # The threshold may weigh main matter more, or less, than the majority of the leaf does.
+        return reason if label == most else f"{reason}; main matter in {self.scores[index]:.0%}, so {label}"

@@ -1,0 +1,1 @@
+"""NCleaner (Evert 2008): docs/methods/ncleaner.md."""

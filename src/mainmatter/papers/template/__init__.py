@@ -1,0 +1,1 @@
+"""Template removal (Ma, Goharian and Chowdhury 2003): docs/methods/template.md."""

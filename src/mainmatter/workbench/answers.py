@@ -1,0 +1,179 @@
+"""Errors to answers: every one is JSON, {"error": what is wrong, "hint": what to do about it}."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, JSONResponse
+
+from mainmatter.errors import (
+    CorpusError,
+    DatasetError,
+    FetchError,
+    InputError,
+    MainmatterError,
+    MissingExtra,
+    ModelError,
+    PageTooLarge,
+    UnknownName,
+)
+from mainmatter.inputs.addresses import AddressRefused
+from mainmatter.workbench.worker_process import CANNOT_WRITE, CannotWrite
+from mainmatter.workbench.workers import UNFORESEEN, Busy, Crashed, TookTooLong, TookTooMuchMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fastapi import FastAPI, Request
+    from starlette.responses import Response
+
+Value = TypeVar("Value")
+
+_log = logging.getLogger("mainmatter.workbench")
+NOT_FOUND = Path(__file__).parent / "static" / "not-found.html"
+_MOST_PROBLEMS = 5  # of a request that are named
+
+STATUSES: dict[type[Exception], int] = {
+    MainmatterError: 422,
+    PageTooLarge: 413,
+    TookTooMuchMemory: 413,
+    AddressRefused: 422,
+    FetchError: 502,
+    Busy: 429,
+    TookTooLong: 504,
+    Crashed: 500,
+    CannotWrite: 507,
+}
+# What to do about an error whose message does not say so after a semicolon; that of the nearest class counts.
+HINTS: dict[type[Exception], str] = {
+    MainmatterError: "/api describes what each call takes",
+    InputError: "/api describes what each call takes, and /api/methods lists the parameters of each method",
+    CorpusError: "look whether the corpus and its inputs are still where they were, and whole",
+    PageTooLarge: "send a smaller page, or start the server with a larger --max-size",
+    UnknownName: "/api/methods lists all methods",
+    MissingExtra: "tell whoever runs the server",
+    DatasetError: "look whether it is where it should be, and whole",
+    ModelError: "choose another model, or teach this one again",
+    AddressRefused: "send the page's HTML instead, or start the server with --allow-private if the address is yours",
+    Busy: "try again in a moment; Retry-After says when",
+    TookTooLong: "send a smaller page, choose another method, or start the server with more --seconds",
+    TookTooMuchMemory: "send a smaller page, or start the server with more --memory",
+    Crashed: "this is a bug, of which the server's log tells more; the server goes on",
+    CannotWrite: "tell whoever runs the server",
+    FetchError: "check the address in a browser, or send the page's HTML instead",
+}
+_MEANINGS = {
+    401: "The token is missing or wrong.",
+    403: "The request comes from another site.",
+    413: "The request or the page is too large, or needs too much memory.",
+    415: "The request's Content-Type is none of those above.",
+    422: "Something in the request is wrong: the error says what.",
+    429: "All workers are busy, and enough requests wait. The header Retry-After says when to try again.",
+    500: "A bug. The server goes on.",
+    502: "The page could not be fetched: its server did not answer as it should.",
+    504: "The work took longer than the server allows.",
+}
+
+
+class ErrorAnswer(BaseModel):
+    """What went wrong."""
+
+    error: str = Field(description="What is wrong, in one sentence.", examples=["unknown method 'densty'"])
+    hint: str = Field(description="What to do about it.", examples=["did you mean 'density'?"])
+
+
+def error_answer(status: int, error: str, hint: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """An answer that says what went wrong."""
+    return JSONResponse({"error": error, "hint": hint}, status, headers)
+
+
+def busy_answer(retry_after: int) -> JSONResponse:
+    """The answer when there is too much to do."""
+    return error_answer(429, str(Busy()), HINTS[Busy], {"Retry-After": str(retry_after)})
+
+
+def error_answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What a route's documentation says about the errors that it may give."""
+    return {status: {"model": ErrorAnswer, "description": _MEANINGS[status]} for status in statuses}
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Have an application answer errors in our form."""
+    app.add_exception_handler(MainmatterError, _answer_error)
+    app.add_exception_handler(RequestValidationError, _answer_invalid)
+    app.add_exception_handler(HTTPException, _answer_http)
+    app.add_exception_handler(OSError, _answer_cannot_write)
+
+
+async def _answer_error(request: Request, error: Exception) -> JSONResponse:
+    if isinstance(error, Busy):
+        return busy_answer(error.retry_after)
+    text, _, hint = request.app.state.workbench.tell(error).partition("; ")
+    return error_answer(_nearest(error, STATUSES), text, hint or _nearest(error, HINTS))
+
+
+def _nearest(error: Exception, table: Mapping[type[Exception], Value]) -> Value:
+    return next(table[each] for each in type(error).__mro__ if each in table)
+
+
+async def _answer_cannot_write(request: Request, error: Exception) -> JSONResponse:
+    if isinstance(error, OSError) and error.errno in CANNOT_WRITE:
+        _log.error("%s: %s", request.url.path, error)
+        return await _answer_error(request, CannotWrite(os.strerror(error.errno)))
+    raise error
+
+
+async def _answer_invalid(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - FastAPI gives both
+    assert isinstance(error, RequestValidationError)
+    return invalid_answer(error.errors())
+
+
+def invalid_answer(problems: Sequence[Mapping[str, Any]]) -> JSONResponse:
+    """The answer to a request that is not as it should be; the problems are Pydantic's."""
+    told = [_tell(problem) for problem in problems[:_MOST_PROBLEMS]]
+    more = f"; and {len(problems) - len(told)} more" if len(problems) > len(told) else ""
+    return error_answer(422, "; ".join(told) + more, "/api describes what each call takes")
+
+
+def _tell(problem: Mapping[str, Any]) -> str:
+    if problem.get("type") == "json_invalid":
+        return f"the request is no JSON: {problem.get('ctx', {}).get('error', '')}".rstrip(": ")
+    steps = [str(step) for step in problem["loc"]]
+    place = ".".join(steps[1:] if steps[:1] in (["body"], ["query"], ["path"]) else steps)
+    if problem.get("type") == "extra_forbidden":
+        return f"there is no field {place}"
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
+
+
+async def _answer_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        if _is_browser(request):
+            return FileResponse(NOT_FOUND, 404, {"Cache-Control": "no-store"})
+        return error_answer(404, "there is nothing here", "the pages are / /compare /annotate /teach /api")
+    if error.status_code == 405:
+        return error_answer(405, f"{request.method} is not for this address", "see /api", error.headers)
+    text, semicolon, hint = str(error.detail).rpartition("; ")
+    if not semicolon:
+        text, hint = hint, HINTS[MainmatterError]
+    return error_answer(error.status_code, text, hint, error.headers)
+
+
+def _is_browser(request: Request) -> bool:
+    """Whether somebody looks at the answer: they went to an address, and no program asked for it."""
+    return request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "").lower()
+
+
+def bug_answer(path: str, error: Exception) -> JSONResponse:
+    """The answer to what should never happen; the log tells the whole story, under the reference that clients get."""
+    reference = secrets.token_hex(4)
+    _log.error("%s failed (reference %s)", path, reference, exc_info=error)
+    return error_answer(500, f"{UNFORESEEN} (reference {reference})", HINTS[Crashed])

@@ -1,0 +1,115 @@
+"""The web application, put together: `make_app(settings)`."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI
+from fastapi.responses import FileResponse
+from starlette.staticfiles import StaticFiles
+
+from mainmatter import __version__
+from mainmatter.errors import InputError
+from mainmatter.workbench import (
+    annotating,
+    cleaning,
+    comparing,
+    corpus_browsing,
+    evaluating,
+    inspecting,
+    teaching,
+    watching,
+)
+from mainmatter.workbench.answers import add_handlers
+from mainmatter.workbench.bodies import Bodies
+from mainmatter.workbench.counting import Counting
+from mainmatter.workbench.security import Security
+from mainmatter.workbench.workbench import Workbench
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from starlette.responses import Response
+    from starlette.types import Scope
+
+    from mainmatter.workbench.settings import Settings
+
+STATIC = Path(__file__).parent / "static"
+PAGES = {
+    "/": "inspect.html",
+    "/compare": "compare.html",
+    "/annotate": "annotate.html",
+    "/teach": "teach.html",
+    "/api": "api.html",
+}
+WORK = frozenset(("/api/clean", "/api/evaluate"))  # what cannot be done without a worker
+_DESCRIPTION = """\
+Keeps the main matter of web pages and drops the boilerplate.
+
+Every error is JSON: `{"error": "what is wrong", "hint": "what to do about it"}`. Where the server has a token, send
+`Authorization: Bearer TOKEN`. When it is busy it says so at once: 429, with a header `Retry-After`.
+"""
+
+
+def make_app(settings: Settings) -> FastAPI:
+    """The whole application. Its workers start and end with its lifespan.
+
+    Raises:
+        InputError: others than this machine could reach it, and it has no token; or one of its corpora is none.
+    """
+    if not settings.is_local and not settings.token:
+        raise InputError(f"{settings.host} can be reached from other machines, and there is no token; give one")
+    workbench = Workbench(settings)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await workbench.workers.start()
+        try:
+            yield
+        finally:
+            await workbench.workers.close()
+
+    app = FastAPI(
+        title="mainmatter",
+        version=__version__,
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # FastAPI's pages load their scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.workbench = workbench
+    add_handlers(app)
+    for module in (cleaning, evaluating, watching, inspecting, corpus_browsing, comparing, annotating, teaching):
+        app.include_router(module.router)
+    _add_pages(app)
+    # The last one that is added is the first to see a request.
+    app.add_middleware(Bodies, settings=settings, workers=workbench.workers, work=WORK)
+    app.add_middleware(Security, settings=settings)
+    app.add_middleware(Counting, counts=workbench.counts)
+    return app
+
+
+def _add_pages(app: FastAPI) -> None:
+    for path, name in PAGES.items():
+        app.add_api_route(path, _page(name), methods=["GET", "HEAD"], include_in_schema=False)
+    app.mount("/static", _Static(directory=STATIC), name="static")
+
+
+def _page(name: str) -> Callable[[], Awaitable[FileResponse]]:
+    async def show() -> FileResponse:
+        return FileResponse(STATIC / name, headers={"Cache-Control": "no-cache"})
+
+    return show
+
+
+class _Static(StaticFiles):
+    """Files that browsers ask about each time, so that a new version is never mixed with an old one."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        answer = await super().get_response(path, scope)
+        answer.headers["Cache-Control"] = "no-cache"
+        return answer

@@ -1,0 +1,171 @@
+"""Requests are read whole, within limits of size and time, before anybody works on them.
+
+So a client that sends a byte at a time, or more than it said, holds no worker; and a client that goes away while it
+waits for the answer makes place for others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers
+
+from mainmatter.limits import format_size
+from mainmatter.workbench.answers import busy_answer, error_answer
+from mainmatter.workbench.counting import COUNTED_AS
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from mainmatter.workbench.settings import Settings
+    from mainmatter.workbench.workers import Workers
+
+LARGEST_UPLOADS_HELD = 4  # so many of the largest uploads may be in memory at once
+_DRAIN_SECONDS = 2.0  # for a client that is to read our refusal while it still sends
+
+
+class _Refused(Exception):
+    """The request is not read; carries the answer, and whether the connection ends with it."""
+
+    def __init__(self, answer: Response, *, closes: bool = True) -> None:
+        super().__init__()
+        self.answer = answer
+        self.closes = closes
+
+
+class _Gone(Exception):
+    """The client has gone."""
+
+
+class Bodies:
+    """Middleware that reads requests, and ends the work on those whose client has gone.
+
+    Args:
+        app: what answers.
+        settings: how large and slow requests may be.
+        workers: where they are full, requests for `work` are refused here, which costs next to nothing.
+        work: the paths of what cannot be done without a worker.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings, workers: Workers, work: frozenset[str]) -> None:
+        self._app = app
+        self._settings = settings
+        self._workers = workers
+        self._work = work
+        self._held = 0  # bytes of requests that are in memory now
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read a request and pass it on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        body = bytearray()
+        try:
+            if scope["path"] in self._work and scope["method"] == "POST" and self._workers.is_full:
+                scope[COUNTED_AS] = scope["path"]
+                raise _Refused(busy_answer(self._workers.retry_after()), closes=False)
+            await self._read(scope, receive, body)
+            await _answer(self._app, bytes(body), scope, receive, send)
+        except _Gone:
+            return
+        except _Refused as refused:
+            await _refuse(refused, scope, receive, send)
+        finally:
+            self._held -= len(body)
+
+    async def _read(self, scope: Scope, receive: Receive, body: bytearray) -> None:
+        headers = Headers(scope=scope)
+        is_upload = headers.get("content-type", "").lower().startswith("multipart/form-data")
+        most = self._settings.max_upload_bytes if is_upload else self._settings.max_bytes
+        said = headers.get("content-length", "0")
+        if said.isdecimal() and int(said) > most:
+            raise _Refused(_too_large(most))
+        try:
+            async with asyncio.timeout(self._settings.body_seconds):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise _Gone
+                    self._take(message.get("body", b""), body, most)
+                    if not message.get("more_body", False):
+                        return
+        except TimeoutError:
+            seconds = self._settings.body_seconds
+            raise _Refused(
+                error_answer(408, f"the request was not complete after {seconds:g} s", "send it faster")
+            ) from None
+
+    def _take(self, chunk: bytes, body: bytearray, most: int) -> None:
+        if len(body) + len(chunk) > most:
+            raise _Refused(_too_large(most))
+        if self._held + len(chunk) > LARGEST_UPLOADS_HELD * self._settings.max_upload_bytes:
+            raise _Refused(busy_answer(2))
+        self._held += len(chunk)
+        body += chunk
+
+
+def _too_large(most: int) -> Response:
+    return error_answer(
+        413,
+        f"the request has more than {format_size(most)}",
+        "send less, or start the server with a larger --max-size or --max-upload",
+    )
+
+
+async def _refuse(refused: _Refused, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer at once, and then take in some of what is still coming: a client that is cut off never reads."""
+    answer = refused.answer
+    if refused.closes:
+        answer.headers["Connection"] = "close"
+    await send({"type": "http.response.start", "status": answer.status_code, "headers": answer.raw_headers})
+    await send({"type": "http.response.body", "body": bytes(answer.body), "more_body": True})
+    waits_for_us = Headers(scope=scope).get("expect", "").lower() == "100-continue"
+    if not waits_for_us:
+        try:
+            async with asyncio.timeout(_DRAIN_SECONDS):
+                while (await receive()).get("more_body", False):
+                    pass
+        except TimeoutError:
+            pass
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _answer(app: ASGIApp, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
+    """Have the application answer; if the client goes away before the answer begins, nobody need work on it."""
+    has_begun = False
+    is_read = False
+    gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def receive_body() -> Message:
+        nonlocal is_read
+        if not is_read:
+            is_read = True
+            return {"type": "http.request", "body": body, "more_body": False}
+        await asyncio.shield(gone)
+        return {"type": "http.disconnect"}
+
+    async def note_begin(message: Message) -> None:
+        nonlocal has_begun
+        has_begun = True
+        await send(message)
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        if not gone.done():
+            gone.set_result(None)
+        if not has_begun:
+            working.cancel()
+
+    working = asyncio.ensure_future(app(scope, receive_body, note_begin))
+    watching = asyncio.ensure_future(watch())
+    try:
+        await working
+    except asyncio.CancelledError:
+        if not gone.done():  # the server itself is being stopped
+            working.cancel()
+            raise
+    finally:
+        watching.cancel()

@@ -1,0 +1,150 @@
+"""The method that a client chose: a registered name, or a model of the workbench; never a path.
+
+On the command line a method's name may be the path of a model, and some parameters are paths: there the user owns the
+files. Here the client does not.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+
+from mainmatter.errors import InputError, MainmatterError, UnknownName
+from mainmatter.lab.bench.peers import PEERS
+from mainmatter.models.store import SHIPPED, is_model, load
+from mainmatter.papers.template.site_templates import METHOD as TEMPLATE
+from mainmatter.parameters import parse_parameters
+from mainmatter.registry import get_method, make_untrained, method_names, trainable_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+MODELS = "models/"  # how the names of the workbench's models begin
+LONGEST_NAME = 300
+_MODEL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. -]{0,99}")
+_PLAIN_TEXTS = frozenset(("features", "literals", "without"))  # parameters that are texts, and no paths
+
+
+def choose_method(name: str, options: Mapping[str, Any], models: Path) -> tuple[str, dict[str, Any]]:
+    """What `clean` needs for the method that a client chose.
+
+    Args:
+        name: a method, or `models/NAME` for one of the workbench's models; parameters may follow, as in
+            "density:c1=0.25,c2=8".
+        options: parameters of the method; they win over those in the name.
+        models: the folder of the workbench's models.
+
+    Returns:
+        The method's name, or the path of its model, and its parameters.
+
+    Raises:
+        UnknownName: there is no such method or model.
+        InputError: a parameter is wrong, or one that clients may not set.
+    """
+    base, _, listed = name[:LONGEST_NAME].partition(":")
+    chosen, method = base, base
+    if base.startswith(MODELS):
+        path = models / base.removeprefix(MODELS)
+        if base not in model_names(models):
+            raise UnknownName("model", base, model_names(models) or ["none yet"])
+        chosen, method = str(path), load(path).method
+    elif base not in method_names():
+        raise UnknownName("method", base, [*method_names(), *model_names(models)])
+    parameters = parse_parameters(base, listed) | dict(options)
+    _refuse_paths(base, method, parameters)
+    return chosen, parameters
+
+
+def needs_model(name: str) -> bool:
+    """Whether a method is of no use by itself: `template` keeps all text, but for what a model of it has counted."""
+    return name == TEMPLATE
+
+
+def choose_contestant(name: str, models: Path) -> tuple[str, dict[str, Any]]:
+    """As `choose_method`, for an evaluation or comparison, where a name may also be that of a peer."""
+    return (name, {}) if name in PEERS else choose_method(name, {}, models)
+
+
+def model_names(models: Path) -> list[str]:
+    """The workbench's models, as clients name them."""
+    if not models.is_dir():
+        return []
+    found = (path.name for path in models.iterdir() if _MODEL_NAME.fullmatch(path.name) and is_model(path))
+    return sorted(MODELS + name for name in found)
+
+
+def without_paths(error: MainmatterError, models: Path) -> MainmatterError:
+    """An error whose message does not tell where things lie on the server."""
+    text = str(error)
+    told = text.replace(f"{models}/", MODELS).replace(f"{SHIPPED}/", "the shipped model ")
+    return error if told == text else InputError(told)
+
+
+def without_folder(text: str, folder: Path) -> str:
+    """A text that names what lies in the workbench's folder as if one were there."""
+    place = str(folder).rstrip(os.sep)
+    return text.replace(place + os.sep, "").replace(place, "the workbench") if place else text
+
+
+def _refuse_paths(name: str, method: str, parameters: Mapping[str, Any]) -> None:
+    """Refuse parameters that may be paths: all texts but those that we know to be none."""
+    texts = [parameter for parameter, value in parameters.items() if isinstance(value, str)]
+    if not texts:
+        return
+    known = {each["name"]: each for each in parameters_of(method)}
+    for parameter in texts:
+        if parameter in known and not known[parameter]["settable"]:
+            raise InputError(
+                f"method {name!r}: {parameter} cannot be set over the web; it may name a file of the server's"
+            )
+
+
+def parameters_of(name: str) -> list[dict[str, Any]]:
+    """The parameters of a method: name, type, default, choices, and whether clients may set them.
+
+    Raises:
+        InputError: the method is another package's and cannot be loaded.
+    """
+    method: Any = make_untrained(name) if name in trainable_names() else get_method(name)
+    found = []
+    for parameter, field in getattr(type(method), "__dataclass_fields__", {}).items():
+        if not field.init or "ClassVar" in str(field.type):
+            continue
+        choices = _choices(type(method), str(field.type))
+        default = getattr(method, parameter)
+        found.append(
+            {
+                "name": parameter,
+                "type": "choice" if choices else _type_name(str(field.type), default),
+                "default": default if isinstance(default, bool | int | float | str) else None,
+                "choices": choices,
+                "settable": bool(choices) or not _may_be_text(str(field.type)) or parameter in _PLAIN_TEXTS,
+            }
+        )
+    return found
+
+
+def _choices(owner: type, annotation: str) -> list[str]:
+    """The values of a parameter that takes one of a few; none for any other."""
+
+    def holder() -> None: ...
+
+    holder.__annotations__ = {"parameter": annotation}
+    try:
+        hint = get_type_hints(holder, vars(sys.modules[owner.__module__]))["parameter"]
+    except Exception:  # a name that is there for the type checker only
+        return []
+    return [str(value) for value in get_args(hint)] if get_origin(hint) is Literal else []
+
+
+def _may_be_text(annotation: str) -> bool:
+    return not set(annotation.split(" | ")) <= {"bool", "int", "float", "None"}
+
+
+def _type_name(annotation: str, default: object) -> str:
+    """A type as clients know it: "bool", "int", "float", "str"; a None that may be given instead is not told."""
+    names = [each for each in annotation.split(" | ") if each in ("bool", "int", "float", "str")]
+    return names[0] if names else type(default).__name__

@@ -1,0 +1,262 @@
+"""/api/clean and /api/methods: the heart of the API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import BaseModel, Field, model_validator
+from starlette.exceptions import HTTPException
+
+from mainmatter.errors import InputError
+from mainmatter.records import Page
+from mainmatter.registry import DEFAULT_METHOD
+from mainmatter.workbench.answers import error_answers
+from mainmatter.workbench.choosing import LONGEST_NAME
+from mainmatter.workbench.clean_task import Source, Wish
+from mainmatter.workbench.reading import (
+    FORM,
+    JSON,
+    StrictModel,
+    check,
+    content_type,
+    invalid,
+    read_form,
+    read_json,
+    texts_of,
+    wrong_type,
+)
+from mainmatter.workbench.workbench import Workbench, workbench_of
+
+if TYPE_CHECKING:
+    from mainmatter.workbench.clean_task import Answer
+    from mainmatter.workbench.settings import Settings
+
+router = APIRouter(tags=["pages"])
+
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+TEXT_TYPES = ("text/plain",)
+Format = Literal["cleaneval", "html", "json", "markdown", "tei", "text"]
+# What a client accepts, and the format that gives it.
+_ACCEPTED: dict[str, Format] = {
+    "text/plain": "text",
+    "text/markdown": "markdown",
+    "text/html": "html",
+    "application/tei+xml": "tei",
+}
+_ENVELOPE = ("application/json", "application/*", "*/*")
+_SWITCHES = ("blocks", "images", "links", "raw")
+# The page's own markup must not become part of our site, whatever it holds.
+_HARMLESS = "sandbox; default-src 'none'; frame-ancestors 'none'"
+_EXAMPLE_PAGE = "<title>Fog</title><nav><a href=/>Home</a></nav><h1>Fog signals</h1><p>Ships need them in fog.</p>"
+
+
+class CleanRequest(StrictModel):
+    """A page, and what is wanted of it."""
+
+    html: str | None = Field(None, description="The page's HTML.", examples=[_EXAMPLE_PAGE])
+    text: str | None = Field(None, description="Or a plain-text dump of a page, as `lynx -dump` makes.")
+    url: str | None = Field(
+        None,
+        max_length=8000,
+        description="Where the page came from. Without html and text, the page is fetched from there.",
+    )
+    method: str = Field(
+        DEFAULT_METHOD,
+        max_length=LONGEST_NAME,
+        description="Which method decides; /api/methods lists all. Parameters may follow: `density:c1=0.25,c2=8`.",
+    )
+    format: Format | None = Field(
+        None, description="What to give; text if nothing else is said.", examples=["markdown"]
+    )
+    options: dict[str, bool | int | float | str | None] = Field(
+        default_factory=dict,
+        description="Parameters of the method, such as dial and comments of `main`; /api/methods lists them.",
+        examples=[{"dial": 0.5, "comments": "drop"}],
+    )
+    links: bool = Field(True, description="Keep links (markdown).")
+    images: bool = Field(False, description="Keep images (markdown, html).")
+    blocks: bool = Field(False, description="Give every block, with its score, verdict and reason.")
+    raw: bool = Field(False, description="Give the content alone, not as a member of a JSON object.")
+
+    @model_validator(mode="after")
+    def _has_one_page(self) -> CleanRequest:
+        if self.html is not None and self.text is not None:
+            raise ValueError("send html or text, not both")
+        return self
+
+
+class CleanAnswer(BaseModel):
+    """What was kept."""
+
+    method: str = Field(description="The method that decided.", examples=["main"])
+    version: str = Field(description="The version of mainmatter.", examples=["0.1.0"])
+    format: str = Field(examples=["text"])
+    content: str | dict[str, Any] = Field(description="The main matter; an object if the format is json.")
+    title: str | None = Field(description="The page's headline.", examples=["Fog signals"])
+    metadata: dict[str, str | None] = Field(description="What the page says about itself.")
+    url: str | None = Field(description="Where the page came from, after redirects.")
+    encoding: str | None = Field(description="The encoding that the page's bytes were read in.")
+    page_type: str | None = Field(description="The kind of page in the method's eyes.", examples=["article"])
+    confidence: float | None = Field(description="How sure the method is, from 0 to 1.", examples=[0.93])
+    seconds: float = Field(description="How long cleaning took, without waiting and fetching.", examples=[0.004])
+    blocks: list[dict[str, Any]] | None = Field(None, description="Every block of the page, if asked for.")
+
+
+def _bodies() -> dict[str, Any]:
+    """How a request may carry its page, for the documentation."""
+    schema = CleanRequest.model_json_schema()
+    texts = {name: each for name, each in schema["properties"].items() if name not in ("html", "text")}
+    file = {"type": "string", "format": "binary", "description": "An HTML file, or a dump whose name ends in .txt."}
+    form = {"type": "object", "required": ["file"], "properties": {"file": file} | texts, "additionalProperties": False}
+    page = {"schema": {"type": "string"}, "example": _EXAMPLE_PAGE}
+    examples = {
+        "html": {"summary": "A page", "value": {"html": _EXAMPLE_PAGE}},
+        "url": {"summary": "An address", "value": {"url": "https://example.org/", "format": "markdown"}},
+        "dial": {
+            "summary": "Keep only what is sure, and tell why",
+            "value": {"html": _EXAMPLE_PAGE, "options": {"dial": 0.1}, "blocks": True},
+        },
+    }
+    return {
+        "required": True,
+        "content": {JSON: {"schema": schema, "examples": examples}, FORM: {"schema": form}}
+        | dict.fromkeys(HTML_TYPES[:1] + TEXT_TYPES, page),
+    }
+
+
+def _query() -> list[dict[str, Any]]:
+    """The query parameters, for the documentation."""
+    schema = CleanRequest.model_json_schema()["properties"]
+    return [
+        {
+            "name": name,
+            "in": "query",
+            "required": False,
+            "description": each.get("description", ""),
+            "schema": {"type": "string", "description": "A JSON object."} if name == "options" else each,
+        }
+        for name, each in schema.items()
+        if name not in ("html", "text")
+    ]
+
+
+@router.post(
+    "/api/clean",
+    response_model=CleanAnswer,
+    responses=error_answers(401, 403, 413, 415, 422, 429, 500, 502, 504),
+    openapi_extra={"requestBody": _bodies(), "parameters": _query()},
+    summary="Keep the main matter of a page",
+)
+async def clean(request: Request, workbench: Annotated[Workbench, Depends(workbench_of)]) -> Response:
+    """Send the page as JSON (html, text or url), as a file in a form, or as it is, with its own Content-Type.
+
+    All fields but html and text may also be query parameters. A request that accepts `text/plain`, `text/markdown`,
+    `text/html` or `application/tei+xml`, or that says `raw`, gets the content alone.
+    """
+    wish = await _read(request, workbench)
+    answer: Answer = await workbench.workers.run("mainmatter.workbench.clean_task:clean_page", wish=wish)
+    headers = {"Vary": "Accept"}
+    if wish.raw and wish.format in ("html", "tei"):
+        name = "page.html" if wish.format == "html" else "page.xml"
+        headers |= {"Content-Security-Policy": _HARMLESS, "Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(answer.body, media_type=answer.media_type, headers=headers)
+
+
+@router.get("/api/methods", summary="The methods, their parameters, models and formats")
+async def methods(workbench: Annotated[Workbench, Depends(workbench_of)]) -> Response:
+    """What there is to choose from. `settable` parameters may be given as options; others are for the command line."""
+    answer: Answer = await workbench.workers.run(
+        "mainmatter.workbench.clean_task:describe_methods", models=workbench.models
+    )
+    return Response(answer.body, media_type=answer.media_type)
+
+
+async def _read(request: Request, workbench: Workbench) -> Wish:
+    media_type, charset = content_type(request)
+    fields = texts_of(request.query_params.multi_items(), switches=_SWITCHES)
+    page: Page | None = None
+    if media_type == JSON:
+        fields |= await read_json(request)
+    elif media_type == FORM:
+        file, others = await read_form(request)
+        fields |= texts_of(others, switches=_SWITCHES)
+        page = Page(file.data, format="text" if file.name.lower().endswith(".txt") else "html")
+    elif media_type in HTML_TYPES + TEXT_TYPES:
+        page = Page(await request.body(), charset=charset, format="text" if media_type in TEXT_TYPES else "html")
+    else:
+        raise wrong_type(media_type, (JSON, FORM, *HTML_TYPES, *TEXT_TYPES))
+    if page is not None and fields.keys() & {"html", "text"}:
+        raise invalid("html and text are for JSON requests; here the page is the body or the file")
+    return _to_wish(check(CleanRequest, fields), page, request, workbench)
+
+
+def _to_wish(asked: CleanRequest, page: Page | None, request: Request, workbench: Workbench) -> Wish:
+    accepted = _accepted(request.headers.get("accept", "*/*"))
+    if page is None and (asked.html is not None or asked.text is not None):
+        page = Page(asked.text or "", format="text") if asked.html is None else Page(asked.html)
+    return Wish(
+        to_source(page, asked.url, workbench.settings),
+        workbench.models,
+        asked.method,
+        asked.options,
+        asked.format or accepted or "text",
+        asked.links,
+        asked.images,
+        asked.blocks,
+        raw=asked.raw or accepted is not None,
+    )
+
+
+def to_source(page: Page | None, url: str | None, settings: Settings) -> Source:
+    """Where a page comes from, for the worker that gets it.
+
+    Args:
+        page: the page, if the client sent it.
+        url: where it came from or, without a page, where to fetch it.
+        settings: what the server may do.
+
+    Raises:
+        InputError: there is neither, or nothing is fetched here.
+    """
+    limits = settings.limits
+    if page is not None:
+        limits.check(page)
+        return Source(Page(page.html, url, None, page.charset, page.format), limits=limits)
+    if not url:
+        raise InputError("there is no page; send html, text or url")
+    if not settings.fetch:
+        raise InputError("this server fetches no pages; send the page's HTML instead")
+    return Source(None, url, limits, not settings.allow_private, settings.seconds / 2)
+
+
+def _accepted(header: str) -> Format | None:
+    """The format that a client accepts best; None for our own JSON object.
+
+    Raises:
+        HTTPException: nothing that there is.
+    """
+    ranked = []
+    for number, each in enumerate(header.split(",")):
+        name, *parameters = (part.strip().lower() for part in each.split(";"))
+        ranked.append((-_quality(parameters), number, name))
+    for quality, _, name in sorted(ranked):
+        if quality == 0:
+            break
+        if name in _ENVELOPE or not name:
+            return None
+        if name in _ACCEPTED:
+            return _ACCEPTED[name]
+        if name == "text/*":
+            return "text"
+    raise HTTPException(406, f"there is no {header[:100]!r}; there is {', '.join(('application/json', *_ACCEPTED))}")
+
+
+def _quality(parameters: list[str]) -> float:
+    for parameter in parameters:
+        if parameter.startswith("q="):
+            try:
+                return min(1.0, max(0.0, float(parameter[2:])))
+            except ValueError:
+                return 0.0
+    return 1.0

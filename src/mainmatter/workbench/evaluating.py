@@ -1,0 +1,116 @@
+"""/api/evaluate: methods measured on a small set that the client brings."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import Field
+
+from mainmatter.lab.metrics import METRICS
+from mainmatter.registry import DEFAULT_METHOD
+from mainmatter.workbench.answers import error_answers
+from mainmatter.workbench.choosing import LONGEST_NAME
+from mainmatter.workbench.evaluate_task import SmallSet
+from mainmatter.workbench.reading import (
+    FORM,
+    JSON,
+    StrictModel,
+    check,
+    content_type,
+    read_form,
+    read_json,
+    wrong_type,
+)
+from mainmatter.workbench.workbench import Workbench, workbench_of
+
+router = APIRouter(tags=["pages"])
+
+MOST_METHODS = 10
+Name = Annotated[str, Field(max_length=LONGEST_NAME)]
+_METRIC_NAMES = ", ".join(sorted(METRICS))
+
+
+class GoldPageRequest(StrictModel):
+    """A page and what its main matter is."""
+
+    html: str = Field(description="The page's HTML.")
+    gold: str | None = Field(None, description="Its main matter, as plain text.")
+    gold_marked: str | None = Field(None, description="The same in CleanEval's markup, for metrics that need it.")
+    url: str | None = Field(None, max_length=8000)
+    id: str | None = Field(None, max_length=300, description="What to call it in the report; its number if not given.")
+
+
+class Choice(StrictModel):
+    """What is to be measured, and how."""
+
+    methods: list[Name] = Field([DEFAULT_METHOD], min_length=1, max_length=MOST_METHODS)
+    metrics: list[Name] = Field(["bag"], min_length=1, max_length=len(METRICS), description=f"Any of {_METRIC_NAMES}.")
+    name: str = Field("set", max_length=100, description="What to call the set in the report.")
+
+
+class EvaluateRequest(Choice):
+    """A small set, and what is to be measured on it."""
+
+    pages: list[GoldPageRequest] = Field(min_length=1)
+
+
+def _body() -> dict[str, Any]:
+    """How a request may carry its set, for the documentation."""
+    texts = Choice.model_json_schema()["properties"]
+    file = {"type": "string", "format": "binary", "description": "A Parquet file, as `mainmatter evaluate` reads."}
+    form = {"type": "object", "required": ["file"], "properties": {"file": file} | texts}
+    schema = EvaluateRequest.model_json_schema(ref_template="#/components/schemas/{model}")
+    schema.pop("$defs", None)
+    schema["properties"]["pages"]["items"] = GoldPageRequest.model_json_schema()
+    page = {"html": "<nav>Home</nav><p>Ships need signals in fog.</p>", "gold": "Ships need signals in fog."}
+    value = {"pages": [page], "methods": ["main", "density"], "metrics": ["bag"]}
+    content = {JSON: {"schema": schema, "example": value}, FORM: {"schema": form}}
+    return {"required": True, "content": content}
+
+
+@router.post(
+    "/api/evaluate",
+    responses=error_answers(401, 403, 413, 415, 422, 429, 500, 504)
+    | {200: {"description": "One object for each method, as `mainmatter evaluate --output` writes them."}},
+    openapi_extra={"requestBody": _body()},
+    summary="Measure methods on a small set",
+)
+async def evaluate(request: Request, workbench: Annotated[Workbench, Depends(workbench_of)]) -> Response:
+    """Send pages with their gold texts as JSON, or a Parquet file in a form.
+
+    Each method has the time of one request. For large sets there is the command line: `mainmatter evaluate`.
+    """
+    choice, small_set = await _read(request, workbench)
+    found: list[bytes] = []
+    for method in dict.fromkeys(choice.methods):
+        found.append(  # noqa: PERF401 - one after the other: others are to have workers too
+            await workbench.workers.run(
+                "mainmatter.workbench.evaluate_task:evaluate_set",
+                method=method,
+                pages=small_set,
+                metrics=tuple(dict.fromkeys(choice.metrics)),
+                models=workbench.models,
+            )
+        )
+    return Response(b"[" + b",".join(found) + b"]", media_type=JSON)
+
+
+async def _read(request: Request, workbench: Workbench) -> tuple[Choice, SmallSet]:
+    media_type, _ = content_type(request)
+    settings = workbench.settings
+    if media_type == FORM:
+        file, others = await read_form(request)
+        fields: dict[str, Any] = {"name": file.name[:100]}
+        for name, value in others:
+            if name in ("methods", "metrics"):
+                fields.setdefault(name, []).append(value)
+            else:
+                fields[name] = value
+        choice = check(Choice, fields)
+        return choice, SmallSet(choice.name, (), file.data, settings.max_pages, settings.max_bytes)
+    if media_type != JSON:
+        raise wrong_type(media_type, (JSON, FORM))
+    asked = check(EvaluateRequest, await read_json(request))
+    pages = tuple(page.model_dump() for page in asked.pages)
+    return asked, SmallSet(asked.name, pages, None, settings.max_pages, settings.max_bytes)

@@ -1,0 +1,220 @@
+"""Active learning: the pages that methods disagree on most are those whose labels teach most.
+
+How far two methods disagree on a page is the share of words in blocks that one keeps and the other drops, among the
+words in blocks that at least one of them keeps. A page's disagreement is the mean over all pairs of methods. Among
+pages with about the same, the one that `main` is least sure of comes first.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mainmatter.clean import read
+from mainmatter.errors import InputError
+from mainmatter.limits import DEFAULT_LIMITS, Limits
+from mainmatter.registry import get_method
+from mainmatter.text.words import count_words
+from mainmatter.workbench.labels.adding import Found
+from mainmatter.workbench.labels.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from mainmatter.method import Method
+    from mainmatter.records import Extraction
+    from mainmatter.workbench.labels.records import PageId
+
+DEFAULT_METHODS = ("main", "density", "ncleaner", "ice-heuristic", "fiasco")
+DEFAULT_COUNT = 20
+_LONGEST = 86_400  # seconds for a page
+_STEPS = 100  # disagreements that round to the same hundredth are told apart by confidence
+
+
+@dataclass(frozen=True, slots=True)
+class Contested:
+    """A block that methods disagree on."""
+
+    index: int
+    text: str
+    kept_by: tuple[str, ...]
+    dropped_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """How far methods disagree on a page.
+
+    Attributes:
+        found: the page.
+        share: from 0, they say the same, to 1, no two keep a word in common.
+        confidence: how sure the first method that says so is; None if none does.
+        blocks: the blocks that they disagree on, those with the most words first.
+        failed: methods that could not decide, with the reason.
+        page_id: its number, if it is a page of a store.
+    """
+
+    found: Found
+    share: float
+    confidence: float | None
+    blocks: tuple[Contested, ...] = field(repr=False)
+    failed: tuple[tuple[str, str], ...] = ()
+    page_id: PageId | None = None
+
+    @property
+    def rank(self) -> tuple[float, float, float]:
+        """The larger, the more it teaches."""
+        return round(self.share * _STEPS), 1 - (1 if self.confidence is None else self.confidence), self.share
+
+    @property
+    def note(self) -> str:
+        """Why it is of interest, in a sentence."""
+        count = len(self.blocks)
+        return f"methods disagree on {count:,} block{'s' * (count != 1)}, {self.share:.0%} of the words they keep"
+
+
+def disagreements(
+    pages: Store | Iterable[Found],
+    methods: Sequence[str | Method] = DEFAULT_METHODS,
+    count: int = DEFAULT_COUNT,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    seconds: float | None = None,
+    on_page: Callable[[Found], object] = lambda found: None,  # noqa: ARG005
+) -> list[Disagreement]:
+    """The pages that methods disagree on most, the most first.
+
+    A page that cannot be read or decided about is no reason to stop: `on_page` is told, as of all others.
+
+    Args:
+        pages: a store, of which the pages without labels are looked at, or pages as `read_inputs` gives them. They are
+            read one at a time, and only the most contested are kept in memory.
+        methods: at least two, by name or as objects.
+        count: how many pages to give.
+        limits: how large a page may be.
+        seconds: give up a page that takes longer, by the clock. Pages are then compared in another process, which a
+            page may even crash, and all methods are given by name.
+        on_page: called with each page, after it; one that failed has a `problem`.
+
+    Raises:
+        UnknownName: there is no such method.
+        InputError: there are fewer than two methods, or `count` or `seconds` is no such number.
+    """
+    names = [method for method in methods if isinstance(method, str)]
+    if len({method if isinstance(method, str) else method.name for method in methods}) < 2:
+        raise InputError("methods disagree with each other: name at least two")
+    if count < 1:
+        raise InputError(f"a count of pages is at least 1, not {count}")
+    if seconds is None:
+        return _most_contested(pages, Comparer(methods, limits).compare, count, on_page)
+    if not 0 < seconds <= _LONGEST:
+        raise InputError(f"a limit of time is above 0 and at most {_LONGEST:,} seconds, not {seconds:g}")
+    if len(names) < len(methods):
+        raise InputError("with a limit of time, methods are given by name")
+    from mainmatter.workbench.labels.apart import ComparerApart  # noqa: PLC0415 - it is built on this module
+
+    with ComparerApart(names, limits, seconds) as comparer:
+        return _most_contested(pages, comparer.compare, count, on_page)
+
+
+def _most_contested(
+    pages: Store | Iterable[Found],
+    compare: Callable[[Found], Disagreement],
+    count: int,
+    on_page: Callable[[Found], object],
+) -> list[Disagreement]:
+    best: list[tuple[tuple[float, float, float], int, Disagreement]] = []
+    for number, (page_id, found) in enumerate(_of_store(pages) if isinstance(pages, Store) else _unnumbered(pages)):
+        one = replace(compare(found), page_id=page_id)
+        on_page(one.found)
+        if one.found.problem or not one.blocks:
+            continue
+        heapq.heappush(best, (one.rank, -number, one))
+        if len(best) > count:
+            heapq.heappop(best)
+    return [one for _, _, one in sorted(best, reverse=True, key=lambda each: each[:2])]
+
+
+def _of_store(store: Store) -> Iterator[tuple[PageId, Found]]:
+    for summary in store.pages():
+        if not summary.labelled:
+            yield summary.id, Found(summary.name, summary.source, store.page(summary.id))
+
+
+def _unnumbered(pages: Iterable[Found]) -> Iterator[tuple[None, Found]]:
+    return ((None, found) for found in pages)
+
+
+class Comparer:
+    """Lets methods decide about pages.
+
+    Args:
+        methods: by name or as objects.
+        limits: how large a page may be.
+
+    Raises:
+        UnknownName: there is no such method.
+    """
+
+    def __init__(self, methods: Sequence[str | Method], limits: Limits) -> None:
+        self._methods = dict(map(_named, methods))
+        self._limits = limits
+
+    def compare(self, found: Found) -> Disagreement:
+        """Let all methods decide about a page; one that cannot be compared has a `problem`."""
+        if found.page is None:
+            return Disagreement(found, 0, None, ())
+        extractions: dict[str, Extraction] = {}
+        failed = []
+        try:
+            document = read(found.page, self._limits)
+        except Exception as error:  # it is too large, or we have a bug; other pages can still be compared
+            return unread(found, f"{type(error).__name__}: {error}")
+        for name, method in self._methods.items():
+            try:
+                extractions[name] = method.extract(document)
+            except Exception as error:  # of a third party's method; the others can still be compared
+                failed.append((name, f"{type(error).__name__}: {error}"))
+        kept = {name: extraction.kept for name, extraction in extractions.items()}
+        weights = np.array([max(1, count_words(" ".join(text.split()))[0]) for text in document.texts], np.float64)
+        sure = [each.confidence for each in extractions.values() if each.confidence is not None]
+        blocks = _contested(document.texts, kept, weights)
+        return Disagreement(found, share_of_words(kept, weights), sure[0] if sure else None, blocks, tuple(failed))
+
+
+def _named(method: str | Method) -> tuple[str, Method]:
+    return (method, get_method(method)) if isinstance(method, str) else (method.name, method)
+
+
+def unread(found: Found, problem: str) -> Disagreement:
+    """What is known of a page that could not be compared."""
+    return Disagreement(replace(found, page=None, problem=problem), 0, None, ())
+
+
+def share_of_words(kept: dict[str, NDArray[np.bool_]], weights: NDArray[np.float64]) -> float:
+    """The mean over all pairs of methods of the share of words that only one of the two keeps."""
+    shares = []
+    for first, second in combinations(kept.values(), 2):
+        either = weights[first | second].sum()
+        shares.append(weights[first ^ second].sum() / either if either else 0.0)
+    return float(np.mean(shares)) if shares else 0.0
+
+
+def _contested(
+    texts: Sequence[str], kept: dict[str, NDArray[np.bool_]], weights: NDArray[np.float64]
+) -> tuple[Contested, ...]:
+    if len(kept) < 2:
+        return ()
+    votes = np.array(list(kept.values()))
+    differ = np.flatnonzero(votes.any(axis=0) & ~votes.all(axis=0))
+    blocks = []
+    for i in sorted(differ.tolist(), key=lambda i: (-weights[i], i)):
+        for_it = tuple(name for name in kept if kept[name][i])
+        blocks.append(Contested(i, texts[i], for_it, tuple(name for name in kept if not kept[name][i])))
+    return tuple(blocks)

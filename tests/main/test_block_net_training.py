@@ -1,0 +1,233 @@
+"""The training of the net over blocks: its gradients against finite differences, what it learns, that it repeats."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from block_net_pages import FEATURES, LEVELS, NAMES, TYPES, random_example
+from mainmatter.main.adam import AdamW, OneCycle
+from mainmatter.main.block_net import BlockNet, shapes_of
+from mainmatter.main.block_net_batch import Batch, pack
+from mainmatter.main.block_net_gradient import Pass
+from mainmatter.main.block_net_loss import loss_and_gradients
+from mainmatter.main.block_net_training import Config, Example, Shares, train_net
+
+DILATIONS = (1, 2, 4)
+SHAPES = shapes_of(
+    features=FEATURES, names=NAMES, levels=LEVELS, width=3, hidden=6, pooled=4, layers=len(DILATIONS), types=TYPES
+)
+SMALL = Config(width=3, hidden=8, pooled=4, types=TYPES, dilations=DILATIONS, epochs=3, pages_at_once=4)
+
+
+def random_weights() -> dict[str, Any]:
+    rng = np.random.default_rng(5)
+    weights = {name: rng.normal(0, 0.5, shape) for name, shape in SHAPES.items()}
+    weights["embedding"][0] = 0
+    return weights
+
+
+def small_pages() -> list[Example]:
+    rng = np.random.default_rng(6)
+    pages = [
+        random_example(rng, 9, page_type=2),
+        random_example(rng, 1, weight=2.5),
+        random_example(rng, 3, page_type=0),
+        random_example(rng, 6, tokens=0),
+        random_example(rng, 2),
+    ]
+    nothing_known = random_example(rng, 4)
+    return [*pages, replace(nothing_known, shares=np.full(4, np.nan, np.float32))]
+
+
+def small_batch() -> Batch:
+    pages = small_pages()
+    return pack(pages, np.concatenate([page.rows.dense for page in pages]).astype(np.float64))
+
+
+def loss(weights: dict[str, Any], batch: Batch, dropout: float) -> float:
+    run = Pass(weights, DILATIONS, batch, np.random.default_rng(1), dropout)
+    return loss_and_gradients(run.logits, run.types, batch, Shares())[0]
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.2])
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_gradient_is_what_small_changes_show(name: str, dropout: float) -> None:
+    weights, batch, step = random_weights(), small_batch(), 1e-6
+    run = Pass(weights, DILATIONS, batch, np.random.default_rng(1), dropout)
+    _, of_logits, of_types = loss_and_gradients(run.logits, run.types, batch, Shares())
+    gradient = run.gradient(of_logits, of_types)
+    assert gradient.keys() == weights.keys()
+    flat, found = weights[name].reshape(-1), gradient[name].reshape(-1)
+    assert gradient[name].shape == weights[name].shape
+    skipped = weights["embedding"].shape[1] if name == "embedding" else 0  # the unknown name is never trained
+    assert not found[:skipped].any()
+    assert found.any()
+    places = np.random.default_rng(2).permutation(np.arange(skipped, flat.size))[:40]
+    for place in places:
+        before = flat[place]
+        flat[place] = before + step
+        above = loss(weights, batch, dropout)
+        flat[place] = before - step
+        below = loss(weights, batch, dropout)
+        flat[place] = before
+        assert found[place] == pytest.approx((above - below) / (2 * step), abs=1e-8, rel=1e-5)
+
+
+def test_a_batch_is_its_pages_one_by_one() -> None:
+    weights, pages = random_weights(), small_pages()
+    net = BlockNet(weights, np.zeros(FEATURES), np.ones(FEATURES), DILATIONS)
+    dense = np.clip(np.concatenate([page.rows.dense for page in pages]), -6, 6).astype(np.float64)
+    run = Pass(weights, DILATIONS, pack(pages, dense))
+    outputs = [net.forward(page.rows) for page in pages]
+    assert run.logits == pytest.approx(np.concatenate([output.logits for output in outputs]), rel=1e-4, abs=1e-4)
+    assert run.types == pytest.approx(np.stack([output.types for output in outputs]), rel=1e-4, abs=1e-4)
+
+
+def toy(pages: int, seed: int = 0) -> list[Example]:
+    """Pages whose main matter is known by a number, by a name, or by the block before."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for number in range(pages):
+        example = random_example(rng, int(rng.integers(5, 30)), page_type=number % 2)
+        rows = example.rows
+        named = np.isin(rows.containers[:, 0], rows.token_elements[rows.tokens == 1])
+        follows = np.concatenate([[False], rows.dense[:-1, 1] > 5])
+        shares = ((rows.dense[:, 0] > 4) | named | follows).astype(np.float32)
+        rows.dense[:, 2] += 5 * (number % 2)
+        comment = (rows.dense[:, 3] > 3).astype(np.float32)
+        found.append(replace(example, shares=shares, comment=comment))
+    return found
+
+
+def test_it_learns_main_matter_comments_and_types() -> None:
+    said: list[str] = []
+    config = replace(SMALL, hidden=16, pooled=12, epochs=25, rate=0.01, dropout=0.02)
+    net = train_net(toy(160), config, report=said.append)
+    assert len(said) == 25
+    assert said[0].startswith("epoch 1 of 25: loss ")
+    tests = toy(40, seed=1)
+    outputs = [net.forward(page.rows) for page in tests]
+    right = np.concatenate([(out.logits[:, 0] > 0) == page.shares for out, page in zip(outputs, tests, strict=True)])
+    assert right.mean() > 0.93
+    right = np.concatenate([(out.logits[:, 1] > 0) == page.comment for out, page in zip(outputs, tests, strict=True)])
+    assert right.mean() > 0.9
+    assert np.mean([out.types.argmax() == page.page_type for out, page in zip(outputs, tests, strict=True)]) > 0.9
+
+
+def same(net: BlockNet, other: BlockNet) -> bool:
+    mine, its = net.arrays(), other.arrays()
+    return mine.keys() == its.keys() and all(np.array_equal(mine[name], its[name]) for name in mine)
+
+
+def test_the_same_seed_gives_the_same_net() -> None:
+    pages = toy(20)
+    net = train_net(pages, SMALL, 3)
+    assert same(net, train_net(pages, SMALL, 3))
+    assert not same(net, train_net(pages, SMALL, 4))
+    assert not net.weights["embedding"][0].any()
+
+
+def test_numbers_are_brought_to_one_scale() -> None:
+    pages = toy(20)
+    net = train_net(pages, replace(SMALL, epochs=0))
+    dense = np.concatenate([page.rows.dense for page in pages])
+    assert net.mean == pytest.approx(dense.mean(axis=0), rel=1e-4)
+    assert net.scale == pytest.approx(dense.std(axis=0) + 1e-3, rel=1e-4)
+
+
+def test_it_goes_on_from_a_net() -> None:
+    pages = toy(20)
+    first = train_net(pages, SMALL)
+    before = {name: array.copy() for name, array in first.arrays().items()}
+    assert same(train_net(pages, replace(SMALL, epochs=0), start=first), first)
+    second = train_net(toy(20, seed=5), replace(SMALL, rate=1e-3), start=first)
+    assert not same(first, second)
+    assert np.array_equal(first.mean, second.mean)
+    assert all(np.array_equal(before[name], array) for name, array in first.arrays().items())
+
+
+def with_rows(page: Example, **changes: Any) -> Example:
+    return replace(page, rows=replace(page.rows, **changes))
+
+
+def test_pages_that_do_not_fit_are_refused() -> None:
+    page = toy(1)[0]
+    net = train_net([page], replace(SMALL, epochs=0, names=NAMES))
+    more_names = with_rows(page, tokens=page.rows.tokens + NAMES)
+    wider = with_rows(page, dense=np.hstack([page.rows.dense, page.rows.dense]))
+    for bad in (more_names, wider, with_rows(page, containers=page.rows.containers[:, 1:])):
+        with pytest.raises(ValueError, match="start from"):
+            train_net([bad], SMALL, start=net)
+    with pytest.raises(ValueError, match="names"):
+        train_net([more_names], replace(SMALL, names=NAMES))
+    empty = random_example(np.random.default_rng(0), 0)
+    with pytest.raises(ValueError, match="no blocks"):
+        train_net([empty], SMALL)
+    with pytest.raises(ValueError, match="not finite"):
+        train_net([with_rows(page, dense=page.rows.dense * np.float32(np.nan))], SMALL, start=net)
+    assert same(train_net([page, empty], SMALL), train_net([page], SMALL))
+
+
+def test_long_pages_are_cut_and_pages_changed_and_repeated() -> None:
+    rng = np.random.default_rng(0)
+    pages = [random_example(rng, 50), replace(random_example(rng, 4), repeats=3)]
+    seen: list[int] = []
+
+    def augment(example: Example, rng: np.random.Generator) -> Example:
+        seen.append(len(example.shares))
+        return with_rows(example, dense=example.rows.dense + np.float32(rng.normal()))
+
+    config = replace(SMALL, most_blocks=10, epochs=2)
+    net = train_net(pages, config, augment=augment)
+    assert sorted(seen) == [4] * 6 + [50] * 2
+    assert not same(net, train_net(pages, config))
+
+
+def test_only_a_stretch_of_a_long_page_is_learned_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = random_example(np.random.default_rng(0), 50)
+    page.rows.dense[:, 0] = page.words[:] = np.arange(50)
+    batches: list[Batch] = []
+
+    def watch(weights: Any, dilations: Any, batch: Batch, *rest: Any) -> Pass:
+        batches.append(batch)
+        return Pass(weights, dilations, batch, *rest)
+
+    monkeypatch.setattr("mainmatter.main.block_net_training.Pass", watch)
+    train_net([page], replace(SMALL, most_blocks=10, epochs=8))
+    assert [len(batch.dense) for batch in batches] == [10] * 8
+    assert len({batch.words[0] for batch in batches}) > 1
+    for batch in batches:
+        assert np.array_equal(np.diff(batch.words), np.ones(9))
+        first = int(batch.words[0])
+        assert np.array_equal(batch.containers, page.rows.containers[first : first + 10])
+        assert batch.dense[:, 0] == pytest.approx((batch.words - 24.5) / (np.arange(50).std() + 1e-3), abs=1e-3)
+
+
+def test_one_cycle_climbs_and_falls() -> None:
+    cycle = OneCycle(0.01, 100)
+    rates, memories = zip(*(cycle.at(step) for step in range(100)), strict=True)
+    assert rates[0] == pytest.approx(0.01 / 25)
+    assert (rates[14], memories[14]) == pytest.approx((0.01, 0.85))
+    assert rates[99] == pytest.approx(0.01 / 25 / 1e4)
+    assert memories[0] == memories[99] == pytest.approx(0.95)
+    assert np.argmax(rates) == 14
+    assert (np.diff(rates[:15]) > 0).all()
+    assert (np.diff(rates[14:]) < 0).all()
+
+
+def test_adam_steps_as_its_paper_says() -> None:
+    start = np.array([1.0, -2.0])
+    adam = AdamW({"x": start, "y": np.zeros(1)}, {"x": 0.1, "y": 0.0}, longest=5.0)
+    theta, m, v = start.copy(), np.zeros(2), np.zeros(2)
+    for step, gradient in enumerate((np.array([1.0, 2.0]), np.array([30.0, 40.0])), 1):
+        adam.step({"x": gradient, "y": np.zeros(1)}, 0.01, 0.9)
+        cut = gradient * min(1, 5 / np.sqrt((gradient**2).sum()))
+        m, v = 0.9 * m + 0.1 * cut, 0.999 * v + 0.001 * cut**2
+        theta = theta - 0.01 * 0.1 * theta - 0.01 * (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-8)
+        assert adam.arrays["x"] == pytest.approx(theta, rel=1e-6)
+    assert np.array_equal(start, [1.0, -2.0])
+    assert adam.arrays["y"] == 0

@@ -1,0 +1,74 @@
+"""What the elements around a block are called, however far up."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mainmatter.clean import read
+from mainmatter.html.outline import find_containers
+from mainmatter.main.called import _INHERITED, CALLED, bits_of, called_around
+from mainmatter.main.names import STEMS, names_of, stems_of
+from mainmatter.records import Document, Page
+
+
+def called(document: Document) -> list[set[str]]:
+    """For each block, the names around it."""
+    containers = find_containers(document)
+    found = called_around(bits_of(map(stems_of, names_of(document, containers))), containers)
+    assert found.shape == (len(CALLED), len(document))
+    assert set(np.unique(found).tolist()) <= {0, 1}
+    return [{name for name, is_one in zip(_INHERITED, column, strict=True) if is_one} for column in found.T.tolist()]
+
+
+def of_html(html: str) -> list[set[str]]:
+    return called(read(Page(html)))
+
+
+def test_the_names_are_stems_and_fit_into_a_whole_number() -> None:
+    assert set(_INHERITED) <= set(STEMS)
+    assert len(set(CALLED)) == len(CALLED) == len(_INHERITED) <= 63
+    assert CALLED[0] == "called_advert"
+
+
+def test_names_are_inherited() -> None:
+    html = """<div class="comments"><div><ul><li>one<li id="reply-3">two</ul></div></div><p>three"""
+    assert of_html(html) == [{"comment"}, {"comment", "reply"}, set()]
+
+
+def test_class_and_id_of_an_element_both_count() -> None:
+    assert of_html('<div class="sidebar" id="PostBody"><p>a') == [{"side", "post", "body"}]
+
+
+def test_names_of_other_languages_count_as_the_english_one() -> None:
+    assert of_html('<div class="kommentarliste"><p>a</p></div><div id=inhalt>b') == [{"comment", "list"}, {"content"}]
+
+
+def test_names_of_neighbours_do_not_count() -> None:
+    assert of_html('<p>a</p><div class="menu"><p>b</p></div><p>c') == [set(), {"menu"}, set()]
+
+
+def test_the_same_name_twice() -> None:
+    assert of_html('<div class="menu menu-menu"><div class="menu" id="menu"><p>a') == [{"menu"}]
+
+
+def test_names_that_are_not_inherited_or_not_known() -> None:
+    assert "row" in STEMS
+    assert of_html('<div class="row x7f3a qzx"><p>a') == [set()]
+
+
+def test_very_deep_pages() -> None:
+    for depth in (1, 2, 3, 7, 64, 200):
+        html = '<div class="promo"><p>top</p>' + "<div>" * depth + "<p>deep</p>" + "</div>" * depth + "</div><p>out"
+        assert of_html(html) == [{"promo"}, {"promo"}, set()]
+
+
+def test_every_name_has_its_own_bit() -> None:
+    html = "".join(f'<div class="{stem}"><p>{stem}</p></div>' for stem in _INHERITED)
+    for stem, found in zip(_INHERITED, of_html(html), strict=True):
+        assert found == {stem}
+
+
+def test_empty_pages_and_dumps() -> None:
+    assert of_html("") == []
+    assert of_html('<body class="menu">') == []
+    assert called(read(Page("menu\n\ncomments", format="text"))) == [set(), set()]

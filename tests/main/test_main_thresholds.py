@@ -1,0 +1,228 @@
+"""The numbers that decide in `main`, each held at both sides: just enough, and just not enough."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from main_pages import examples, trained
+from mainmatter.clean import read
+from mainmatter.lab.datasets import GoldPage
+from mainmatter.lab.training.align import make_example
+from mainmatter.main import dumps
+from mainmatter.main import method as main
+from mainmatter.main.block_net import shapes_of
+from mainmatter.main.block_net_batch import pack
+from mainmatter.main.block_net_loss import loss_and_gradients
+from mainmatter.main.method import PAGE_TYPES, Judgement, Main
+from mainmatter.papers.ice.heuristic import IceHeuristic
+from mainmatter.records import Extraction, Gold, Page
+from mainmatter.registry import get_method
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mainmatter.main.block_net_batch import Example
+    from mainmatter.main.block_net_training import Config
+    from mainmatter.records import Document
+
+TWO = "<p>one two three</p><p>two one three</p>"  # of the same length
+SURE = 1 - 1e-12
+# How much recall counts beside precision, in the middle of the dial.
+BETAS = {
+    "article": 0.5,
+    "documentation": 0.5,
+    "service": 1.0,
+    "forum": 0.5,
+    "product": 1.4,
+    "listing": 1.4,
+    "collection": 1.4,
+}
+
+
+def least_chance(beta: float) -> float:
+    """How likely a block must be to be kept beside another one of the same length that is sure.
+
+    With b for the square of beta, both promise (1 + p) / (2 + b (1 + p)) and the sure one alone 1 / (1 + b (1 + p)),
+    which are the same where b p² + (1 + b) p = 1.
+    """
+    b = beta * beta
+    return (sqrt((1 + b) ** 2 + 4 * b) - (1 + b)) / (2 * b)
+
+
+def extract(
+    html: str, chances: Sequence[float], page_type: str = "article", comments: Sequence[float] = (), **parameters: Any
+) -> Extraction:
+    """What is decided where the net says this of the blocks."""
+    method = Main(**parameters)
+    method.restore(*trained().facts_and_arrays())
+    judged = Judgement(np.array(chances), np.array(comments or [0.0] * len(chances)), page_type)
+    vars(method)["judge"] = lambda described: judged
+    return method.extract(read(Page(html)))
+
+
+def test_how_likely_a_block_must_be_by_hand() -> None:
+    assert least_chance(1) == pytest.approx(sqrt(2) - 1)
+
+
+@pytest.mark.parametrize("page_type", PAGE_TYPES)
+def test_how_likely_a_block_must_be_on_each_type_of_page(page_type: str) -> None:
+    least = least_chance(BETAS[page_type])
+    assert extract(TWO, [SURE, least + 0.003], page_type).kept.tolist() == [True, True]
+    assert extract(TWO, [SURE, least - 0.003], page_type).kept.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("dial", [0.2, 0.5, 0.75])
+def test_how_likely_a_block_must_be_at_each_place_of_the_dial(dial: float) -> None:
+    least = least_chance(BETAS["article"] * dial / (1 - dial))
+    assert extract(TWO, [SURE, least + 0.003], dial=dial).kept.tolist() == [True, True]
+    assert extract(TWO, [SURE, least - 0.003], dial=dial).kept.tolist() == [True, False]
+
+
+def test_the_headline_is_kept_as_soon_as_the_dial_is_turned() -> None:
+    html = "<title>Otters</title><h1>Otters</h1><p>one two three</p>"
+    assert extract(html, [0.0, 1.0], dial=0.0).kept.tolist() == [False, True]
+    assert extract(html, [0.0, 1.0], dial=0.01).kept.tolist() == [True, True]
+
+
+COMMENT = "<p>one two three</p><div class='{}'><p>{}</p></div>"
+
+
+@pytest.mark.parametrize(
+    ("name", "chance", "is_comment"),
+    [
+        ("comments", 0.1, False),
+        ("comments", 0.105, True),
+        ("box", 0.105, False),
+        ("box", 0.5, False),
+        ("box", 0.51, True),
+    ],
+)
+def test_how_likely_a_comment_must_be(name: str, chance: float, is_comment: bool) -> None:
+    found = extract(COMMENT.format(name, "me too"), [1.0, 1.0], comments=[0.0, chance])
+    assert found.is_comment is not None
+    assert found.is_comment.tolist() == [False, is_comment]
+    assert found.kept.tolist() == [True, not is_comment]
+
+
+@pytest.mark.parametrize(("linked", "is_comment"), [(17, True), (18, False), (20, False)])
+def test_what_is_mostly_links_is_no_comment(linked: int, is_comment: bool) -> None:
+    text = f"<a href='/'>{'x' * linked}</a>{'y' * (20 - linked)}"  # from nine tenths on it is a link
+    found = extract(COMMENT.format("comments", text), [1.0, 1.0], comments=[0.0, 0.9])
+    assert found.is_comment is not None
+    assert found.is_comment.tolist() == [False, is_comment]
+
+
+@pytest.mark.parametrize(("inside", "outside", "are_comments"), [(15, 7, True), (8, 3, False), (1, 0, False)])
+def test_what_holds_more_than_seven_tenths_of_a_page_is_not_labelled_as_comments(
+    inside: int, outside: int, are_comments: bool
+) -> None:
+    line = "<p>one two three</p>"
+    html = f"<div class='comments'>{line * inside}</div>{line * outside}"
+    labels = Main().observe(make_example(GoldPage(Page(html), Gold(""), {}))).comment
+    assert labels.tolist() == [float(are_comments)] * inside + [0.0] * outside
+
+
+def test_how_many_blocks_a_page_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def describe(method: Main, document: Document) -> None:
+        asked.append(len(document))
+        raise InterruptedError
+
+    monkeypatch.setattr(Main, "describe", describe)
+    with pytest.raises(InterruptedError):
+        trained().extract(read(Page("<p>x" * 100_000)))
+    assert asked == [100_000]
+    document = read(Page("<p>x" * 100_001))
+    found = trained().extract(document)  # without the net
+    assert found.kept.tolist() == IceHeuristic().extract(document).kept.tolist()
+
+
+class Scores:
+    """NCleaner, which finds what it was told to."""
+
+    def __init__(self, *scores: float, all_kept: bool) -> None:
+        self._scores = np.array(scores)
+        self._kept = self._scores > 0 if all_kept else np.zeros(len(scores), np.bool_)
+
+    def extract(self, document: Document) -> Extraction:
+        found = get_method("ice-baseline").extract(document)
+        return Extraction(document, "ncleaner", self._scores, self._kept, found.kinds, found.reasons)
+
+
+def extract_dump(monkeypatch: pytest.MonkeyPatch, *scores: float, all_kept: bool = True) -> Extraction:
+    monkeypatch.setattr(dumps, "_ncleaner", lambda: Scores(*scores, all_kept=all_kept))
+    return trained().extract(read(Page("one two three\n\ntwo one three", format="text")))
+
+
+def test_odds_of_letters_are_ten_times_too_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = extract_dump(monkeypatch, 10 * log(3), -10 * log(4))
+    assert found.scores.tolist() == pytest.approx([0.75, 0.2])
+
+
+def test_what_is_dropped_though_its_letters_speak_for_it_has_no_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = extract_dump(monkeypatch, 0.1, -0.1, all_kept=False)  # as navigation bars are
+    assert found.scores.tolist() == [0, pytest.approx(0.4975, abs=1e-4)]
+
+
+def test_how_likely_a_block_of_a_dump_must_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    least = least_chance(0.7)
+    for chance, is_kept in ((least + 0.003, True), (least - 0.003, False)):
+        found = extract_dump(monkeypatch, 300, 10 * log(chance / (1 - chance)))
+        assert found.kept.tolist() == [True, is_kept]
+
+
+def configs(monkeypatch: pytest.MonkeyPatch, method: Main, *counts: int) -> list[Config]:
+    """How a method would learn from so many pages."""
+    told: list[Config] = []
+
+    def watch(pages: list[Example], config: Config, seed: int, **options: Any) -> Any:
+        told.append(config)
+        return trained().net_
+
+    monkeypatch.setattr(main, "train_net", watch)
+    for count in counts:
+        method.fit((examples() * 9)[:count])
+    return told
+
+
+def test_an_epoch_has_eight_steps_where_there_are_as_many_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = configs(monkeypatch, Main(), 1, 7, 8, 15, 16, 127, 128, 144)
+    assert [config.pages_at_once for config in found] == [1, 1, 1, 1, 2, 15, 16, 16]
+
+
+def test_a_net_that_knows_much_learns_at_a_third_of_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    [afresh] = configs(monkeypatch, Main(), 3)
+    [further] = configs(monkeypatch, Main(start="main"), 3)
+    assert further.rate == pytest.approx(afresh.rate / 3)
+
+
+def test_nets_are_trained_in_the_shape_that_ships(monkeypatch: pytest.MonkeyPatch) -> None:
+    [config] = configs(monkeypatch, Main(), 3)
+    shipped = Main().load_shipped().net_
+    expected = shapes_of(
+        features=shipped.features,
+        names=config.names,
+        levels=shipped.levels,
+        width=config.width,
+        hidden=config.hidden,
+        pooled=config.pooled,
+        layers=len(config.dilations),
+        types=config.types,
+    )
+    assert {name: weights.shape for name, weights in shipped.weights.items()} == expected
+    assert tuple(shipped.dilations) == config.dilations
+
+
+def test_how_much_comments_and_types_of_pages_count_beside_main_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of a block without words F1 says nothing, so all of its loss is cross-entropy: at even odds, half for each.
+    [config] = configs(monkeypatch, Main(), 3)
+    example = trained().observe(make_example(GoldPage(Page("<p>!!!</p>"), Gold(""), {"page_type": "article"})))
+    batch = pack([example], example.rows.dense.astype(np.float64))
+    _, of_logits, of_types = loss_and_gradients(np.zeros((1, 2)), np.zeros((1, 7)), batch, config.shares)
+    assert of_logits.tolist() == [pytest.approx([0.5, 0.5 * 0.5])]
+    assert of_types[0, 0] == pytest.approx(-0.3 * 6 / 7)

@@ -1,0 +1,231 @@
+"""Families of signals: leaving them out, and telling which of them spoke."""
+
+from __future__ import annotations
+
+import pickle
+from math import log1p
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import mainmatter
+from main_pages import article, gold_pages, linear_main, trained
+from mainmatter.clean import read
+from mainmatter.main.called import CALLED
+from mainmatter.main.context import COLUMNS
+from mainmatter.main.method import Main
+from mainmatter.main.signals import _COLUMNS_OF, FAMILIES, NAMES, Described, SignalReasons, leave_out
+from mainmatter.method import Told
+from mainmatter.records import Document, Extraction, Page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+WIDTH = len(COLUMNS) + len(CALLED)
+
+
+def described(page: Page) -> Described:
+    return trained().describe(read(page))
+
+
+def test_every_column_belongs_to_one_family() -> None:
+    assert sorted(column for columns in _COLUMNS_OF.values() for column in columns) == list(range(len(COLUMNS)))
+    assert set(FAMILIES) == {*_COLUMNS_OF, NAMES}
+    assert len(FAMILIES) == len(set(FAMILIES))
+
+
+@pytest.mark.parametrize(
+    ("family", "columns"),
+    [
+        ("length", "chars text_nodes"),
+        ("links", "link_share links"),
+        ("title", "in_title title_level title_side"),
+        ("top container", "in_top top_1 top_2 top_3 top_side"),
+        ("longest text", "longest_level longest_side longest_ratio"),
+        ("repetition", "copies copy_before"),
+        (
+            "punctuation",  # what the table does not name: a new column must not end here by chance
+            "digits stops commas marks stop_count comma_count ends_with_stop ends_with_comma begins_with_digit",
+        ),
+    ],
+)
+def test_columns_of_a_family(family: str, columns: str) -> None:
+    assert {COLUMNS[number] for number in _COLUMNS_OF[family]} == set(columns.split())
+
+
+@pytest.mark.parametrize("family", sorted(_COLUMNS_OF))
+def test_a_family_that_is_left_out_is_as_usual(family: str) -> None:
+    before = described(article(1).page)
+    dense, vectors = before.arrays.dense.copy(), before.vectors.copy()
+    usual = np.arange(WIDTH, dtype=np.float32) + 1000  # nowhere else
+    after = leave_out(before, (family,), usual)
+    columns = _COLUMNS_OF[family]
+    others = [number for number in range(WIDTH) if number not in columns]
+    assert (after.arrays.dense[:, columns] == usual[columns]).all()
+    assert np.array_equal(after.arrays.dense[:, others], dense[:, others])
+    assert np.array_equal(after.vectors, vectors)
+    assert np.array_equal(before.arrays.dense, dense)  # not changed in place
+    assert after.arrays.containers is before.arrays.containers
+
+
+def test_names_that_are_left_out() -> None:
+    before = described(article(1).page)
+    assert before.vectors.any()
+    assert before.arrays.dense[:, len(COLUMNS) :].any()
+    after = leave_out(before, (NAMES,), np.ones(WIDTH, np.float32))
+    assert not after.vectors.any()
+    assert after.vectors.shape == before.vectors.shape
+    assert not after.arrays.dense[:, len(COLUMNS) :].any()
+    assert np.array_equal(after.arrays.dense[:, : len(COLUMNS)], before.arrays.dense[:, : len(COLUMNS)])
+    assert before.vectors.any()
+    assert before.arrays.dense[:, len(COLUMNS) :].any()
+
+
+def test_several_families_are_left_out() -> None:
+    before, usual = described(article(1).page), np.full(WIDTH, -7, np.float32)
+    after = leave_out(before, ("links", NAMES, "length"), usual).arrays.dense
+    changed = {number for number in range(len(COLUMNS)) if (after[:, number] == -7).all()}
+    assert changed == {*_COLUMNS_OF["links"], *_COLUMNS_OF["length"]}
+    assert not after[:, len(COLUMNS) :].any()
+
+
+def test_nothing_is_left_out() -> None:
+    before = described(article(1).page)
+    after = leave_out(before, (), np.zeros(WIDTH, np.float32))
+    assert after.arrays is before.arrays
+    assert after.vectors is before.vectors
+
+
+def chance(odds: float) -> str:
+    return f"probability {1 / (1 + np.exp(-odds)):.2f}"
+
+
+def reasons(method: Main, html: str) -> list[str]:
+    return list(mainmatter.clean(html, method=method).reasons)
+
+
+def test_reasons_say_what_spoke_for_and_what_against_a_block() -> None:
+    method = linear_main({"promo": -2}, chars=1, link_share=-5)
+    html = '<p>words</p><p><a href="/">words</a></p><p class="promo">words</p><div class="promo"><p>words</p></div>'
+    length = log1p(5)
+    assert reasons(method, html) == [
+        f"{chance(length)}; for length {length:+.1f}",
+        f"{chance(length - 5)}; for length {length:+.1f}; against links -5.0",
+        f"{chance(length - 2)}; for length {length:+.1f}; against names -2.0",
+        f"{chance(length)}; for length {length:+.1f}",
+    ]
+
+
+def test_a_family_is_the_sum_of_its_columns() -> None:
+    found = reasons(linear_main(link_share=-5, links=2), '<p><a href="/">words</a></p><p>words</p>')
+    odds = -5 + 2 * log1p(1)
+    assert found == [f"{chance(odds)}; against links {odds:+.1f}", f"{chance(0)}; no signal stands out"]
+
+
+def test_only_the_loudest_are_told_and_the_loudest_first() -> None:
+    method = linear_main(chars=1, kind_paragraph=2, link_share=-3, in_title=4, page_blocks=0.25)
+    found = reasons(method, '<title>words</title><p><a href="/">words</a></p>')
+    odds = log1p(5) + 2 - 3 + 4 + 0.25 * log1p(1)
+    assert found == [f"{chance(odds)}; for title +4.0, tags +2.0; against links -3.0"]
+
+
+def test_what_says_little_is_not_told() -> None:
+    method = linear_main(kind_paragraph=0.29)
+    assert reasons(method, "<p>words") == [f"{chance(0.29)}; no signal stands out"]
+    assert reasons(linear_main(kind_paragraph=-0.31), "<p>words") == [f"{chance(-0.31)}; against tags -0.3"]
+
+
+def test_what_says_a_little_more_is_told_with_its_side() -> None:
+    found = reasons(linear_main(kind_paragraph=0.5, in_title=-0.4), "<title>words</title><p>words")
+    assert found == [f"{chance(0.1)}; for tags +0.5; against title -0.4"]
+
+
+def test_reasons_are_a_sequence() -> None:
+    found = mainmatter.clean(article(3).page, method=trained())
+    sentences = list(found.reasons)
+    assert len(sentences) == len(found.reasons) == len(found.document)
+    assert found.reasons[-1] == sentences[-1]
+    assert found.reasons[1:3] == sentences[1:3]
+    with pytest.raises(IndexError):
+        found.reasons[len(sentences)]
+
+
+class Asked:
+    """Counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.described = 0
+
+    def describe(self, document: Document) -> Described:
+        self.described += 1
+        return trained().describe(document)
+
+    def log_odds(self, given: Described, without: str | None = None) -> NDArray[np.float64]:
+        return trained().log_odds(given, without)
+
+
+def test_nothing_is_done_before_somebody_reads_and_then_once() -> None:
+    document, asked = read(article(3).page), Asked()
+    told = SignalReasons(asked, document, np.full(len(document), 0.5))
+    assert len(told) == len(document)
+    assert asked.described == 0
+    assert len(list(told)) == len(document)
+    assert asked.described == 1
+
+
+def test_reasons_can_be_pickled() -> None:
+    for page in (article(3).page, Page("")):
+        before = mainmatter.clean(page, method=with_comments()).reasons
+        data = pickle.dumps(before)
+        assert list(pickle.loads(data)) == list(before)
+        assert list(pickle.loads(pickle.dumps(pickle.loads(data)))) == list(before)
+        assert b"harbour" not in data  # neither page nor net
+        assert len(data) < 20_000
+
+
+def with_comments() -> Main:
+    """A method whose reasons tell of users' wishes too."""
+    method = Main(comments="keep")
+    method.restore(*trained().facts_and_arrays())
+    return method
+
+
+def test_for_a_journey_nothing_is_worked_out() -> None:
+    document, asked = read(article(3).page), Asked()
+    told = SignalReasons(asked, document, np.full(len(document), 0.5), 3)
+    after = pickle.loads(pickle.dumps(told.for_journey()))
+    assert asked.described == 0
+    assert after[2:4] == ["probability 0.50", "the page's headline; probability 0.50"]
+
+
+def test_after_a_journey_reasons_claim_nothing_and_can_be_told_again() -> None:
+    before = mainmatter.clean(article(3).page, method=with_comments()).reasons
+    assert any("for " in sentence for sentence in before)
+    assert any(sentence.startswith("comments are wanted") for sentence in before)
+    document = read(article(3).page)
+    assert isinstance(before, Told)
+    after = pickle.loads(pickle.dumps(before.for_journey()))
+    for told, full in zip(after, before, strict=True):
+        assert full.startswith(told)
+        assert "signal" not in told
+    assert list(after.told_by(trained(), document)) == list(before)
+
+
+def told_by_workers(method: Main | str, workers: int) -> list[list[str]]:
+    pages = [page.page for page in gold_pages(4)] + [Page(""), Page("One.\n\nTwo, of a dump.", format="text")]
+    found = []
+    for each in mainmatter.clean_many(pages, method=method, workers=workers):
+        assert isinstance(each, Extraction)
+        found.append(list(each.reasons))
+    return found
+
+
+def test_several_processes_tell_the_same_reasons(tmp_path: Path) -> None:
+    trained().save(tmp_path / "model")
+    expected = told_by_workers(trained(), 1)
+    assert sum(len(sentences) for sentences in expected) > 100
+    assert told_by_workers(trained(), 2) == expected
+    assert told_by_workers(str(tmp_path / "model"), 2) == expected

@@ -1,0 +1,239 @@
+"""ice-tree: features by hand, learning from small pages of our own, and models."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import mainmatter
+from mainmatter.clean import read
+from mainmatter.errors import InputError, MissingExtra, ModelError
+from mainmatter.lab.training.align import label
+from mainmatter.papers.ice import tree as ice_tree
+from mainmatter.papers.ice.shallow import frequent_words
+from mainmatter.papers.ice.tree import CLASSES, IceTree
+from mainmatter.records import Gold, Kind, Page
+from toys import edit_model
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mainmatter.trainable import Example
+
+pytest.importorskip("wordfreq")
+
+NOUNS = "river stone bridge winter letter garden window summer morning village".split()
+
+
+def example(seed: int) -> Example:
+    """A menu, a heading, three paragraphs, a list of the text, a menu."""
+    rng = random.Random(seed)
+    texts = [
+        " ".join(f"The {rng.choice(NOUNS)} is on the {rng.choice(NOUNS)}, and it was old." for _ in range(3))
+        for _ in range(3)
+    ]
+    items = [f"the old {rng.choice(NOUNS)} of the {rng.choice(NOUNS)}" for _ in range(3)]
+    title = f"The {rng.choice(NOUNS)}".title()
+    menu = "".join(f"<li><a href=x>{rng.choice(NOUNS).title()}</a></li>" for _ in range(8))
+    html = f"<ul>{menu}</ul><h1>{title} x{seed}</h1>"
+    html += "".join(f"<p>{text}</p>" for text in texts) + "<ul>" + "".join(f"<li>{item}" for item in items) + "</ul>"
+    marked = [f"<h> {title} x{seed}", *(f"<p> {text}" for text in texts), *(f"<l> {item}" for item in items)]
+    gold = Gold(text="\n".join(line[4:] for line in marked), marked="\n".join(marked))
+    return label(read(Page(f"{html}<ul>{menu}</ul>", f"https://s{seed}.example/")), gold)
+
+
+EXAMPLES = [example(seed) for seed in range(12)]
+
+
+def trained(**parameters: Any) -> IceTree:
+    return IceTree(**({"min_leaf": 2} | parameters)).fit(EXAMPLES)
+
+
+@pytest.mark.parametrize("features", ["paper", "fine"])
+@pytest.mark.parametrize("kl", [False, True])
+@pytest.mark.parametrize("weighting", ["none", "words", "balanced"])
+def test_it_learns(features: str, kl: bool, weighting: str) -> None:
+    tree = trained(features=features, kl=kl, weighting=weighting)
+    page = example(99)
+    found = tree.extract(page.document)
+    assert found.kept.tolist() == page.kept.tolist()
+    kinds = [kind for kind, kept in zip(found.kinds, found.kept, strict=True) if kept]
+    assert kinds == [Kind.HEADING] + [Kind.PARAGRAPH] * 3 + [Kind.LIST_ITEM] * 3
+    assert ((found.scores > 0) & (found.scores < 1)).all()
+    assert tree.error_rate([tree.observe(page)]) == (0, len(page.document))
+
+
+def test_labels_and_features_by_hand() -> None:
+    html = "<p>The Old bridge, and it.</p><ul><li><a href=x>Home</a> page</ul>"
+    page = label(read(Page(html)), Gold(text="The Old bridge, and it.", marked="<p> The Old bridge, and it."))
+    seen = IceTree().observe(page)
+    assert [CLASSES[number] for number in seen.labels] == ["p", "n"]
+    assert seen.tags == ["p", "li"]
+    assert seen.words.tolist() == [5, 2]
+    rows = dict(zip("words caps marks stops".split(), seen.values[:4].tolist(), strict=True))
+    assert rows["words"] == [5, 2]
+    assert rows["caps"] == pytest.approx([2 / 5, 1 / 2])
+    assert rows["marks"] == pytest.approx([2 / 5, 0])
+    assert rows["stops"] == pytest.approx([3 / 5, 0])
+    fine = seen.values[4:].tolist()
+    assert fine[0] == pytest.approx([0, 4 / 9])  # of "Home page", "Home" is a link
+    assert fine[1:5] == [[0, 5], [2, 0], [0, 0], [0, 0]]
+    assert fine[5] == pytest.approx([0, 0])
+    assert fine[6] == pytest.approx([4 / 9, 0])
+    assert fine[7] == pytest.approx([0, 1 / 2])
+    assert fine[8] == pytest.approx([5 + 2 * 5 / 9] * 2)
+    assert fine[9] == [page.document.positions[0], page.document.positions[1] - page.document.positions[0]]
+
+
+def test_weights() -> None:
+    page = EXAMPLES[0]
+    seen = IceTree().observe(page)
+    words = np.maximum(seen.words, 1)
+    assert IceTree(weighting="none")._weigh(seen).tolist() == [1] * len(words)
+    assert IceTree(weighting="words")._weigh(seen).tolist() == words.tolist()
+    balanced = IceTree()._weigh(seen)
+    assert balanced.sum() == pytest.approx(1)
+    assert (balanced / balanced[0]).tolist() == pytest.approx(np.sqrt(words / words[0]).tolist())
+
+
+def test_reasons_and_printout() -> None:
+    tree = trained(features="paper", weighting="none")
+    found = tree.extract(EXAMPLES[0].document)
+    by_text = dict(zip(found.document.texts, found.reasons, strict=True))
+    paragraph = next(reason for text, reason in by_text.items() if len(text) > 60)
+    assert paragraph.endswith(")")
+    assert ": p (36.0/1.4)" in paragraph
+    assert "wordcount" in tree.printout() or "stop_ratio" in tree.printout()
+    assert ": p (36.0/1.4)" in tree.printout()
+    tree.threshold = 0.0
+    assert all(reason.endswith("%, so h") for reason in tree.extract(EXAMPLES[0].document).reasons[:3])
+    assert list(found.reasons[:2]) == [found.reasons[0], found.reasons[1]]
+
+
+def test_the_threshold_may_change_after_training(tmp_path: Path) -> None:
+    trained().save(tmp_path / "m")
+    everything = IceTree.load(tmp_path / "m", threshold=0.0).extract(EXAMPLES[0].document)
+    assert everything.kept.all()
+    assert not IceTree.load(tmp_path / "m", threshold=0.999).extract(EXAMPLES[0].document).kept.any()
+    with pytest.raises(ModelError, match="trained with kl=False, not True"):
+        IceTree.load(tmp_path / "m", kl=True)
+
+
+def test_kinds_that_cleaneval_does_not_know_stay() -> None:
+    long = "The river is on the stone, and it was old. " * 3
+    page = read(Page(f"<pre>{long}</pre><blockquote>{long}</blockquote><p>{long}</p>"))
+    kinds = trained(features="paper").extract(page).kinds
+    assert list(kinds) == [Kind.CODE, Kind.QUOTE, Kind.PARAGRAPH]
+
+
+def test_save_load_and_pickle(tmp_path: Path) -> None:
+    tree = trained()
+    tree.save(tmp_path / "m")
+    page = example(50).document
+    expected = tree.extract(page)
+    for again in (IceTree.load(tmp_path / "m"), pickle.loads(pickle.dumps(tree))):
+        found = again.extract(page)
+        assert found.kept.tolist() == expected.kept.tolist()
+        assert found.scores.tolist() == expected.scores.tolist()
+        assert list(found.reasons) == list(expected.reasons)
+    assert tree.tree_ is not None
+    again = IceTree.load(tmp_path / "m")
+    assert again.tree_ is not None
+    assert again.tree_.counts.tolist() == tree.tree_.counts.tolist()
+    assert IceTree.load(tmp_path / "m").stop_words_ == tree.stop_words_
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda facts: facts.pop("tree"),
+        lambda facts: facts.update(tree=None),
+        lambda facts: facts.pop("stop_words"),
+        lambda facts: facts["tree"]["attributes"][0].update(name="other"),
+        lambda facts: facts["tree"]["attributes"][0].update(values=["a", "b"]),
+        lambda facts: facts["tree"].update(classes=["a", "b", "c", "d"]),
+        lambda facts: facts["tree"].update(tests=[99] * len(facts["tree"]["tests"])),
+    ],
+)
+def test_damaged_models(tmp_path: Path, damage: Any) -> None:
+    trained().save(tmp_path / "m")
+    facts = json.loads((tmp_path / "m" / "model.json").read_text("utf-8"))["facts"]
+    damage(facts)
+    edit_model(tmp_path / "m", facts=facts)
+    with pytest.raises(ModelError, match=r"damaged: (AttributeError|KeyError|TypeError|ValueError): "):
+        IceTree.load(tmp_path / "m")
+
+
+def test_wrong_use() -> None:
+    with pytest.raises(InputError, match="features is paper or fine"):
+        IceTree(features="all")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="weighting is none"):
+        IceTree(weighting="x")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="no page"):
+        IceTree().learn([])
+    with pytest.raises(InputError, match="no block"):
+        IceTree().fit([label(read(Page("<script></script>", "x")), Gold(text=" ", marked=" "))])
+    for use in (IceTree().printout, lambda: IceTree().extract(EXAMPLES[0].document), lambda: IceTree().error_rate([])):
+        with pytest.raises(ModelError, match="no tree yet"):
+            use()
+
+
+@pytest.mark.parametrize(
+    ("parameter", "wrong"),
+    [
+        *[("threshold", wrong) for wrong in (-0.1, 1, 1.5, True, "0.5", float("nan"))],
+        *[("min_leaf", wrong) for wrong in (0, -2, 1.5, True)],
+        *[("confidence", wrong) for wrong in (0, 1, 1.0, -1, True)],
+        ("kl", 1),
+        ("features", 3),
+        ("weighting", None),
+    ],
+)
+def test_parameters_out_of_range(parameter: str, wrong: object) -> None:
+    with pytest.raises(InputError, match=f"ice-tree.*: {parameter} is .*, not "):
+        IceTree(**{parameter: wrong})  # type: ignore[arg-type]
+
+
+def test_the_extra_is_asked_for_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    frequent_words.cache_clear()
+    monkeypatch.setitem(sys.modules, "wordfreq", None)
+    with pytest.raises(MissingExtra, match="wordfreq"):
+        IceTree().need_extras()
+    IceTree().load_shipped().need_extras()  # has its words
+
+
+def test_the_shipped_model() -> None:
+    sentence = "The river rose by two metres in the night, and the old bridge had to be closed. "
+    menu = "".join(f"<li><a href=/{n}>{n}</a>" for n in ("Home", "News", "Sport", "Weather", "Contact"))
+    body = f"<h1>Bridge closed after flood</h1><p>{sentence * 3}</p><p>{sentence * 2}</p>"
+    found = mainmatter.clean(f"<ul>{menu}</ul><div>{body}</div><ul>{menu}</ul>", method="ice-tree")
+    kept = [block.text for block in found.blocks]
+    assert (sentence * 3).strip() in kept
+    assert (sentence * 2).strip() in kept
+    assert len(kept) <= 4
+    dump = mainmatter.clean(Page(f"Home\n\n{sentence * 3}\n\nContact\n", format="text"), method="ice-tree")
+    assert (sentence * 3).strip() in dump.text
+
+
+def test_a_block_is_kept_from_a_fifth_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = trained()
+    for chance, is_kept in ((0.2, False), (0.205, True)):
+        monkeypatch.setattr(ice_tree, "_probabilities", lambda tree, chance=chance: np.full(len(tree), chance))
+        assert tree.extract(EXAMPLES[0].document).kept.tolist() == [is_kept] * len(EXAMPLES[0].document)
+
+
+def test_words_around_are_those_of_four_blocks_to_each_side() -> None:
+    html = "".join(f"<p>{'word ' * 2**number}</p>" for number in range(11))
+    seen = IceTree().observe(label(read(Page(html)), Gold(text="")))
+    assert seen.values[12, 5] == sum(2**number for number in range(1, 10))
+    assert seen.values[12, 0] == sum(2**number for number in range(5))
+
+
+def test_the_usual_parameters_are_those_of_the_model_that_ships() -> None:
+    assert IceTree().load_shipped().tree_ is not None  # complains of others

@@ -1,0 +1,179 @@
+"""The Template reproductions: the sites that are made up, and what the tables of them must show."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import mainmatter.papers.template.reproduce_discovery as discovery
+import mainmatter.papers.template.reproduce_pages as pages_module
+from mainmatter.clean import read
+from mainmatter.cli.reproduce import _closing
+from mainmatter.lab.datasets import GoldPage
+from mainmatter.lab.reproduction.run import Run
+from mainmatter.lab.reproduction.table import find_reproduction
+from mainmatter.papers.template.method import Template
+from mainmatter.papers.template.reproduce_clusters import count_right
+from mainmatter.papers.template.reproduce_discovery import Discovery, discover
+from mainmatter.papers.template.reproduce_gold import SETS, dropped_blocks, measure, read_site, sites_of
+from mainmatter.papers.template.reproduce_sites import SHAPES, SiteShape, make_site
+from mainmatter.records import Gold, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from mainmatter.papers.template.reproduce_sites import MadePage
+
+shapes = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+
+
+@contextmanager
+def silent(label: str, length: int) -> Iterator[Callable[[], None]]:
+    yield lambda: None
+
+
+@pytest.fixture(name="run")
+def make_run(tmp_path: Path) -> Run:
+    return Run(tmp_path, 1, silent, print)
+
+
+def without_copies(shape: SiteShape) -> list[MadePage]:
+    return [one for one in make_site(shape) if not one.is_copy]
+
+
+def gold_pages(shape: SiteShape) -> list[GoldPage]:
+    """A site that is made up, as if it were one of a gold standard: nothing is known but the texts of its pages."""
+    return [
+        GoldPage(one.page, Gold(text="\n".join(text for part, its in one.pieces if part == "text" for text in its)), {})
+        for one in without_copies(shape)
+    ]
+
+
+@pytest.fixture(name="gold_run")
+def make_gold_run(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A run whose gold standards are sites that are made up."""
+    sets = {SETS[0]: gold_pages(SHAPES[0]), SETS[1]: [*gold_pages(SHAPES[0]), *gold_pages(SHAPES[1])]}
+    monkeypatch.setattr(run, "load", sets.__getitem__)
+    return run
+
+
+@shapes
+def test_sites_are_what_they_are_said_to_be(shape: SiteShape) -> None:
+    made = make_site(shape)
+    assert made == make_site(shape)
+    assert made != make_site(shape, seed=1)
+    assert sum(not one.is_copy for one in made) == shape.pages
+    assert {one.template for one in made} == set(range(shape.templates))
+    assert len({one.page.url for one in made}) == len(made)
+    if shape.rare:
+        assert sum(one.template == shape.templates - 1 for one in made) == shape.rare
+    for one in made:
+        assert read(one.page).texts == [text for _, texts in one.pieces for text in texts]
+
+
+@shapes
+def test_templates_are_found_and_texts_spared(shape: SiteShape) -> None:
+    made = make_site(shape)
+    found = discover(Template().fit(one.page for one in made), made)
+    assert found.precision == 1
+    assert found.ratio >= (0.8 if shape.clock or shape.rare else 1)
+
+
+def test_of_all_sites_together_at_least_95_percent() -> None:
+    found = Discovery()
+    for shape in SHAPES:
+        made = make_site(shape)
+        found += discover(Template().fit(one.page for one in made), made)
+    assert found.ratio >= 0.95
+
+
+def test_discovery_counts_what_is_missed_and_what_is_lost() -> None:
+    made = make_site(SHAPES[0])
+    nothing = discover(Template(), made)
+    assert (nothing.found, nothing.ratio, nothing.precision) == (0, 0, 1)
+    everything = Template(threshold=2, drop_duplicates=False).fit(one.page for one in made)
+    assert discover(everything, made).precision < 1
+
+
+@shapes
+def test_what_pages_repeat_and_no_gold_text_has_is_the_template(shape: SiteShape) -> None:
+    made, site = without_copies(shape), read_site(gold_pages(shape))
+    counts = np.zeros(2, int)  # of blocks that are and that are not taken for the template, of the template itself
+    for one, found in zip(made, site.is_template, strict=True):
+        parts = np.array([part for part, texts in one.pieces for _ in texts])
+        assert not found[parts == "text"].any()
+        counts += [int(found[parts == "template"].sum()), int((~found)[parts == "template"].sum())]
+    if shape.templates == 1:
+        assert counts[1] == 0
+    assert counts[0] > 0
+
+
+def test_measures_of_a_real_site() -> None:
+    site = read_site(gold_pages(SHAPES[0]))
+    nothing = measure(dropped_blocks(Template(), site), site)
+    assert (nothing.ratio, nothing.outside, nothing.precision) == (0, 0, 1)
+    found = measure(dropped_blocks(Template().fit(site.documents), site), site)
+    assert (found.ratio, found.precision) == (1, 1)
+    assert 0.5 < found.outside < 1  # what changes is no template
+    everything = measure([np.ones(len(one), np.bool_) for one in site.documents], site)
+    assert (everything.ratio, everything.outside) == (1, 1)
+    assert everything.precision < 1
+
+
+def test_a_site_that_repeats_nothing_has_no_ratio() -> None:
+    pages = [GoldPage(Page(f"<p>Page {n}</p>", f"https://a.example/{n}"), Gold(text=""), {}) for n in range(8)]
+    site = read_site(pages)
+    assert site.template_blocks == 0
+    assert measure(dropped_blocks(Template().fit(site.documents), site), site).ratio is None
+
+
+def test_only_sites_with_many_pages_count_the_largest_first() -> None:
+    small = [GoldPage(Page("<p>x", f"https://small.example/{n}"), Gold(text="x"), {}) for n in range(7)]
+    first, second = gold_pages(SHAPES[0]), gold_pages(SHAPES[1])
+    assert [len(its) for its in sites_of([*small, *first, *second])] == [len(second), len(first)]
+
+
+def test_the_table_of_discovery(gold_run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discovery, "SEEDS", range(1))
+    report = find_reproduction("template-discovery").load()(gold_run)
+    text = "\n".join(report.parts)
+    assert "**daniel-a**: 21 pages of the 2 sites with 8 pages or more" in text
+    assert "**precision, mean**" in text
+    assert all(shape.name in text for shape in SHAPES)
+    assert "duplicates kept" in text
+
+
+def test_the_curve_over_pages(gold_run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(pages_module, "_DRAWS", 1)
+    monkeypatch.setattr(pages_module, "_SIZES", (4, 8))
+    monkeypatch.setattr(pages_module, "_ROUNDS", 1)
+    report = find_reproduction("template-pages").load()(gold_run)
+    assert list(report.pictures) == ["template-pages.png", "template-pages-real.png"]
+    of_daniel = next(part for part in report.parts if "sites that have so many" in part and " 2 " in part)
+    found = next(line for line in of_daniel.splitlines() if "of what all pages find" in line)
+    few, many = (float(cell) for cell in found.strip("|").split("|")[1:])
+    assert few < many <= 1
+    assert "of it; the paper has 27 %" in "\n".join(report.parts)
+
+
+def test_clusters(run: Run) -> None:
+    text = "\n".join(find_reproduction("template-clusters").load()(run).parts)
+    assert "96.7 %" in text
+    assert "**100.0%**" in text
+
+
+def test_a_page_tells_of_data_only_if_there_is_any(run: Run) -> None:
+    assert "in 3 s, 1 process:\n" in _closing("template-clusters", run, 3)
+    run.used["made up"] = 1180
+    assert "in 3 s, 1 process, from made up (1,180 pages):\n" in _closing("template-clusters", run, 3)
+
+
+def test_pages_in_a_second_cluster_of_their_template_are_wrong() -> None:
+    assert count_right([0, 0, 1, 1], [5, 5, 6, 6]) == 4
+    assert count_right([0, 1, 2, 3], [5, 5, 6, 6]) == 2
+    assert count_right([0, 0, 0, 0], [5, 5, 5, 6]) == 3

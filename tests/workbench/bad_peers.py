@@ -1,0 +1,32 @@
+"""Peers that hang or crash, for workers of the tests of /api/compare."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from mainmatter.lab.bench.peers import PEERS
+from mainmatter.workbench import compare_task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mainmatter.lab.metrics import Output
+    from mainmatter.records import Page
+    from mainmatter.workbench.clean_task import Source
+
+
+def hang(page: Page, with_metadata: bool) -> Output:
+    while True:
+        time.sleep(1)
+
+
+def crash(page: Page, with_metadata: bool) -> Output:
+    os._exit(3)
+
+
+def contribute(source: Source, name: str, models: Path) -> compare_task.Contribution:
+    """As the worker's own task, where justext hangs and goose3 crashes."""
+    PEERS["justext"], PEERS["goose3"] = hang, crash
+    return compare_task.contribute(source, name, models)
