@@ -21,7 +21,7 @@ class Reproduction:
 
     Attributes:
         what: one line for people.
-        module: the file of `mainmatter.papers` that does it, by a function `reproduce(run) -> Report`.
+        module: the paper and the part that does it, PAPER.PART for papers/PAPER/reproduce_PART.py, by a function `reproduce(run) -> Report`.
     """
 
     what: str
@@ -29,40 +29,30 @@ class Reproduction:
 
     def load(self) -> Callable[[Run], Report]:
         """The function that does it."""
-        return cast("Callable[[Run], Report]", import_module(f"mainmatter.papers.{self.module}").reproduce)
+        paper, _, part = self.module.partition(".")
+        module = import_module(f"mainmatter.papers.{paper}.reproduce_{part}")
+        return cast("Callable[[Run], Report]", module.reproduce)
 
 
 REPRODUCTIONS: dict[str, Reproduction] = {
-    "alignment": Reproduction(
-        "FIASCO 5.1: gold text to labels, and how many pages align well", "fiasco.reproduce_alignment"
-    ),
-    "fiasco-features": Reproduction("FIASCO tables 2 and 3: feature subsets", "fiasco.reproduce_features"),
-    "fiasco-kernels": Reproduction("FIASCO 4.1: grid search, kernels, trees", "fiasco.reproduce_kernels"),
-    "fiasco-system": Reproduction(
-        "FIASCO 6: word-level precision and recall of the whole system", "fiasco.reproduce_system"
-    ),
-    "ice-regex": Reproduction("ICE 3.5: genetic search for a regular expression", "ice.reproduce_regex"),
-    "ice-table-1": Reproduction("ICE table 1: CleanEval scores of all its methods", "ice.reproduce_table_1"),
-    "ice-tree": Reproduction("ICE 3.3: ten-fold error of the decision tree, and figure 2", "ice.reproduce_tree"),
-    "ncleaner-external": Reproduction("NCleaner tables 3 and 4: CleanEval's test set", "ncleaner.reproduce_external"),
-    "ncleaner-internal": Reproduction(
-        "NCleaner table 2, figure 3, t-tests: cross-validation", "ncleaner.reproduce_internal"
-    ),
-    "ncleaner-learning-curve": Reproduction(
-        "NCleaner figure 4: how much training data", "ncleaner.reproduce_learning_curve"
-    ),
-    "ncleaner-speed": Reproduction("NCleaner 6: words an hour, size of the model", "ncleaner.reproduce_speed"),
-    "ncleaner-tuning": Reproduction("NCleaner figure 2: cross-entropy by n and q", "ncleaner.reproduce_tuning"),
-    "retrieval": Reproduction(
-        "Template 4.3, figure 2: search with and without the template", "template.reproduce_retrieval"
-    ),
-    "template-clusters": Reproduction("Template 4.2: min-max clustering of pages", "template.reproduce_clusters"),
-    "template-discovery": Reproduction(
-        "Template table 2: how much of the templates is found", "template.reproduce_discovery"
-    ),
-    "template-main": Reproduction("what `main` gains if it knows what sites repeat", "template.reproduce_main"),
-    "template-pages": Reproduction("Template figure 3: how many pages are enough", "template.reproduce_pages"),
-    "template-ratio": Reproduction("Template table 1: how much of sites is template", "template.reproduce_ratio"),
+    "alignment": Reproduction("FIASCO 5.1: gold text to labels, and how many pages align well", "fiasco.alignment"),
+    "fiasco-features": Reproduction("FIASCO tables 2 and 3: feature subsets", "fiasco.features"),
+    "fiasco-kernels": Reproduction("FIASCO 4.1: grid search, kernels, trees", "fiasco.kernels"),
+    "fiasco-system": Reproduction("FIASCO 6: word-level precision and recall of the whole system", "fiasco.system"),
+    "ice-regex": Reproduction("ICE 3.5: genetic search for a regular expression", "ice.regex"),
+    "ice-table-1": Reproduction("ICE table 1: CleanEval scores of all its methods", "ice.table_1"),
+    "ice-tree": Reproduction("ICE 3.3: ten-fold error of the decision tree, and figure 2", "ice.tree"),
+    "ncleaner-external": Reproduction("NCleaner tables 3 and 4: CleanEval's test set", "ncleaner.external"),
+    "ncleaner-internal": Reproduction("NCleaner table 2, figure 3, t-tests: cross-validation", "ncleaner.internal"),
+    "ncleaner-learning-curve": Reproduction("NCleaner figure 4: how much training data", "ncleaner.learning_curve"),
+    "ncleaner-speed": Reproduction("NCleaner 6: words an hour, size of the model", "ncleaner.speed"),
+    "ncleaner-tuning": Reproduction("NCleaner figure 2: cross-entropy by n and q", "ncleaner.tuning"),
+    "retrieval": Reproduction("Template 4.3, figure 2: search with and without the template", "template.retrieval"),
+    "template-clusters": Reproduction("Template 4.2: min-max clustering of pages", "template.clusters"),
+    "template-discovery": Reproduction("Template table 2: how much of the templates is found", "template.discovery"),
+    "template-main": Reproduction("what `main` gains if it knows what sites repeat", "template.main"),
+    "template-pages": Reproduction("Template figure 3: how many pages are enough", "template.pages"),
+    "template-ratio": Reproduction("Template table 1: how much of sites is template", "template.ratio"),
 }
 
 
