@@ -79,3 +79,31 @@ def test_no_text_and_one_text_weigh_all_terms_alike() -> None:
 def test_a_table_needs_a_size(buckets: int) -> None:
     with pytest.raises(InputError, match="buckets"):
         TermFrequencies(buckets=buckets)
+
+
+def frequencies_of(count: int, texts: int = 1_000) -> TermFrequencies:
+    """As if so many of some texts had the word "often"."""
+    frequencies = TermFrequencies()
+    frequencies.texts = texts
+    frequencies.counts[frequencies._places(["often"])] = count
+    return frequencies
+
+
+def test_from_which_weight_on_a_term_counts() -> None:
+    # 1 - log(501) / log(1000) is a tenth, and a little more.
+    assert signature("often rarely", frequencies_of(501)) != signature("rarely")
+    assert signature("often rarely", frequencies_of(502)) == signature("rarely")
+    assert signature("often rarely", frequencies_of(1)) != signature("rarely")
+
+
+def test_two_texts_are_enough_to_weigh_terms() -> None:
+    assert frequencies_of(2, 2).weights(["often", "rarely"]).tolist() == [0, 1]
+    assert frequencies_of(1, 1).weights(["often", "rarely"]).tolist() == [1, 1]
+
+
+def test_how_large_a_table_is_and_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert TermFrequencies().counts.nbytes == 4 << 20
+    with pytest.raises(InputError, match="buckets"):
+        TermFrequencies((1 << 32) + 1)
+    monkeypatch.setattr(np, "zeros", lambda size, kind: size)  # 16 GB
+    assert TermFrequencies(1 << 32).buckets == 1 << 32

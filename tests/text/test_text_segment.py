@@ -158,3 +158,35 @@ def test_a_dump_becomes_a_document() -> None:
 
 def test_markup_in_a_dump_is_text() -> None:
     assert kinds("<p>a & b</p>") == [(P, "<p>a & b</p>")]
+
+
+def full_lines(width: int, count: int = 5) -> list[str]:
+    """Lines of words that reach some width: there was no room for a word more."""
+    return [f"{letter * 8} ".ljust(width, "x") for letter in "abcdefgh"[:count]]
+
+
+@pytest.mark.parametrize(("width", "are_broken"), [(39, False), (40, True), (132, True), (133, False)])
+def test_widths_at_which_lines_are_broken(width: int, are_broken: bool) -> None:
+    assert len(kinds("\n".join(full_lines(width)))) == (1 if are_broken else 5)
+
+
+def test_four_lines_do_not_tell() -> None:
+    assert len(kinds("one\ntwo\nthree\nfour")) == 1
+    assert len(kinds("one\ntwo\nthree\nfour\nfive")) == 5
+
+
+@pytest.mark.parametrize(
+    ("full", "are_broken"),
+    [(1, False), (2, False), (3, True), (5, True)],  # of five lines that are followed by another one
+)
+def test_lines_were_broken_if_half_of_them_had_no_room_for_a_word_more(full: int, are_broken: bool) -> None:
+    # Words are longer than twenty characters, and were broken themselves: 40 + 1 + 20 is more than 60, 39 + 1 + 20 not.
+    word = "w" * 30 + " "
+    lines = [full_lines(60)[0], *[word.ljust(40, "x")] * (full - 1), *[word.ljust(39, "x")] * (6 - full)]
+    assert len(lines) == 6
+    assert len(kinds("\n".join(lines))) == (1 if are_broken else 6)
+
+
+def test_an_underline_is_at_least_half_as_long_as_its_line() -> None:
+    for text, kind in (("sixsix", H), ("sevens!", P)):
+        assert segment_text(f"{text}\n---\nfour", lines_are_blocks=True).kinds[0] == kind
