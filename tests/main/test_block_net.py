@@ -206,3 +206,24 @@ def test_long_pages_take_linear_time() -> None:
         return min(times)
 
     assert seconds(100_000) < 40 * seconds(10_000)  # 10 if linear, 100 if quadratic
+
+
+def test_numbers_are_clipped_at_six_deviations() -> None:
+    net, rows = random_net(), random_rows(np.random.default_rng(6), 10)
+
+    def judged(deviations: float) -> Output:
+        dense = rows.dense.copy()
+        dense[3, 1] = net.mean[1] + deviations * net.scale[1]
+        return net.forward(replace(rows, dense=dense))
+
+    for side in (1, -1):
+        assert_same(judged(6.01 * side), judged(60 * side))
+        assert not np.array_equal(judged(5.9 * side).logits, judged(6 * side).logits)
+
+
+def test_the_largest_weights_and_distances_that_a_net_may_have() -> None:
+    arrays = random_net().arrays()
+    for name, most, more in (("out_bias", 1000.0, 1010.0), ("dilations", 1024, 1025), ("dilations", 1, 0)):
+        BlockNet.from_arrays({**arrays, name: np.full_like(arrays[name], most)})
+        with pytest.raises(ValueError, match=name):
+            BlockNet.from_arrays({**arrays, name: np.full_like(arrays[name], more)})

@@ -14,7 +14,7 @@ from mainmatter.main.block_net import BlockNet, shapes_of
 from mainmatter.main.block_net_batch import Batch, pack
 from mainmatter.main.block_net_gradient import Pass
 from mainmatter.main.block_net_loss import loss_and_gradients
-from mainmatter.main.block_net_training import Config, Example, Shares, train_net
+from mainmatter.main.block_net_training import Config, Example, Shares, _shuffled, train_net
 
 DILATIONS = (1, 2, 4)
 SHAPES = shapes_of(
@@ -231,3 +231,67 @@ def test_adam_steps_as_its_paper_says() -> None:
         assert adam.arrays["x"] == pytest.approx(theta, rel=1e-6)
     assert np.array_equal(start, [1.0, -2.0])
     assert adam.arrays["y"] == 0
+
+
+def test_how_much_the_losses_count_unless_told_otherwise() -> None:
+    # One block without words, of which all odds are even: half a step for each, times what it counts.
+    page = random_example(np.random.default_rng(0), 1, page_type=0)
+    page = replace(page, shares=np.zeros(1, np.float32), words=np.zeros(1, np.float32), comment=np.zeros(1, np.float32))
+    batch = pack([page], page.rows.dense.astype(np.float64))
+    _, of_logits, of_types = loss_and_gradients(np.zeros((1, 2)), np.zeros((1, TYPES)), batch, Shares())
+    assert of_logits.tolist() == [pytest.approx([0.5, 0.3 * 0.5])]
+    assert of_types[0, 0] == pytest.approx(0.1 * (1 / TYPES - 1))
+    # With words, the F1 of probabilities counts as much as their cross-entropy: 1 - (0 + 1) / (9 / 2 + 1).
+    page = replace(page, words=np.full(1, 9, np.float32))
+    batch = pack([page], page.rows.dense.astype(np.float64))
+    entropy = np.log(2)
+    loss, _, _ = loss_and_gradients(np.zeros((1, 2)), np.zeros((1, TYPES)), batch, Shares())
+    assert loss == pytest.approx(entropy + (1 - 1 / 5.5) + 0.3 * entropy + 0.1 * np.log(TYPES))
+
+
+def test_batches_are_sorted_by_length_eight_at_a_time() -> None:
+    rng = np.random.default_rng(0)
+    pages = [random_example(rng, blocks) for blocks in range(1, 129)]
+    sorted_ones = _shuffled(pages[:64], np.arange(64), replace(SMALL, pages_at_once=8), np.random.default_rng(1))
+    lengths = sorted(sorted(len(pages[number].shares) for number in batch) for batch in sorted_ones)
+    assert lengths == [[*range(start, start + 8)] for start in range(1, 65, 8)]
+    both = _shuffled(pages[:65], np.arange(65), replace(SMALL, pages_at_once=8), np.random.default_rng(1))
+    assert len(both) == 9
+    assert sorted(map(len, both)) == [1, *[8] * 8]
+    assert [batch for batch in both if len(batch) == 8 and np.ptp(batch) > 7]  # one page is sorted by itself
+
+
+def test_vectors_of_names_are_small_at_first() -> None:
+    pages = toy(20)
+    net = train_net(pages, replace(SMALL, epochs=0, names=4000, width=12))
+    assert net.weights["embedding"][1:].std() == pytest.approx(0.1, rel=0.02)
+
+
+def test_the_recipe_of_a_net(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[tuple[float, float]] = []
+    made: dict[str, Any] = {}
+
+    class Watched(AdamW):
+        def __init__(self, arrays: Any, decays: Any, longest: float) -> None:
+            made.update(decays=decays, longest=longest)
+            super().__init__(arrays, decays, longest)
+
+        def step(self, gradients: Any, rate: float, memory: float) -> None:
+            steps.append((rate, memory))
+            super().step(gradients, rate, memory)
+
+    def watch(weights: Any, dilations: Any, batch: Batch, rng: Any, dropout: float) -> Pass:
+        made.update(dropout=dropout, blocks=max(made.get("blocks", 0), len(batch.dense)))
+        return Pass(weights, dilations, batch, rng, dropout)
+
+    monkeypatch.setattr("mainmatter.main.block_net_training.Pass", watch)
+    monkeypatch.setattr("mainmatter.main.block_net_training.AdamW", Watched)
+    long = random_example(np.random.default_rng(0), 1300)
+    train_net([long, *toy(17)], Config(hidden=8, width=2, pooled=4, dilations=(1,)), 1)
+    assert len(steps) == 12 * 2  # epochs, of 18 pages, sixteen at once
+    assert max(rate for rate, _ in steps) <= 3e-3
+    assert max(rate for rate, _ in steps) > 2.9e-3
+    assert made["longest"] == 2
+    assert (made["decays"]["embedding"], made["decays"]["in_weights"]) == (0.03, 0.01)
+    assert made["dropout"] == 0.15
+    assert made["blocks"] < 1200 + 17 * 30
