@@ -18,6 +18,7 @@ from mainmatter.main.block_net import shapes_of
 from mainmatter.main.block_net_batch import pack
 from mainmatter.main.block_net_loss import loss_and_gradients
 from mainmatter.main.method import PAGE_TYPES, Judgement, Main
+from mainmatter.models.store import SHIPPED, load
 from mainmatter.papers.ice.heuristic import IceHeuristic
 from mainmatter.records import Extraction, Gold, Page
 from mainmatter.registry import get_method
@@ -226,3 +227,7 @@ def test_how_much_comments_and_types_of_pages_count_beside_main_matter(monkeypat
     _, of_logits, of_types = loss_and_gradients(np.zeros((1, 2)), np.zeros((1, 7)), batch, config.shares)
     assert of_logits.tolist() == [pytest.approx([0.5, 0.5 * 0.5])]
     assert of_types[0, 0] == pytest.approx(-0.3 * 6 / 7)
+
+
+def test_the_usual_parameters_are_those_of_the_model_that_ships() -> None:
+    assert Main().parameters == load(SHIPPED / "main").parameters | {"site_templates": ""}

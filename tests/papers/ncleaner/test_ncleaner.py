@@ -15,6 +15,7 @@ import mainmatter
 from mainmatter.clean import read
 from mainmatter.errors import InputError, ModelError
 from mainmatter.lab.training.align import label
+from mainmatter.models.store import SHIPPED, load
 from mainmatter.papers.ncleaner import method as ncleaner
 from mainmatter.papers.ncleaner.method import Ncleaner, Observed, choose_threshold, has_bars
 from mainmatter.records import Gold, Kind, Page
@@ -401,3 +402,7 @@ def test_how_large_parameters_and_thresholds_may_be() -> None:
     arrays = {f"{name}_{what}": np.array([1, 2]) for name in ("clean", "dirty") for what in ("codes", "counts")}
     with pytest.raises(ValueError, match="the threshold is not within 1e"):
         Ncleaner().restore({"alphabet": "ab", "threshold": [0.0, 1.01e6]}, arrays)
+
+
+def test_the_usual_parameters_are_those_of_the_model_that_ships() -> None:
+    assert Ncleaner().parameters == load(SHIPPED / "ncleaner").parameters
