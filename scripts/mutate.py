@@ -2,7 +2,7 @@
 
 python scripts/mutate.py --constants-only                 # all packages of `PACKAGES`
 python scripts/mutate.py --only 'html/*' --limit 40 --seed 1
-python scripts/mutate.py --only 'training/align.py' --list
+python scripts/mutate.py --only 'lab/training/align.py' --list
 
 A mutant that no test kills stands for a rule that could be changed without anybody noticing. Mutations, one at a time:
 
@@ -29,7 +29,6 @@ from __future__ import annotations
 import ast
 import compileall
 import contextlib
-import fnmatch
 import os
 import random
 import re
@@ -40,7 +39,7 @@ import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import click
@@ -54,47 +53,42 @@ SOURCE = ROOT / "src" / "mainmatter"
 # The layout, in one place: which files are mutated, by package, and which tests belong to a file where they are not
 # where the names say. The first pattern that fits counts.
 PACKAGES = {
-    "main": (
-        "methods/main.py",
-        "methods/controls.py",
-        "methods/dumps.py",
-        "methods/expected.py",
-        "methods/signals.py",
-        "methods/vectors.py",
-        "features/called.py",
-        "features/characters.py",
-        "features/context.py",
-        "features/names.py",
-        "features/outline.py",
-        "features/augment.py",
-        "learners/adam.py",
-        "learners/block_net*.py",
+    "main": ("main/*.py",),
+    "papers": (
+        "papers/*/method.py",
+        "papers/ice/baseline.py",
+        "papers/ice/elaborate.py",
+        "papers/ice/heuristic.py",
+        "papers/ice/lm.py",
+        "papers/ice/regex.py",
+        "papers/ice/tree.py",
+        "papers/template/site_*.py",
     ),
-    "methods": ("methods/*.py",),
     "html": ("html/*.py",),
     "text": ("text/*.py",),
-    "training": ("training/align.py", "training/dice.py", "training/fit.py"),
+    "training": ("lab/training/align.py", "lab/training/dice.py", "lab/training/fit.py"),
+    "core": ("method.py", "parameters.py", "trainable.py"),
 }
+_METADATA, _SCRIPTED = ("html/test_metadata*.py",), ("html/test_scripted*.py",)
+_TRAINING = "main/test_block_net_training.py"
 TESTS = {
-    "methods/main.py": ("methods/test_main_thresholds.py", "methods/test_main*.py"),
-    "methods/dumps.py": ("methods/test_main_thresholds.py", "methods/test_main_dumps.py"),
-    "methods/expected.py": ("methods/test_expected.py", "methods/test_main_thresholds.py"),
-    "methods/site_templates.py": ("methods/test_site_counts.py", "methods/test_template.py"),
-    "methods/ncleaner.py": ("methods/test_ncleaner*.py",),
-    "methods/parameters.py": ("methods/test_trainable.py", "methods/test_ice_lm.py"),
-    "methods/contract.py": ("methods/test_controls.py",),
-    "learners/adam.py": ("learners/test_block_net_training.py",),
-    "learners/block_net.py": ("learners/test_block_net.py", "learners/test_block_net_training.py"),
-    "learners/block_net_training.py": ("learners/test_block_net_training.py", "methods/test_main_thresholds.py"),
-    "learners/block_net_*.py": ("learners/test_block_net_training.py",),
-    "html/authors.py": ("html/test_metadata*.py",),
-    "html/dates.py": ("html/test_metadata*.py",),
-    "html/declared.py": ("html/test_metadata*.py",),
-    "html/headline.py": ("html/test_metadata*.py",),
-    "html/metadata.py": ("html/test_metadata*.py",),
-    "html/items.py": ("html/test_scripted*.py",),
-    "html/scripted.py": ("html/test_scripted*.py",),
-    "html/state.py": ("html/test_scripted*.py",),
+    "main/method.py": ("main/test_main_thresholds.py", "main/test_main*.py"),
+    "main/dumps.py": ("main/test_main_thresholds.py", "main/test_main_dumps.py"),
+    "main/expected.py": ("main/test_expected.py", "main/test_main_thresholds.py"),
+    "main/adam.py": (_TRAINING,),
+    "main/block_net.py": ("main/test_block_net.py", _TRAINING),
+    "main/block_net_training.py": (_TRAINING, "main/test_main_thresholds.py"),
+    "main/block_net_*.py": (_TRAINING,),
+    "papers/ncleaner/method.py": ("papers/ncleaner/test_ncleaner.py", "papers/ncleaner/test_ncleaner_shipped.py"),
+    "papers/template/site_templates.py": ("papers/template/test_site_counts.py", "papers/template/test_template.py"),
+    "html/authors.py": _METADATA,
+    "html/dates.py": _METADATA,
+    "html/declared.py": _METADATA,
+    "html/headline.py": _METADATA,
+    "html/metadata.py": _METADATA,
+    "html/items.py": _SCRIPTED,
+    "html/scripted.py": _SCRIPTED,
+    "html/state.py": _SCRIPTED,
     "html/elements.py": ("html/test_segment.py", "html/test_prune.py"),
     "html/layout.py": ("html/test_prune.py", "html/test_rows.py"),
     "html/parse.py": ("html/test_rows.py", "html/test_prune.py", "html/test_segment.py"),
@@ -102,7 +96,9 @@ TESTS = {
     "html/robots.py": ("html/test_robots.py", "corpus/test_filters.py"),
     "html/segments.py": ("html/test_segment.py",),
     "text/segment.py": ("text/test_text_segment.py",),
-    "training/align.py": ("training/test_align.py", "training/test_block_labels.py"),
+    "method.py": ("main/test_controls.py",),
+    "parameters.py": ("test_trainable.py", "papers/ice/test_ice_lm.py"),
+    "lab/training/align.py": ("lab/training/test_align.py", "lab/training/test_block_labels.py"),
 }
 
 # Numbers that decide how fast something is done, or in how much memory, and nothing else: tests hold that results are
@@ -307,19 +303,29 @@ def find_mutants(file: str, source: bytes) -> list[Mutant]:
 
 
 def tests_of(file: str) -> list[str]:
-    """The tests that belong to a module: its own ones, else those of its folder."""
+    """The tests that belong to a module: its own ones, else those of its folder.
+
+    Names of tests may have that of their folder before them: tests/papers/ice/test_ice_tree.py, and test_fiasco.py for
+    papers/fiasco/method.py.
+    """
     tests = ROOT / "tests"
     for pattern, paths in TESTS.items():
-        if fnmatch.fnmatch(file, pattern):
+        if _fits(file, pattern):
             return list(dict.fromkeys(str(found) for path in paths for found in sorted(tests.glob(path))))
     folder, name = tests / Path(file).parent, Path(file).stem
-    own = [folder / f"test_{name}.py", folder / f"test_{folder.name}_{name}.py"]
+    names = (name, f"{folder.name}_{name}", folder.name if name == "method" else name)
+    own = [folder / f"test_{name}.py" for name in dict.fromkeys(names)]
     return [str(path) for path in own if path.exists()] or ([str(folder)] if folder.is_dir() else [])
+
+
+def _fits(file: str, pattern: str) -> bool:
+    """Whether a pattern, in which a star stands for a name or a part of it, is that of a file."""
+    return file.count("/") == pattern.count("/") and PurePosixPath(file).match(pattern)
 
 
 def package_of(file: str) -> str | None:
     """The package that a file is counted for; None if it is not looked at."""
-    return next((name for name, paths in PACKAGES.items() if any(fnmatch.fnmatch(file, path) for path in paths)), None)
+    return next((name for name, paths in PACKAGES.items() if any(_fits(file, path) for path in paths)), None)
 
 
 class Laboratory:
@@ -424,7 +430,7 @@ def choose(only: tuple[str, ...], constants_only: bool, limit: int | None, seed:
     mutants: list[Mutant] = []
     for path in sorted(SOURCE.rglob("*.py")):
         file = path.relative_to(SOURCE).as_posix()
-        if package_of(file) is None or (only and not any(fnmatch.fnmatch(file, pattern) for pattern in only)):
+        if package_of(file) is None or (only and not any(_fits(file, pattern) for pattern in only)):
             continue
         source = path.read_bytes()
         mutants += [
