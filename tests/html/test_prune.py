@@ -191,3 +191,11 @@ def test_a_table_of_one_cell_a_row_is_for_layout() -> None:
     assert "<table>" in pruned("<table><tr><td>a<td>b</table>", "x")
     assert "<table>" not in pruned("<table><tr><td>a<tr><td>b</table>", "xx")
     assert "<table>" not in pruned("<table><tr><td>a<br><br>b<td>c</table>", "xxx")
+
+
+def test_two_line_breaks_stand_between_two_blocks_of_one_element() -> None:
+    two = "<p>one<br><br>two</p>"
+    assert pruned(two, "xx") == two
+    # What stood between them is dropped, and one line break is not enough.
+    assert pruned("<div>one<p>x</p>two</div>", "x.x") == "<div>one<br><br>two</div>"
+    assert pruned("<div>one<p>x</p><br>two</div>", "x.x") == "<div>one<br><br><br>two</div>"

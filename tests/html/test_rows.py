@@ -85,3 +85,22 @@ def test_how_many_cells_are_added_to_make_a_table_a_rectangle(rows: int, are_fil
     assert body is not None
     to_markdown(body, links=False, images=False)
     assert len([*body.iter_elements("td")]) == 2 + rows * (1 + are_filled)
+
+
+def test_a_row_of_which_one_cell_has_text_stays_that_cell() -> None:
+    (element,) = read("<tr><td>first<td>").elements
+    assert element is not None
+    assert element.tag == "td"
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("<tr><td>lonely", [(TEXT, "lonely")]),
+        ("<tr><td>lonely<tr><td>a<td>b", [(TEXT, "lonely"), (ROW, "a\tb")]),
+        ("<tr><td>lonely<b><div>x</div></b>", [(TEXT, "lonely"), (TEXT, "x")]),
+        ("<tr><td>a<b><div>x</div></b><td>b", [(ROW, "a"), (TEXT, "x"), (ROW, "b")]),
+    ],
+)
+def test_one_cell_is_no_row_of_data(rows: str, expected: list[tuple[Kind, str]]) -> None:
+    assert kinds(rows) == expected

@@ -234,6 +234,10 @@ class TestNoscript:
         html = "<body><p>Forum</p><noscript><p>First post of the thread</p><p>Second post</p></noscript>"
         assert texts(html) == ["Forum", "First post of the thread", "Second post"]
 
+    def test_styles_in_noscript_are_no_text(self) -> None:
+        html = "<body><p>12345</p><noscript><style>p{color:red}</style><p>ab</p></noscript>"
+        assert texts(html) == ["12345"]
+
     def test_it_is_left_out_when_it_is_as_long_as_the_rest(self) -> None:
         assert texts("<body><p>12345</p><noscript><p>67890</p></noscript>") == ["12345"]
 
