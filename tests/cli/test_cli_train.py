@@ -15,9 +15,8 @@ from click.testing import CliRunner
 
 from mainmatter import registry
 from mainmatter.cli import group
-from mainmatter.lab.reproduction import table
-from mainmatter.lab.reproduction.report import Report
-from mainmatter.lab.reproduction.table import REPRODUCTIONS
+from mainmatter.lab import reproduction
+from mainmatter.lab.reproduction import REPRODUCTIONS, ResultsPage
 from toys import LONG, write_gold_folder
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-    from mainmatter.lab.reproduction.run import Run
+    from mainmatter.lab.reproduction import Run
 
 
 @pytest.fixture(autouse=True)
@@ -113,9 +112,9 @@ def test_a_damaged_model(tmp_path: Path, gold: Path) -> None:
 # reproduce
 
 
-def _reproduce(run: Run) -> Report:
+def _reproduce(run: Run) -> ResultsPage:
     pages = run.load("gold-folder")
-    report = Report("A table of a paper")
+    report = ResultsPage("A table of a paper")
     report.table([["what", "paper", "ours"], ["pages", "59", str(len(run.map("counting", str, pages)))]])
     figure, axes = plt.subplots()
     axes.plot([1, 2])
@@ -126,8 +125,8 @@ def _reproduce(run: Run) -> Report:
 
 
 def test_reproduce(tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table.Reproduction, "load", lambda self: _reproduce)
-    monkeypatch.setattr("mainmatter.lab.reproduction.run.load_dataset", lambda name, data: [1] * 20)
+    monkeypatch.setattr(reproduction.Reproduction, "load", lambda self: _reproduce)
+    monkeypatch.setattr("mainmatter.lab.reproduction.load_dataset", lambda name, data: [1] * 20)
     result = run("reproduce", "alignment", "-o", tmp_path / "out", "--pages", 5, "-j", 1)
     assert result.exit_code == 0, result.output
     page = (tmp_path / "out" / "alignment.md").read_text(encoding="utf-8")

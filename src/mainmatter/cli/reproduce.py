@@ -12,8 +12,7 @@ from mainmatter import __version__
 from mainmatter.cli import options
 from mainmatter.cli.progress import progress
 from mainmatter.errors import MissingExtra
-from mainmatter.lab.reproduction.run import Run
-from mainmatter.lab.reproduction.table import REPRODUCTIONS, find_reproduction
+from mainmatter.lab.reproduction import REPRODUCTIONS, Run, find_reproduction
 
 _NEEDED = ("matplotlib", "pyarrow", "rapidfuzz", "regex", "scipy", "sklearn", "tantivy", "wordfreq")
 

@@ -13,7 +13,7 @@ import pytest
 
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.metrics.score import Counts
-from mainmatter.lab.reproduction.run import Run
+from mainmatter.lab.reproduction import Run
 from mainmatter.papers.fiasco import reproduce_alignment as alignment
 from mainmatter.papers.fiasco import reproduce_features as fiasco_features
 from mainmatter.papers.fiasco import reproduce_kernels as fiasco_kernels
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import ModuleType
 
-    from mainmatter.lab.reproduction.report import Report
+    from mainmatter.lab.reproduction import ResultsPage
 
 SHARED = Path(__file__).parents[4] / "shared/data"
 LONG = "The river rose by two metres in the night, and the old bridge had to be closed to all traffic."
@@ -72,7 +72,7 @@ def run_on(module: ModuleType, **sets: list[GoldPage]) -> list[dict[str, dict[st
     return tables(module.reproduce(OwnRun(SHARED, 1, silent, lambda _: None, sets=named)))
 
 
-def tables(report: Report) -> list[dict[str, dict[str, str]]]:
+def tables(report: ResultsPage) -> list[dict[str, dict[str, str]]]:
     found = []
     for part in report.parts:
         if "|---" in part:

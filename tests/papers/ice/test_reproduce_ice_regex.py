@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mainmatter.lab.datasets import GoldPage
-from mainmatter.lab.reproduction.run import Run
+from mainmatter.lab.reproduction import Run
 from mainmatter.papers.ice import reproduce_regex as ice_regex
 from mainmatter.records import Gold, Page
 

@@ -17,7 +17,7 @@ from mainmatter.errors import InputError, ModelError
 from mainmatter.lab.training.align import label
 from mainmatter.models.store import SHIPPED, load
 from mainmatter.papers.ncleaner import method as ncleaner
-from mainmatter.papers.ncleaner.method import Ncleaner, Observed, choose_threshold, has_bars
+from mainmatter.papers.ncleaner.method import Ncleaner, ObservedTexts, choose_threshold, has_bars
 from mainmatter.records import Gold, Kind, Page
 from mainmatter.registry import get_method
 
@@ -49,7 +49,7 @@ def example(seed: int) -> Example:
 EXAMPLES = [example(seed) for seed in range(12)]
 
 
-def observations() -> list[Observed]:
+def observations() -> list[ObservedTexts]:
     return [Ncleaner().observe(each) for each in EXAMPLES]
 
 
@@ -72,7 +72,7 @@ def test_learns_to_tell_menus_from_paragraphs(n: int, dirty: str, lexical: bool)
 def test_differential_training_needs_no_labels() -> None:
     """It sees the gold text and all text, and nothing else."""
     unlabelled = [
-        Observed(
+        ObservedTexts(
             each.site, each.texts, each.gold, np.zeros_like(each.is_clean), each.words, each.matched, each.gold_words
         )
         for each in observations()
@@ -121,9 +121,9 @@ def test_a_few_pages_give_the_papers_threshold() -> None:
     assert Ncleaner().learn(observations()[:9]).threshold_ == (0, 0)
 
 
-def page(texts: list[str], matched: list[float]) -> Observed:
+def page(texts: list[str], matched: list[float]) -> ObservedTexts:
     counted = np.array([len(text.split()) for text in texts])
-    return Observed("", texts, [], np.array(matched) > 0, counted, np.array(matched), int(sum(matched)))
+    return ObservedTexts("", texts, [], np.array(matched) > 0, counted, np.array(matched), int(sum(matched)))
 
 
 def test_choosing_a_threshold_by_hand() -> None:

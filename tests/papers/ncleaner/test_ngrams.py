@@ -11,20 +11,18 @@ from itertools import product
 import numpy as np
 import pytest
 
-from mainmatter.papers.ncleaner import alphabet as symbols_of
 from mainmatter.papers.ncleaner import ngrams
-from mainmatter.papers.ncleaner.alphabet import Alphabet
-from mainmatter.papers.ncleaner.ngrams import Counts, LogOdds, NgramModel, cross_entropies, write_texts
+from mainmatter.papers.ncleaner.ngrams import Alphabet, LogOdds, NgramCounts, NgramModel, cross_entropies, write_texts
 
 AB = Alphabet("ab")
-A, B = symbols_of.CLASSES, symbols_of.CLASSES + 1
+A, B = ngrams.CLASSES, ngrams.CLASSES + 1
 
 
-def counts(texts: list[str], n: int, alphabet: Alphabet = AB) -> Counts:
-    return Counts.of(write_texts(alphabet, texts, n), alphabet.size, n)
+def counts(texts: list[str], n: int, alphabet: Alphabet = AB) -> NgramCounts:
+    return NgramCounts.of(write_texts(alphabet, texts, n), alphabet.size, n)
 
 
-def as_dict(found: Counts) -> dict[tuple[int, ...], int]:
+def as_dict(found: NgramCounts) -> dict[tuple[int, ...], int]:
     """N-grams as tuples of symbols."""
     result = {}
     for number, count in zip(found.codes.tolist(), found.counts.tolist(), strict=True):
@@ -79,7 +77,7 @@ def test_differential_counts() -> None:
     # (begin, a): 2 - 3 is no less than never; (a, a) is in the clean text only.
     assert as_dict(raw.minus(clean)) == {(A, B): 1, (B, A): 1, (0, B): 1, (B, B): 1}
     assert as_dict(raw.minus(raw)) == {}
-    assert as_dict(Counts.sum([raw.minus(clean), clean]))[(A, B)] == 2
+    assert as_dict(NgramCounts.sum([raw.minus(clean), clean]))[(A, B)] == 2
 
 
 def test_equation_1_by_hand() -> None:
@@ -190,18 +188,18 @@ def test_cross_entropies() -> None:
 
 def test_folding() -> None:
     alphabet = Alphabet("Aabe,.?\"'-")
-    own = {char: symbols_of.CLASSES + i for i, char in enumerate(alphabet.own)}
+    own = {char: ngrams.CLASSES + i for i, char in enumerate(alphabet.own)}
     expected = {
         "a": own["a"], "é": own["e"], "Á": own["A"], "ａ": own["a"], "，": own[","], "。": own["."], "؟": own["?"],
         "“": own['"'], "’": own["'"], "—": own["-"], "…": own["."],
-        "z": symbols_of.SMALL, "Z": symbols_of.CAPITAL, "я": symbols_of.SMALL, "Я": symbols_of.CAPITAL,
-        "λ": symbols_of.SMALL, "א": symbols_of.SMALL, "한": symbols_of.SMALL,
-        "字": symbols_of.UNSPACED, "か": symbols_of.UNSPACED, "ก": symbols_of.UNSPACED, "𠀀": symbols_of.UNSPACED,
-        "7": symbols_of.DIGIT, "٣": symbols_of.DIGIT, "½": symbols_of.DIGIT,
-        " ": symbols_of.SPACE, "\n": symbols_of.SPACE, "\t": symbols_of.SPACE, "\u3000": symbols_of.SPACE,
-        "(": symbols_of.OPENING, ")": symbols_of.CLOSING, "!": symbols_of.PUNCTUATION, "€": symbols_of.CURRENCY,
-        "+": symbols_of.SIGN, "№": symbols_of.SIGN, "\x07": symbols_of.OTHER, "\ud800": symbols_of.OTHER,
-        "\0": symbols_of.BEGIN,
+        "z": ngrams.SMALL, "Z": ngrams.CAPITAL, "я": ngrams.SMALL, "Я": ngrams.CAPITAL,
+        "λ": ngrams.SMALL, "א": ngrams.SMALL, "한": ngrams.SMALL,
+        "字": ngrams.UNSPACED, "か": ngrams.UNSPACED, "ก": ngrams.UNSPACED, "𠀀": ngrams.UNSPACED,
+        "7": ngrams.DIGIT, "٣": ngrams.DIGIT, "½": ngrams.DIGIT,
+        " ": ngrams.SPACE, "\n": ngrams.SPACE, "\t": ngrams.SPACE, "\u3000": ngrams.SPACE,
+        "(": ngrams.OPENING, ")": ngrams.CLOSING, "!": ngrams.PUNCTUATION, "€": ngrams.CURRENCY,
+        "+": ngrams.SIGN, "№": ngrams.SIGN, "\x07": ngrams.OTHER, "\ud800": ngrams.OTHER,
+        "\0": ngrams.BEGIN,
     }  # fmt: skip
     for char, symbol in expected.items():
         assert alphabet.encode(char).tolist() == [symbol], repr(char)
@@ -215,10 +213,10 @@ def test_folding() -> None:
 def test_non_lexical_alphabet_knows_no_letters() -> None:
     alphabet = Alphabet.learn(["Ab 1, c.", "Cd 2, Я字"], lexical=False)
     assert alphabet.own == ","
-    small, digit = symbols_of.SMALL, symbols_of.DIGIT
+    small, digit = ngrams.SMALL, ngrams.DIGIT
     assert alphabet.encode("aZéЯ").tolist() == [small] * 4
     assert alphabet.encode("07٣").tolist() == [digit] * 3
-    assert alphabet.encode("字").tolist() == [symbols_of.UNSPACED]
+    assert alphabet.encode("字").tolist() == [ngrams.UNSPACED]
 
 
 def test_learning_an_alphabet() -> None:
@@ -254,9 +252,9 @@ def test_characters_without_symbols() -> None:
 def test_copies_for_other_scripts() -> None:
     alphabet = Alphabet("Hdeloprw,")
     cased, unspaced = alphabet.copies(write_texts(alphabet, ["Hello, world", "1 d"], 2))
-    capital, small, han, space = symbols_of.CAPITAL, symbols_of.SMALL, symbols_of.UNSPACED, symbols_of.SPACE
+    capital, small, han, space = ngrams.CAPITAL, ngrams.SMALL, ngrams.UNSPACED, ngrams.SPACE
     comma = alphabet.encode(",")[0]
-    digit = symbols_of.DIGIT
+    digit = ngrams.DIGIT
     assert cased.tolist() == [0, capital, *[small] * 4, comma, space, *[small] * 5, 0, digit, space, small]
     # Hello and world have two characters each.
     assert unspaced.tolist() == [0, han, han, comma, han, han, 0, digit, han]

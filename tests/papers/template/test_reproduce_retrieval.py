@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mainmatter.lab.datasets import GoldPage
-from mainmatter.lab.reproduction.run import Run
+from mainmatter.lab.reproduction import Run
 from mainmatter.papers.template import reproduce_retrieval as retrieval
 from mainmatter.papers.template.reproduce_retrieval_figure import sums_of_changed
 from mainmatter.papers.template.reproduce_retrieval_queries import (

@@ -13,8 +13,7 @@ import mainmatter.papers.template.reproduce_pages as pages_module
 from mainmatter.clean import read
 from mainmatter.cli.reproduce import _closing
 from mainmatter.lab.datasets import GoldPage
-from mainmatter.lab.reproduction.run import Run
-from mainmatter.lab.reproduction.table import find_reproduction
+from mainmatter.lab.reproduction import Run, find_reproduction
 from mainmatter.papers.template.method import Template
 from mainmatter.papers.template.reproduce_clusters import count_right
 from mainmatter.papers.template.reproduce_discovery import Discovery, discover

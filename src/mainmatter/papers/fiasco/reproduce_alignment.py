@@ -10,7 +10,7 @@ import numpy as np
 
 from mainmatter.clean import read
 from mainmatter.lab.metrics.bag import bag_of_words
-from mainmatter.lab.reproduction.report import Report
+from mainmatter.lab.reproduction import ResultsPage
 from mainmatter.lab.training.align import align_words
 from mainmatter.lab.training.dice import SIMILAR_ENOUGH, match_paragraphs, spread
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mainmatter.lab.datasets import GoldPage
-    from mainmatter.lab.reproduction.run import Run
+    from mainmatter.lab.reproduction import Run
     from mainmatter.records import Document
 
 _DATA = ("cleaneval-dev", "wcxb-dev")
@@ -41,9 +41,9 @@ class _Page:
     dice_seconds: float
 
 
-def reproduce(run: Run) -> Report:
+def reproduce(run: Run) -> ResultsPage:
     """Label the pages in both ways, and keep exactly the blocks that are labelled as main matter."""
-    report = Report("Labels from gold text")
+    report = ResultsPage("Labels from gold text")
     report.text(
         "Gold standards give clean text, not labelled blocks. Two ways to label: `words` aligns the words of page and "
         "gold text in order; `dice` finds for each gold paragraph the subtree with the most similar words "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mainmatter.lab.reproduction.report import Report
+from mainmatter.lab.reproduction import ResultsPage
 from mainmatter.lab.training.align import make_example
 from mainmatter.lab.training.dice import match_paragraphs
 from mainmatter.papers.fiasco.method import Fiasco
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mainmatter.lab.datasets import GoldPage
-    from mainmatter.lab.reproduction.run import Run
+    from mainmatter.lab.reproduction import Run
     from mainmatter.papers.fiasco.method import NodesOfPage
 
 # The paper's name for a subset, our parameter, the paper's figures in tables 2 and 3.
@@ -55,7 +55,7 @@ _SETTINGS = (
 )
 
 
-def reproduce(run: Run) -> Report:
+def reproduce(run: Run) -> ResultsPage:
     """Judge target nodes with each subset of features, by cross-validation."""
     pages = load_pages(run)
     rates = run.map("aligning", _rate, pages)
@@ -69,7 +69,7 @@ def reproduce(run: Run) -> Report:
     for number, (_, parameters), features in product(range(len(sets)), _SETTINGS, subsets):
         trials.append(_trial(features, parameters, sets[number], pages, observed[features]))
     judged = iter(run.map("cross-validations", judge_nodes, trials))
-    report = Report("FIASCO, tables 2 and 3: which features tell clean from dirty nodes")
+    report = ResultsPage("FIASCO, tables 2 and 3: which features tell clean from dirty nodes")
     report.text(
         f"{data_note(pages)} Clean nodes are found by the Dice coefficient (FIASCO 5.1). Accuracy is that of all "
         f"target nodes; precision, recall and F are those of clean ones, in a {_FOLDS}-fold cross-validation; each "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mainmatter.errors import MissingExtra
-from mainmatter.lab.reproduction.report import Report
+from mainmatter.lab.reproduction import ResultsPage
 from mainmatter.papers.fiasco.method import Fiasco, sample_nodes
 from mainmatter.papers.fiasco.reproduce_nodes import data_note, folds_of, load_pages, observe
 from mainmatter.papers.fiasco.svm import Fold, Kernel, Tried, grid_search
@@ -16,7 +16,7 @@ from mainmatter.papers.fiasco.svm import Fold, Kernel, Tried, grid_search
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mainmatter.lab.reproduction.run import Run
+    from mainmatter.lab.reproduction import Run
     from mainmatter.papers.fiasco.method import NodesOfPage
 
 _NODES = 2_500
@@ -43,7 +43,7 @@ class _Search:
     cost: float
 
 
-def reproduce(run: Run) -> Report:
+def reproduce(run: Run) -> ResultsPage:
     """Search for C and gamma, for each kernel; compare with trees."""
     pages = load_pages(run)
     observed = observe(run, "linguistic+structural", pages, "dice")
@@ -100,8 +100,8 @@ def _trees(name: str) -> Any:  # noqa: ANN401 - scikit-learn has no types
     return DecisionTreeClassifier(min_samples_leaf=5, random_state=0)
 
 
-def _report(note: str, folds: list[Fold], found: dict[Kernel, list[Tried]], trees: list[float]) -> Report:
-    report = Report("FIASCO, section 4.1: parameters, kernels, trees")
+def _report(note: str, folds: list[Fold], found: dict[Kernel, list[Tried]], trees: list[float]) -> ResultsPage:
+    report = ResultsPage("FIASCO, section 4.1: parameters, kernels, trees")
     is_clean = np.concatenate([fold.test_positive for fold in folds])
     report.text(
         f"{note} Accuracy on {len(is_clean):,} target nodes ({is_clean.mean():.0%} clean), taken evenly from all "

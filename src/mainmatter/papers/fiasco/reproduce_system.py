@@ -11,7 +11,7 @@ import numpy as np
 from mainmatter.clean import read
 from mainmatter.lab.metrics.score import Counts
 from mainmatter.lab.metrics.sequences import common_subsequence
-from mainmatter.lab.reproduction.report import Report
+from mainmatter.lab.reproduction import ResultsPage
 from mainmatter.papers.fiasco.method import Fiasco
 from mainmatter.papers.fiasco.reproduce_nodes import (
     Trial,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mainmatter.lab.datasets import GoldPage
-    from mainmatter.lab.reproduction.run import Run
+    from mainmatter.lab.reproduction import Run
 
 _FOLDS = 5
 _MOST_NODES = 6_000
@@ -56,7 +56,7 @@ class _Kept:
     kept: list[NDArray[np.bool_]]
 
 
-def reproduce(run: Run) -> Report:
+def reproduce(run: Run) -> ResultsPage:
     """Clean each page with machines that have not seen its site, and compare words in order."""
     pages = load_pages(run)
     missing = possible_families()
@@ -93,8 +93,8 @@ def _compare(job: _Kept) -> list[Counts]:
     return [Counts(common_subsequence(words, wanted), len(words), len(wanted)) for words in found]
 
 
-def _report(pages: list[list[Counts]], systems: list[tuple[str, str]], note: str) -> Report:
-    report = Report("FIASCO, section 6: the whole system")
+def _report(pages: list[list[Counts]], systems: list[tuple[str, str]], note: str) -> ResultsPage:
+    report = ResultsPage("FIASCO, section 6: the whole system")
     report.text(
         f"{note} Words are aligned in order with those of the gold text, in a {_FOLDS}-fold cross-validation. "
         "Precision and recall are means over the pages. The paper's F is made of these two means: compare it with "

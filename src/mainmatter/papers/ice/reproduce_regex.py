@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mainmatter.errors import MissingExtra
 from mainmatter.lab.evaluation.evaluate import evaluate
-from mainmatter.lab.reproduction.report import Report
+from mainmatter.lab.reproduction import ResultsPage
 from mainmatter.lab.training.fit import observe_pages
 from mainmatter.papers.ice.expressions import EVERYTHING, GRAMMARS
 from mainmatter.papers.ice.regex import Fitness, IceRegex
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from mainmatter.lab.datasets import GoldPage
-    from mainmatter.lab.reproduction.run import Run
+    from mainmatter.lab.reproduction import Run
     from mainmatter.papers.ice.regex import PageWords
 
 _LEARNED, _MEASURED = "cleaneval-dev", "cleaneval-final"
@@ -33,9 +33,9 @@ _SEARCHES: dict[str, dict[str, Any]] = {
 _COLOURS = {"bounded": "#1b7837", "paper": "#762a83"}
 
 
-def reproduce(run: Run) -> Report:
+def reproduce(run: Run) -> ResultsPage:
     """Search anew with both sets of literals on the development set; measure them and what ships on the final set."""
-    report = Report("ICE 3.5: a regular expression by genetic search")
+    report = ResultsPage("ICE 3.5: a regular expression by genetic search")
     pages, final = run.load(_LEARNED), run.load(_MEASURED)
     with run.progress("reading", len(pages)) as advance:
         observed = observe_pages(IceRegex(), pages, on_page=advance).observations
@@ -78,7 +78,7 @@ def _everything() -> IceRegex:
     return method
 
 
-def _introduce(report: Report) -> None:
+def _introduce(report: ResultsPage) -> None:
     report.text(
         "The paper (section 3.5) searched for a regular expression whose capturing groups hold the main content, with "
         "two points for each right word and one off for each wrong one. Its best one returned all words of the page, "
@@ -88,7 +88,11 @@ def _introduce(report: Report) -> None:
 
 
 def _compare(
-    report: Report, run: Run, methods: dict[str, IceRegex], observed: Sequence[PageWords], final: Sequence[GoldPage]
+    report: ResultsPage,
+    run: Run,
+    methods: dict[str, IceRegex],
+    observed: Sequence[PageWords],
+    final: Sequence[GoldPage],
 ) -> None:
     """Fitness on the development set, scores on the final set."""
     rows = [["expression", f"fitness, {_LEARNED}", "text only", "text and markup", "combined", "bag of words F1"]]
@@ -120,7 +124,7 @@ def _fitness(method: IceRegex, observed: Sequence[PageWords]) -> float:
     return Fitness(method, observed).fitness(method.tree_, range(len(observed))) or 0.0
 
 
-def _tell_searches(report: Report, searched: dict[str, IceRegex]) -> None:
+def _tell_searches(report: ResultsPage, searched: dict[str, IceRegex]) -> None:
     rows = [["literals", "expressions judged", "interrupted", "time-out", "fitness before polishing", "nodes"]]
     for literals, method in searched.items():
         judged = method.population * len(method.history_)
@@ -132,7 +136,7 @@ def _tell_searches(report: Report, searched: dict[str, IceRegex]) -> None:
     report.table(rows)
 
 
-def _show_expressions(report: Report, methods: dict[str, IceRegex]) -> None:
+def _show_expressions(report: ResultsPage, methods: dict[str, IceRegex]) -> None:
     report.text("## The expressions")
     for name, method in methods.items():
         report.text(f"{name}:\n\n```text\n{method.expression_}\n```")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mainmatter.lab.evaluation.evaluate import Evaluation, evaluate
-from mainmatter.lab.reproduction.report import Report
+from mainmatter.lab.reproduction import ResultsPage
 from mainmatter.lab.training.fit import cross_validate, observe_pages
 from mainmatter.registry import make_untrained
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mainmatter.lab.datasets import GoldPage
-    from mainmatter.lab.reproduction.run import Run
+    from mainmatter.lab.reproduction import Run
 
 _METRIC = "cleaneval"
 _DEV, _FINAL = "cleaneval-dev", "cleaneval-final"
@@ -33,9 +33,9 @@ _REGEX = "ice-regex"
 _PAPER_TREE = "ice-tree:features=paper,weighting=none,min_leaf=2,threshold=0.5"
 
 
-def reproduce(run: Run) -> Report:
+def reproduce(run: Run) -> ResultsPage:
     """Measure all methods of the paper on both sets of CleanEval."""
-    report = Report("ICE: table 1")
+    report = ResultsPage("ICE: table 1")
     report.text(
         "CleanEval's score in percent: minimum, maximum and **average** over the pages. *Best on* is the share of "
         "pages on which a method has the highest combined score of those that have a figure there; pages with several "

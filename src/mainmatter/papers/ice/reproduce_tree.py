@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mainmatter.lab.datasets import folds_by_site
-from mainmatter.lab.reproduction.report import Report
+from mainmatter.lab.reproduction import ResultsPage
 from mainmatter.lab.training.fit import Observed, observe_pages
 from mainmatter.papers.ice.tree import CLASSES, IceTree, Instances
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mainmatter.lab.reproduction.run import Run
+    from mainmatter.lab.reproduction import Run
 
 _DATA = "cleaneval-dev"
 _FOLDS = 10
@@ -35,9 +35,9 @@ _TREES: dict[str, dict[str, Any]] = {
 }
 
 
-def reproduce(run: Run) -> Report:
+def reproduce(run: Run) -> ResultsPage:
     """Label the blocks of cleaneval-dev, cross-validate trees on them, and print one."""
-    report = Report("ICE: the decision tree")
+    report = ResultsPage("ICE: the decision tree")
     pages = run.load(_DATA)
     observed: dict[tuple[str, bool], Observed] = {}
     for parameters in _TREES.values():
@@ -53,7 +53,7 @@ def reproduce(run: Run) -> Report:
     return report
 
 
-def _tell_instances(report: Report, observations: Sequence[Instances]) -> None:
+def _tell_instances(report: ResultsPage, observations: Sequence[Instances]) -> None:
     report.text(
         "## Labelled instances (3.3)\n\nThe paper matched block-level elements with the cleaned files, and labelled "
         "as n what it did not find, so that too much became n, as it says itself. We align page and gold text word by "
@@ -68,7 +68,7 @@ def _tell_instances(report: Report, observations: Sequence[Instances]) -> None:
     report.table(rows)
 
 
-def _tell_errors(report: Report, run: Run, observed: dict[tuple[str, bool], Observed]) -> None:
+def _tell_errors(report: ResultsPage, run: Run, observed: dict[tuple[str, bool], Observed]) -> None:
     report.text(
         f"## Ten-fold cross-validation\n\nShare of blocks that get the wrong class of the four, in percent. The paper "
         f"gives {_PAPER_ERROR}. It does not say how it made the folds; C4.5's own script deals out single instances, "
@@ -136,7 +136,7 @@ def _only(page: Instances, chosen: np.ndarray[Any, Any]) -> Instances:
     return Instances(page.values[:, chosen], tags, page.labels[chosen], page.words[chosen])
 
 
-def _tell_tree(report: Report, observations: Sequence[Instances]) -> None:
+def _tell_tree(report: ResultsPage, observations: Sequence[Instances]) -> None:
     report.text(
         "## A piece of the tree (figure 2)\n\nTrained on all blocks, with the paper's features. The numbers in "
         "parentheses are those of C4.5: how many blocks reached the leaf, and how many of them it expects to be wrong, "

@@ -15,9 +15,16 @@ import numpy as np
 from mainmatter.errors import InputError
 from mainmatter.inputs.sites import site_of_url, split_by_site
 from mainmatter.method import Reasons
-from mainmatter.papers.ncleaner.alphabet import Alphabet
-from mainmatter.papers.ncleaner.ngrams import Counts, write_texts
-from mainmatter.papers.ncleaner.two_models import ARRAYS, TwoModels, log_odds, make_log_odds, restore
+from mainmatter.papers.ncleaner.ngrams import (
+    ARRAYS,
+    Alphabet,
+    NgramCounts,
+    TwoModels,
+    log_odds,
+    make_log_odds,
+    restore,
+    write_texts,
+)
 from mainmatter.records import Document, Extraction, Kind
 from mainmatter.text.paragraphs import gold_paragraphs
 from mainmatter.text.tokens import words
@@ -59,7 +66,7 @@ _LARGEST_THRESHOLD = 1e6  # log odds; learned ones are below 20
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedTexts:
     """What `ncleaner` needs of a page for learning.
 
     Attributes:
@@ -82,7 +89,7 @@ class Observed:
 
 
 @dataclass(eq=False)
-class Ncleaner(Trainable[Observed]):
+class Ncleaner(Trainable[ObservedTexts]):
     """Keep a block if its characters are likelier in clean than in dirty text.
 
     Args:
@@ -155,11 +162,11 @@ class Ncleaner(Trainable[Observed]):
         self._need_weights()
         return log_odds(self.weights_).of_texts(self.alphabet_, texts)
 
-    def observe(self, example: Example) -> Observed:
+    def observe(self, example: Example) -> ObservedTexts:
         """Take the texts of the page and of its gold standard, and the labels of its blocks."""
         texts = example.document.columns.texts
         counted = np.fromiter((len(words(text)) for text in texts), np.int64, len(texts))
-        return Observed(
+        return ObservedTexts(
             site=site_of_url(example.document.page.url),
             texts=texts,
             gold=gold_paragraphs(example.gold),
@@ -169,7 +176,7 @@ class Ncleaner(Trainable[Observed]):
             gold_words=len(words(example.gold.text or "")),
         )
 
-    def learn(self, observations: Sequence[Observed], report: Callable[[str], object] = be_silent) -> Self:
+    def learn(self, observations: Sequence[ObservedTexts], report: Callable[[str], object] = be_silent) -> Self:
         """Count n-grams, and choose the threshold by cross-validation on the pages, split by site.
 
         Raises:
@@ -217,7 +224,7 @@ class Ncleaner(Trainable[Observed]):
         if not hasattr(self, "weights_"):
             raise InputError("method 'ncleaner' has not learned yet: fit it, or take mainmatter.get_method('ncleaner')")
 
-    def _count(self, pages: Sequence[Observed]) -> tuple[Counts, Counts]:
+    def _count(self, pages: Sequence[ObservedTexts]) -> tuple[NgramCounts, NgramCounts]:
         """The n-grams of clean text, and those of dirty text or, for differential training, of all text."""
         if self.dirty == "differential":
             clean = [text for page in pages for text in page.gold]
@@ -231,13 +238,13 @@ class Ncleaner(Trainable[Observed]):
             ]
         return self._count_texts(clean), self._count_texts(other)
 
-    def _count_texts(self, texts: Sequence[str]) -> Counts:
+    def _count_texts(self, texts: Sequence[str]) -> NgramCounts:
         symbols = write_texts(self.alphabet_, texts, self.n)
         versions = [symbols, *self.alphabet_.copies(symbols)]
-        return Counts.sum([Counts.of(version, self.alphabet_.size, self.n) for version in versions])
+        return NgramCounts.sum([NgramCounts.of(version, self.alphabet_.size, self.n) for version in versions])
 
-    def _weigh(self, counted: Sequence[tuple[Counts, Counts]]) -> TwoModels:
-        clean, other = (Counts.sum(parts) for parts in zip(*counted, strict=True))
+    def _weigh(self, counted: Sequence[tuple[NgramCounts, NgramCounts]]) -> TwoModels:
+        clean, other = (NgramCounts.sum(parts) for parts in zip(*counted, strict=True))
         return TwoModels.of(clean, other.minus(clean) if self.dirty == "differential" else other, self.q)
 
 
@@ -248,7 +255,7 @@ def has_bars(text: str, kind: Kind) -> bool:
 
 
 def choose_threshold(
-    odds: Sequence[NDArray[np.float64]], pages: Sequence[Observed]
+    odds: Sequence[NDArray[np.float64]], pages: Sequence[ObservedTexts]
 ) -> tuple[tuple[float, float], float]:
     """The threshold that keeps the right words: log odds of a block, and what each character adds to that.
 

@@ -6,6 +6,11 @@ Each Pr on the right is a relative frequency; that of single symbols, Pr(c), cou
 does not say what Pr(c | h) is after a history h that training has never seen. Here it is then that of the history
 without its first symbol, so that probabilities always add up to 1.
 
+Symbols: the paper keeps to ASCII, turns every other character into a tilde, and calls full Unicode too sparse to learn
+from. Here the characters that are frequent in training have symbols of their own. Every other one is folded: into the
+character that it is a variant of, if that one has a symbol (é to e, ， to a comma); else into a class of characters of
+all scripts, such as capital letters. `Alphabet.copies` says how classes are learned where training has one script only.
+
 Texts are written one after the other, with `BEGIN` in between, so that no history crosses from one text to the next. An
 n-gram is a number to the base of the alphabet's size. As every symbol has exactly one n-gram, whose history may
 hold `BEGIN`, the counts of n-grams tell those of all shorter ones.
@@ -13,23 +18,204 @@ hold `BEGIN`, the counts of n-grams tell those of all shorter ones.
 
 from __future__ import annotations
 
+import unicodedata
+from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mainmatter.papers.ncleaner.alphabet import BEGIN, Alphabet
-
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from mainmatter.papers.ncleaner.alphabet import Symbols
+    Symbols = NDArray[np.uint8]
 
     Ints = NDArray[np.int64]
+
     Floats = NDArray[np.float64]
+
+
+# Characters to symbols
+
+# The first symbols are no single character. Letters without case count as small ones; marks belong to their letters.
+BEGIN, CAPITAL, SMALL, UNSPACED, DIGIT, SPACE, DASH, OPENING, CLOSING, PUNCTUATION, CURRENCY, SIGN, OTHER = range(13)
+CLASSES = 13
+_UNKNOWN = 255
+LARGEST = 254
+
+_BY_CATEGORY = {
+    "Lu": CAPITAL, "Lt": CAPITAL, "Ll": SMALL, "Lm": SMALL, "Lo": SMALL, "Mn": SMALL, "Mc": SMALL, "Me": SMALL,
+    "Nd": DIGIT, "Nl": DIGIT, "No": DIGIT,
+    "Zs": SPACE, "Zl": SPACE, "Zp": SPACE,
+    "Pd": DASH, "Ps": OPENING, "Pi": OPENING, "Pe": CLOSING, "Pf": CLOSING, "Po": PUNCTUATION, "Pc": PUNCTUATION,
+    "Sc": CURRENCY, "Sm": SIGN, "Sk": SIGN, "So": SIGN,
+}  # fmt: skip
+
+# Scripts that put no spaces between words: Thai to Tibetan, Burmese, Khmer, Kana and Bopomofo, Han, Yi.
+_UNSPACED_RANGES = (
+    (0x0E00, 0x0FFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3005, 0x3007), (0x3040, 0x312F), (0x31A0, 0x31FF),
+    (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xA000, 0xA4CF), (0xF900, 0xFAFF), (0xFF66, 0xFF9D), (0x20000, 0x3FFFF),
+)  # fmt: skip
+
+# Marks of other scripts and typesetters' marks that Unicode does not call variants of the plain ones.
+_VARIANTS = {".": "。।॥։۔", ",": "、،՝", ";": "؛", "?": "؟", "'": "‘’‚‛‹›", '"': "“”„‟«»「」『』", "-": "–—―‐‑−"}
+_PLAIN = {ord(variant): plain for plain, variants in _VARIANTS.items() for variant in variants}
+
+_UNSPACED_LETTERS_PER_WORD = 3
+_LETTERS = frozenset((CAPITAL, SMALL, UNSPACED))
+_SHARE_OF_SCRIPT = 0.01  # of all letters, for a script whose letters may have symbols
+
+
+class Alphabet:
+    """The symbols of a text: its frequent characters, and classes for all others.
+
+    Args:
+        own: the characters that have a symbol of their own.
+        lexical: whether letters and digits may; else all letters are one symbol, and all digits (NCleaner 3).
+    """
+
+    def __init__(self, own: Iterable[str], *, lexical: bool = True) -> None:
+        self.own = "".join(own)
+        self.lexical = lexical
+        if len(set(self.own)) != len(self.own) or self.size > LARGEST:
+            raise ValueError(f"an alphabet has different characters, at most {LARGEST - CLASSES}")
+        if wrong := [char for char in self.own if not _may_own(char, lexical=lexical)]:
+            raise ValueError(f"{wrong[0]!r} has no symbol of its own in an alphabet")
+        # The symbol of each code point, as far as it was asked for: to ask Unicode for all of them takes a second.
+        self._of_point: Symbols = np.full(0x110000, _UNKNOWN, np.uint8)
+
+    @classmethod
+    def learn(cls, pages: Iterable[str], *, lexical: bool = True, most: int = 100, share: float = 0.02) -> Alphabet:
+        """The alphabet of the characters that are on at least two pages, and on at least a share of all.
+
+        A letter's script must also write a real part of the text. Else the few characters of a foreign one that menus
+        of languages show on many pages, such as 中, would have symbols of their own, and boilerplate's odds with them,
+        in all texts of that script.
+
+        Args:
+            pages: the texts.
+            lexical: whether letters and digits have symbols of their own.
+            most: how many characters have one, at most.
+            share: of the pages.
+        """
+        on_pages: Counter[str] = Counter()
+        in_all: Counter[str] = Counter()
+        count = 0
+        for count, page in enumerate(pages, 1):  # noqa: B007 - the last one is how many there are
+            counted = Counter(page)
+            on_pages.update(counted.keys())
+            in_all.update(counted)
+        least = max(2 if count > 1 else 1, share * count)
+        scripts = _scripts_in_use(in_all)
+        own = [
+            char
+            for char in sorted(on_pages, key=lambda char: (-on_pages[char], char))
+            if on_pages[char] >= least
+            and _may_own(char, lexical=lexical)
+            and (_class_of(char) not in _LETTERS or _script(char) in scripts)
+        ]
+        return cls(sorted(own[:most]), lexical=lexical)
+
+    @property
+    def size(self) -> int:
+        """How many symbols there are; `BEGIN`, which stands before a text, is one of them."""
+        return CLASSES + len(self.own)
+
+    def encode(self, text: str) -> Symbols:
+        """The symbol of each character."""
+        if text.isascii():
+            return np.frombuffer(text.encode("ascii").translate(self._of_ascii), np.uint8)
+        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        symbols: Symbols = self._of_point.take(points)
+        unknown = symbols == _UNKNOWN
+        if unknown.any():
+            self._learn_points(np.unique(points[unknown]))
+            symbols = self._of_point.take(points)
+        return symbols
+
+    def copies(self, symbols: Symbols) -> list[Symbols]:
+        """The same text as other scripts would write it, so that the classes of letters are learned too.
+
+        A script that is not in the training data is nothing but small and capital letters. One without spaces has
+        about two characters for a word; so each third letter of a word is taken, and no space.
+        """
+        classes = self._class_of_symbol[symbols]
+        is_letter = (classes == CAPITAL) | (classes == SMALL)
+        before = np.concatenate(([False], is_letter[:-1]))
+        starts = np.where(is_letter & ~before, np.arange(len(symbols)), 0)
+        in_word = np.arange(len(symbols)) - np.maximum.accumulate(starts) if len(symbols) else starts
+        stays = np.where(is_letter, in_word % _UNSPACED_LETTERS_PER_WORD == 0, classes != SPACE)
+        unspaced = np.where(is_letter, np.uint8(UNSPACED), symbols)[stays]
+        return [np.where(is_letter, classes, symbols), unspaced] if self.lexical else [unspaced]
+
+    def _symbol(self, char: str) -> int:
+        found = self._symbol_of.get(char)
+        if found is not None:
+            return found
+        kind = _class_of(char)
+        if not self.lexical and kind in (CAPITAL, SMALL):
+            return SMALL
+        for variant in (char.translate(_PLAIN), unicodedata.normalize("NFKD", char)[0].translate(_PLAIN)):
+            # A small é may be an e, and a full-width comma a comma, but "№" is no N.
+            if variant in self._symbol_of and (_class_of(variant) == kind or kind != SIGN):
+                return self._symbol_of[variant]
+        return kind
+
+    @cached_property
+    def _symbol_of(self) -> dict[str, int]:
+        return {"\0": BEGIN} | {char: number for number, char in enumerate(self.own, CLASSES)}
+
+    @cached_property
+    def _of_ascii(self) -> bytes:
+        return bytes(self._symbol(chr(point)) for point in range(128)) + bytes([OTHER]) * 128
+
+    def _learn_points(self, points: NDArray[np.uint32]) -> None:
+        # Threads that do this at the same time write the same.
+        self._of_point[points] = [self._symbol(chr(point)) for point in points.tolist()]
+
+    @cached_property
+    def _class_of_symbol(self) -> Symbols:
+        return np.array([*range(CLASSES), *map(_class_of, self.own)], np.uint8)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(Alphabet, lexical=self.lexical), (self.own,)  # the tables are made again
+
+
+def _may_own(char: str, *, lexical: bool) -> bool:
+    """Control characters and white space are the same everywhere; letters and digits only where words may matter."""
+    kind = _class_of(char)
+    return kind not in (SPACE, OTHER) and (lexical or kind not in (CAPITAL, SMALL, UNSPACED, DIGIT))
+
+
+def _scripts_in_use(counted: Counter[str]) -> set[str]:
+    """The scripts that write a real part of a text, by how often each character occurs in it."""
+    letters: Counter[str] = Counter()
+    for char, count in counted.items():
+        if _class_of(char) in _LETTERS:
+            letters[_script(char)] += count
+    return {script for script, count in letters.items() if count >= _SHARE_OF_SCRIPT * letters.total()}
+
+
+def _script(char: str) -> str:
+    """The script of a letter, such as "LATIN": the first word of the name of the letter that it is a variant of."""
+    return unicodedata.name(unicodedata.normalize("NFKD", char)[0], "").partition(" ")[0]
+
+
+def _class_of(char: str) -> int:
+    point = ord(char)
+    if char.isspace():
+        return SPACE
+    kind = _BY_CATEGORY.get(unicodedata.category(char), OTHER)
+    if kind in (CAPITAL, SMALL) and any(first <= point <= last for first, last in _UNSPACED_RANGES):
+        return UNSPACED
+    return kind
+
+
+# N-grams of symbols
 
 # With more n-grams than this, log odds are looked up one by one and not kept in a table: 8 MB of 32-bit numbers.
 LARGEST_TABLE = 1 << 21
@@ -65,7 +251,7 @@ def ngram_codes(symbols: Symbols, size: int, n: int) -> Ints:
 
 
 @dataclass(frozen=True)
-class Counts:
+class NgramCounts:
     """How often n-grams occur.
 
     Attributes:
@@ -85,7 +271,7 @@ class Counts:
             raise ValueError(f"n-grams of {self.n} symbols out of {self.size} have no number of 64 bits")
 
     @classmethod
-    def of(cls, symbols: Symbols, size: int, n: int) -> Counts:
+    def of(cls, symbols: Symbols, size: int, n: int) -> NgramCounts:
         """Count the n-grams of texts, as `write_texts` gives them."""
         codes = ngram_codes(symbols, size, n)
         codes = codes[codes % size != BEGIN]
@@ -97,22 +283,22 @@ class Counts:
         return cls(n, size, found, counts)
 
     @classmethod
-    def sum(cls, parts: Sequence[Counts]) -> Counts:
+    def sum(cls, parts: Sequence[NgramCounts]) -> NgramCounts:
         """Add counts of the same kind of n-grams."""
         first = parts[0]
         codes = np.concatenate([part.codes for part in parts])
         counts = np.concatenate([part.counts for part in parts])
         return cls(first.n, first.size, *_add_up(codes, counts))
 
-    def minus(self, other: Counts) -> Counts:
+    def minus(self, other: NgramCounts) -> NgramCounts:
         """Differential training (NCleaner 3): what is left without the others; nothing occurs less often than never."""
         codes, counts = _add_up(np.concatenate((self.codes, other.codes)), np.concatenate((self.counts, -other.counts)))
         left = counts > 0
-        return Counts(self.n, self.size, codes[left], counts[left])
+        return NgramCounts(self.n, self.size, codes[left], counts[left])
 
-    def shorter(self, n: int) -> Counts:
+    def shorter(self, n: int) -> NgramCounts:
         """The counts of shorter n-grams."""
-        return Counts(n, self.size, *_add_up(self.codes % self.size**n, self.counts))
+        return NgramCounts(n, self.size, *_add_up(self.codes % self.size**n, self.counts))
 
 
 def _add_up(codes: Ints, counts: Ints) -> tuple[Ints, Ints]:
@@ -132,7 +318,7 @@ class NgramModel:
         q: the weight of each history relative to the one that is one symbol longer; between 0 and 1.
     """
 
-    counts: Counts
+    counts: NgramCounts
     q: float
 
     def __post_init__(self) -> None:
@@ -181,12 +367,12 @@ class NgramModel:
         return found
 
     @cached_property
-    def _orders(self) -> list[tuple[Counts, Counts]]:
+    def _orders(self) -> list[tuple[NgramCounts, NgramCounts]]:
         """For n-grams of two symbols and more, their counts and those of their histories."""
         found = []
         for n in range(2, self.counts.n + 1):
             grams = self.counts.shorter(n)
-            histories = Counts(n - 1, grams.size, *_add_up(grams.codes // grams.size, grams.counts))
+            histories = NgramCounts(n - 1, grams.size, *_add_up(grams.codes // grams.size, grams.counts))
             found.append((grams, histories))
         return found
 
@@ -196,7 +382,7 @@ def weight_of_longest(q: float, n: int) -> float:
     return (1 - q) / (1 - q**n)
 
 
-def _look_up(counts: Counts, codes: Ints) -> Ints:
+def _look_up(counts: NgramCounts, codes: Ints) -> Ints:
     """How often each n-gram occurs."""
     if not len(counts.codes):
         return np.zeros(len(codes), np.int64)
@@ -322,3 +508,166 @@ def _count_outside(codes: Ints, fold_of: Ints, folds: int) -> Ints:
     _, numbers = np.unique(codes, return_inverse=True)
     _, in_own = np.unique(numbers * folds + fold_of, return_inverse=True)
     return np.bincount(numbers)[numbers] - np.bincount(in_own)[in_own]
+
+
+# The models of clean and of dirty text: small enough to travel, checked, tables made only once
+
+ARRAYS = ("clean_codes", "clean_counts", "dirty_codes", "dirty_counts")
+
+_MOST_NGRAMS = 1 << 53  # up to here, counts are exact as numbers of 64 bits
+
+
+@dataclass(frozen=True, eq=False)
+class TwoModels:
+    """The counts of two models; those with the same counts are equal.
+
+    Attributes:
+        n: how many symbols n-grams have.
+        size: of the alphabet.
+        q: the weight of a shorter history.
+        arrays: the numbers of n-grams and how often each occurs, by the names of `ARRAYS`.
+    """
+
+    n: int
+    size: int
+    q: float
+    arrays: dict[str, NDArray[Any]]
+
+    @classmethod
+    def of(cls, clean: NgramCounts, dirty: NgramCounts, q: float) -> TwoModels:
+        """Pack the counts of two models."""
+        arrays = {
+            f"{name}_{what}": _smallest(values)
+            for name, counts in (("clean", clean), ("dirty", dirty))
+            for what, values in (("codes", counts.codes), ("counts", counts.counts))
+        }
+        return cls(clean.n, clean.size, q, arrays)
+
+    def is_empty(self, name: str) -> bool:
+        """Whether a model, "clean" or "dirty", has learned from no text at all."""
+        return self.arrays[f"{name}_codes"].size == 0
+
+    def model(self, name: str) -> NgramModel:
+        """The model of clean or of dirty text.
+
+        Raises:
+            ValueError: the arrays are no counts of n-grams.
+        """
+        codes, counts = (self.arrays[f"{name}_{what}"] for what in ("codes", "counts"))
+        if (
+            codes.ndim != 1
+            or codes.shape != counts.shape
+            or codes.dtype.kind not in "iu"
+            or counts.dtype.kind not in "iu"
+        ):
+            raise ValueError(f"{name}: not one count for each n-gram")
+        if len(codes) and (int(codes.min()) < 0 or int(codes.max()) >= self.size**self.n):
+            raise ValueError(f"{name}: n-grams that are not of this alphabet")
+        if len(counts) and (int(counts.min()) <= 0 or _sum(counts) >= _MOST_NGRAMS):
+            raise ValueError(f"{name}: n-grams that do not occur, or too often to be counted")
+        codes, counts = codes.astype(np.int64), counts.astype(np.int64)
+        if (codes[1:] <= codes[:-1]).any() or (codes % self.size == BEGIN).any():
+            raise ValueError(f"{name}: n-grams that are not in order, or not of text")
+        return NgramModel(NgramCounts(self.n, self.size, codes, counts), self.q)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """The same for the same counts."""
+        digest = blake2b(repr((self.n, self.size, self.q)).encode())
+        for name in ARRAYS:
+            array = np.ascontiguousarray(self.arrays[name])
+            digest.update(repr((array.dtype.str, array.shape)).encode())
+            digest.update(array.tobytes())
+        return digest.digest()
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TwoModels) and self.digest == other.digest
+
+
+def _sum(counts: NDArray[Any]) -> int:
+    """The exact sum of positive integers; numpy's own would wrap around."""
+    is_small = int(counts.max()) * len(counts) < _MOST_NGRAMS
+    return int(counts.sum(dtype=np.int64)) if is_small else sum(counts.tolist())
+
+
+def _smallest(values: NDArray[np.int64]) -> NDArray[Any]:
+    most = int(values.max()) if len(values) else 0
+    return values.astype(np.min_scalar_type(most))
+
+
+def make_log_odds(models: TwoModels) -> LogOdds:
+    """How much likelier the clean model finds texts than the dirty one.
+
+    Raises:
+        ValueError: the arrays are no counts of n-grams.
+    """
+    return LogOdds(models.model("clean"), models.model("dirty"))
+
+
+# To make the table takes longer than to clean a page: for the same counts it is made once in a process.
+log_odds = lru_cache(maxsize=4)(make_log_odds)
+
+
+def restore(
+    own: str, arrays: dict[str, NDArray[Any]], *, n: int, q: float, lexical: bool
+) -> tuple[Alphabet, TwoModels]:
+    """The alphabet and the counts of a stored model; checked, and made only once where arrays are read-only.
+
+    Args:
+        own: the characters that have a symbol of their own.
+        arrays: by the names of `ARRAYS`.
+        n: how many symbols n-grams have.
+        q: the weight of a shorter history.
+        lexical: whether letters and digits have symbols of their own.
+
+    Raises:
+        ValueError: they are damaged.
+    """
+    stored = _Stored(own, lexical, n, q, tuple(arrays[name] for name in ARRAYS))
+    return _restored(stored) if stored.is_constant else _restore(stored)
+
+
+@dataclass(frozen=True, eq=False)
+class _Stored:
+    """What a model holds; equal to another if the arrays are the very same objects, so that comparing costs nothing.
+
+    Whoever remembers one keeps its arrays alive, so no other array can be at the same place in memory.
+    """
+
+    own: str
+    lexical: bool
+    n: int
+    q: float
+    arrays: tuple[NDArray[Any], ...]
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether nobody may write into the arrays, as in models that were read from disk."""
+        return not any(array.flags.writeable for array in self.arrays)
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        return self.own, self.lexical, self.n, self.q, *map(id, self.arrays)
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Stored) and self.identity == other.identity
+
+
+def _restore(stored: _Stored) -> tuple[Alphabet, TwoModels]:
+    alphabet = Alphabet(stored.own, lexical=stored.lexical)
+    models = TwoModels(stored.n, alphabet.size, stored.q, dict(zip(ARRAYS, stored.arrays, strict=True)))
+    for name in ("clean", "dirty"):
+        if models.is_empty(name):
+            raise ValueError(f"{name}: no n-grams")
+    log_odds(models)  # checks the counts
+    return alphabet, models
+
+
+# To check a model and to make its alphabet's table takes longer than to clean a page. Threads share an alphabet safely.
+_restored = lru_cache(maxsize=4)(_restore)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mainmatter.clean import read
-from mainmatter.lab.reproduction.report import Report
+from mainmatter.lab.reproduction import ResultsPage
 from mainmatter.papers.template.chunks import find_chunks
 from mainmatter.papers.template.min_max import cluster_sets
 from mainmatter.papers.template.reproduce_discovery import SEEDS
@@ -17,18 +17,18 @@ from mainmatter.papers.template.reproduce_sites import MADE_UP, SHAPES, make_sit
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mainmatter.lab.reproduction.run import Run
+    from mainmatter.lab.reproduction import Run
     from mainmatter.papers.template.reproduce_sites import SiteShape
 
 _FAR = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 
-def reproduce(run: Run) -> Report:
+def reproduce(run: Run) -> ResultsPage:
     """Cluster the pages of made-up sites, and compare with the templates that they were made with."""
     tasks = [(shape, seed) for shape in SHAPES for seed in SEEDS]
     found = run.map("sites", _rightly, tasks)
     run.used[MADE_UP] = sum(shape.pages for shape, _ in tasks)
-    report = Report("Template: min-max clustering (section 4.2)")
+    report = ResultsPage("Template: min-max clustering (section 4.2)")
     report.text(
         "The share of pages that are in the cluster of their template, on sites that are made up with one or several "
         f"templates, each {len(SEEDS)} times. Each cluster stands for the template that most of its pages have, and "

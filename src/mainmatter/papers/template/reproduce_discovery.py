@@ -7,7 +7,7 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from mainmatter.clean import read
-from mainmatter.lab.reproduction.report import Report
+from mainmatter.lab.reproduction import ResultsPage
 from mainmatter.papers.template.chunks import UNITS
 from mainmatter.papers.template.method import Template
 from mainmatter.papers.template.reproduce_gold import describe, dropped_blocks, load_sites, measure, read_site
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from mainmatter.lab.datasets import GoldPage
-    from mainmatter.lab.reproduction.run import Run
+    from mainmatter.lab.reproduction import Run
     from mainmatter.papers.template.reproduce_gold import Found
     from mainmatter.papers.template.reproduce_sites import MadePage, SiteShape
 
@@ -79,9 +79,9 @@ def discover(method: Template, made: Sequence[MadePage]) -> Discovery:
     return found
 
 
-def reproduce(run: Run) -> Report:
+def reproduce(run: Run) -> ResultsPage:
     """Find the templates of sites that were made up, and of those of two gold standards, by each unit."""
-    report = Report("Template: template table discovery ratio (table 2)")
+    report = ResultsPage("Template: template table discovery ratio (table 2)")
     methods = [Template(unit=unit) for unit in UNITS]  # type: ignore[arg-type] # they are units
     methods.append(Template(cluster=True))
     methods.append(Template(drop_duplicates=False))
@@ -91,7 +91,7 @@ def reproduce(run: Run) -> Report:
     return report
 
 
-def _made_up(run: Run, report: Report, methods: Sequence[Template], heads: Sequence[str]) -> None:
+def _made_up(run: Run, report: ResultsPage, methods: Sequence[Template], heads: Sequence[str]) -> None:
     tasks = [(shape, seed) for shape in SHAPES for seed in SEEDS]
     found = run.map("sites", _Discoverer(tuple(methods)), tasks)
     run.used[MADE_UP] = sum(shape.pages for shape, _ in tasks)
@@ -126,7 +126,7 @@ def _made_up(run: Run, report: Report, methods: Sequence[Template], heads: Seque
     )
 
 
-def _real(run: Run, report: Report, methods: Sequence[Template], heads: Sequence[str]) -> None:
+def _real(run: Run, report: ResultsPage, methods: Sequence[Template], heads: Sequence[str]) -> None:
     report.text(
         "## Real sites\n\nThe paper's authors looked at pages and counted their template tables. Nobody has done that "
         "for these sites. In place of that judgement stands a gold standard: a block is part of the template if at "

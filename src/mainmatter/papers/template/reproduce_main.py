@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mainmatter.clean import read
 from mainmatter.lab.datasets import site_of
 from mainmatter.lab.evaluation.evaluate import evaluate, summarise
-from mainmatter.lab.reproduction.report import Report
+from mainmatter.lab.reproduction import ResultsPage
 from mainmatter.papers.template.site_counts import SiteCounts
 from mainmatter.registry import get_method
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mainmatter.lab.datasets import GoldPage
     from mainmatter.lab.evaluation.evaluate import Evaluation
     from mainmatter.lab.metrics import Row
-    from mainmatter.lab.reproduction.run import Run
+    from mainmatter.lab.reproduction import Run
     from mainmatter.method import Method
 
 _SETS = ("cleanportaleval", "daniel-a")
@@ -29,9 +29,9 @@ _BAG = "bag"
 _ROUNDS = 3
 
 
-def reproduce(run: Run) -> Report:
+def reproduce(run: Run) -> ResultsPage:
     """Count what the sites of a gold standard repeat, then clean its pages with and without that."""
-    report = Report("Template: `main` with site templates")
+    report = ResultsPage("Template: `main` with site templates")
     report.text(
         "What the pages of a gold standard repeat is counted on these very pages, as in a crawl that is cleaned; no "
         "gold text is used for that. `main` then knows, of each block, on how many pages of the site its chunk is "
@@ -45,7 +45,7 @@ def reproduce(run: Run) -> Report:
     return report
 
 
-def _one_set(run: Run, report: Report, name: str) -> None:
+def _one_set(run: Run, report: ResultsPage, name: str) -> None:
     pages = run.load(name)
     with TemporaryDirectory() as folder:
         counting = _count(pages, folder)

@@ -8,8 +8,7 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from mainmatter.clean import read
-from mainmatter.lab.reproduction.report import Report
-from mainmatter.papers.ncleaner.reproduce_pages import new_figure
+from mainmatter.lab.reproduction import ResultsPage, new_axes
 from mainmatter.papers.template.method import Template
 from mainmatter.papers.template.reproduce_discovery import discover
 from mainmatter.papers.template.reproduce_gold import describe, dropped_blocks, load_sites, measure, read_site
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from mainmatter.lab.datasets import GoldPage
-    from mainmatter.lab.reproduction.run import Run
+    from mainmatter.lab.reproduction import Run
     from mainmatter.papers.template.reproduce_sites import SiteShape
     from mainmatter.records import Page
 
@@ -38,16 +37,16 @@ _MEASURES = {
 }
 
 
-def reproduce(run: Run) -> Report:
+def reproduce(run: Run) -> ResultsPage:
     """Fit on more and more pages of each site, drawn at random, and measure on all of them."""
-    report = Report("Template: how many pages are enough (figure 3)")
+    report = ResultsPage("Template: how many pages are enough (figure 3)")
     _made_up(run, report)
     _times(report)
     _real(run, report)
     return report
 
 
-def _made_up(run: Run, report: Report) -> None:
+def _made_up(run: Run, report: ResultsPage) -> None:
     tasks = [(shape, size) for shape in SHAPES for size in _sizes(shape)]
     ratios = run.map("sites", _ratio_of_sample, tasks)
     run.used[MADE_UP] = sum(shape.pages for shape in SHAPES)
@@ -62,7 +61,7 @@ def _made_up(run: Run, report: Report) -> None:
         "with one template, give 0.86; 9 of eBay's 41 give 1. Where a site has several templates, each of them needs "
         "its four pages."
     )
-    figure, axes = new_figure(6.5, 4.2)
+    figure, axes = new_axes(6.5, 4.2)
     for colour, (shape, curve) in zip(_COLOURS, by_shape.items(), strict=True):
         templates = f"{shape.templates} template{'s' if shape.templates > 1 else ''}"
         label = f"{shape.name.removesuffix('.example')}: {templates}"
@@ -77,7 +76,7 @@ def _made_up(run: Run, report: Report) -> None:
     report.table(rows)
 
 
-def _real(run: Run, report: Report) -> None:
+def _real(run: Run, report: ResultsPage) -> None:
     """The same curve over the sites of two gold standards."""
     report.text(
         "## Real sites\n\nHere nobody knows the templates; what stands for them is told with "
@@ -90,7 +89,7 @@ def _real(run: Run, report: Report) -> None:
         "share that is dropped; this needs no gold text.\n"
         "- precision: of the characters dropped, those that are in no gold text; 1 where nothing is dropped."
     )
-    figure, axes = new_figure(6.5, 4.2)
+    figure, axes = new_axes(6.5, 4.2)
     for colour, (name, sites) in zip(_COLOURS, load_sites(run).items(), strict=False):
         sizes = _sizes_of_set(sites)
         found = run.map(name, _sample_real_site, [(its, sizes) for its in sites])
@@ -153,7 +152,7 @@ def _mean_or_none(values: Sequence[float | None]) -> float | None:
     return mean(known) if known else None
 
 
-def _times(report: Report) -> None:
+def _times(report: ResultsPage) -> None:
     """What sampling saves: the paper's 27 % of the time with 9 of 41 pages."""
     shape = next(shape for shape in SHAPES if shape.pages == 41)
     pages = [one.page for one in make_site(shape)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mainmatter.clean import read
 from mainmatter.lab.datasets import site_of
 from mainmatter.lab.evaluation.evaluate import evaluate
-from mainmatter.lab.reproduction.report import Report
+from mainmatter.lab.reproduction import ResultsPage
 from mainmatter.papers.template.method import Template
 from mainmatter.papers.template.reproduce_gold import FEWEST_PAGES, SETS
 from mainmatter.papers.template.reproduce_sites import MADE_UP, SHAPES, make_site
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mainmatter.lab.datasets import GoldPage
-    from mainmatter.lab.reproduction.run import Run
+    from mainmatter.lab.reproduction import Run
     from mainmatter.method import Method
     from mainmatter.papers.template.chunks import Unit
     from mainmatter.papers.template.reproduce_sites import MadePage
@@ -44,9 +44,9 @@ class _Measurer:
         return row["precision"], row["recall"], row["f1"]
 
 
-def reproduce(run: Run) -> Report:
+def reproduce(run: Run) -> ResultsPage:
     """The template ratio of made-up sites and of two gold standards, and what dropping it is worth there."""
-    report = Report("Template: template ratio (table 1)")
+    report = ResultsPage("Template: template ratio (table 1)")
     report.text(
         "The share of a site's characters that is in chunks of its template: on at least 4 pages, and a tenth of the "
         f"pages, of the site. The paper's, by tables: {_PAPER}.\n\nSites that are made up, whose template is known "
@@ -67,7 +67,7 @@ def reproduce(run: Run) -> Report:
     return report
 
 
-def _one_set(run: Run, report: Report, name: str) -> None:
+def _one_set(run: Run, report: ResultsPage, name: str) -> None:
     gold_pages = run.load(name)
     pages = [one.page for one in gold_pages]
     fitted = [Template(unit=unit).fit(pages) for unit in _UNITS]

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from mainmatter.lab.metrics.significance import paired_t_test
-from mainmatter.lab.reproduction.report import Report
+from mainmatter.lab.reproduction import ResultsPage
 from mainmatter.papers.template.reproduce_retrieval_figure import draw_figure_2
 from mainmatter.papers.template.reproduce_retrieval_queries import CRITERIA, SITE_PAGES, template_words
 from mainmatter.papers.template.reproduce_retrieval_search import (
@@ -22,7 +22,7 @@ from mainmatter.papers.template.reproduce_retrieval_search import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mainmatter.lab.reproduction.run import Run
+    from mainmatter.lab.reproduction import Run
     from mainmatter.papers.template.reproduce_retrieval_queries import Criterion
 
 _COLLECTIONS = ("cleanportaleval", "daniel-a", "wcxb-dev")
@@ -90,13 +90,13 @@ class Measured:
     matching: float
 
 
-def reproduce(run: Run) -> Report:
+def reproduce(run: Run) -> ResultsPage:
     """Index collections with and without boilerplate, and ask both."""
     collections = []
     for name in _COLLECTIONS:
         run.say(f"{name}: cleaning, indexing, asking")
         collections.append(search_collection(run, name, _QUERIES, _SEED))
-    report = Report("Search with and without the template (Template 4.3, figure 2)")
+    report = ResultsPage("Search with and without the template (Template 4.3, figure 2)")
     report.text(_outcome(collections))
     report.text(_METHOD)
     _describe_collections(report, collections)
@@ -149,7 +149,7 @@ def _outcome(collections: Sequence[Collection]) -> str:
     return "\n".join(lines)
 
 
-def _describe_collections(report: Report, collections: Sequence[Collection]) -> None:
+def _describe_collections(report: ResultsPage, collections: Sequence[Collection]) -> None:
     rows = [["collection", "pages", "sites", "of 5 pages or more", "template words", "template queries", "control"]]
     for one in collections:
         sites = Counter(page.site for page in one.pages)
@@ -167,7 +167,7 @@ def _describe_collections(report: Report, collections: Sequence[Collection]) -> 
     report.table(rows)
 
 
-def _report_precision(report: Report, collections: Sequence[Collection]) -> None:
+def _report_precision(report: ResultsPage, collections: Sequence[Collection]) -> None:
     report.text(
         "## Precision\n\nPercent of the first 1, 5 and 10 pages that answer the query; queries have few answers, so "
         "that even the gold texts are far from 100 at 10. *p*: two-sided paired t-test over the queries, precision at "
@@ -196,7 +196,7 @@ def _probability(p: float) -> str:
     return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
-def _report_changes(report: Report, collections: Sequence[Collection]) -> None:
+def _report_changes(report: ResultsPage, collections: Sequence[Collection]) -> None:
     report.text(
         "## Queries that got better, and worse\n\nThe paper's N, M and T: queries with more relevant pages among the "
         "first ten than in all text, with fewer, and both together. The others have as many, though most find other "
@@ -224,7 +224,7 @@ def _shares(change: Change) -> list[str]:
     return [str(change.better), str(change.worse), str(changed), *shares]
 
 
-def _report_examples(report: Report, collections: Sequence[Collection]) -> None:
+def _report_examples(report: ResultsPage, collections: Sequence[Collection]) -> None:
     report.text(
         "Some of the template queries that changed most, with `main`; in brackets the relevant pages among the first "
         "ten, before and after."
@@ -242,7 +242,7 @@ def _report_examples(report: Report, collections: Sequence[Collection]) -> None:
     report.text("\n".join(lines))
 
 
-def _report_sensitivity(report: Report, collections: Sequence[Collection]) -> None:
+def _report_sensitivity(report: ResultsPage, collections: Sequence[Collection]) -> None:
     report.text(
         "## Other criteria of relevance\n\nThe same template queries, judged otherwise: precision at 10, and in "
         "brackets the queries that got better and worse."

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from mainmatter.lab.reproduction.report import Report
+    from mainmatter.lab.reproduction import ResultsPage
     from mainmatter.papers.template.reproduce_retrieval_queries import Criterion
 
 _SHOWN = ("template", "main")
@@ -20,7 +20,7 @@ _BEFORE, _AFTER = "#b8b8b8", "#1b4965"
 _WIDTH = 0.38
 
 
-def draw_figure_2(report: Report, collections: Sequence[Collection], criterion: Criterion) -> None:
+def draw_figure_2(report: ResultsPage, collections: Sequence[Collection], criterion: Criterion) -> None:
     """One panel for each method and collection: the sums over the queries that changed.
 
     Raises:

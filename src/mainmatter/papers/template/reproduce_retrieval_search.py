@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mainmatter.lab.datasets import GoldPage
-    from mainmatter.lab.reproduction.run import Run
+    from mainmatter.lab.reproduction import Run
     from mainmatter.papers.template.reproduce_retrieval_queries import Criterion, Query
 
 ALL_TEXT = "all text"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 from contextlib import contextmanager
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
 
 from mainmatter.lab.datasets import GoldPage
-from mainmatter.lab.reproduction.run import Run
-from mainmatter.papers.ncleaner.reproduce_pages import dump, percent
+from mainmatter.lab.reproduction import Run
+from mainmatter.papers.ncleaner import reproduce
+from mainmatter.papers.ncleaner.reproduce import dump, percent
 from mainmatter.records import Gold, Page
 
 if TYPE_CHECKING:
@@ -46,38 +46,38 @@ def no_progress(label: str, count: int) -> Iterator[Callable[[], None]]:
 
 
 @pytest.mark.parametrize(
-    ("module", "used", "pictures", "phrases"),
+    ("name", "used", "pictures", "phrases"),
     [
         (
-            "reproduce_internal",
+            "internal",
             {"cleaneval-dev", "readability"},
             {"ncleaner-figure-3.png"},
             ["| NCLEANER | paper | 91.60 | 91.95 | 91.25 |", "t = 1.976, df = 157", "df = 13"],
         ),
         (
-            "reproduce_external",
+            "external",
             {"cleaneval-final", "wcxb-dev", "l3s-gn1", "daniel-a"},
             set(),
             ["| 92.73 | 94.70 | 90.83 |", "| 60.85 | 69.30 | 54.24 |", "| Chinese | English | Greek |"],
         ),
         (
-            "reproduce_tuning",
+            "tuning",
             {"cleaneval-dev", "readability"},
             {"ncleaner-figure-2.png"},
             ["| 8 |", "n = 6 and q = 0.6"],
         ),
         (
-            "reproduce_learning_curve",
+            "learning_curve",
             {"cleaneval-dev", "readability", "cleaneval-final"},
             {"ncleaner-figure-4.png"},
             ["| pages | words |", "| 14 |"],
         ),
-        ("reproduce_speed", {"cleaneval-final"}, set(), ["paper, Perl and C", "blocks to decisions", "bytes"]),
+        ("speed", {"cleaneval-final"}, set(), ["paper, Perl and C", "blocks to decisions", "bytes"]),
     ],
 )
-def test_reproductions(module: str, used: set[str], pictures: set[str], phrases: list[str], tmp_path: Path) -> None:
+def test_reproductions(name: str, used: set[str], pictures: set[str], phrases: list[str], tmp_path: Path) -> None:
     run = FewPages(tmp_path, 1, no_progress, lambda line: None)
-    report = import_module(f"mainmatter.papers.ncleaner.{module}").reproduce(run)
+    report = getattr(reproduce, name)(run)
     text = report.write(tmp_path, "page", "The end.").read_text("utf-8")
     assert set(run.used) == used
     assert set(report.pictures) == pictures
