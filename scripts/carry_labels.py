@@ -17,8 +17,7 @@ import click
 
 from mainmatter.clean import read
 from mainmatter.lab.datasets import load_dataset, sample_by_site
-from mainmatter.lab.datasets.labels import BlockLabel
-from mainmatter.lab.datasets.references import Referred, carry_over, make_references, trace
+from mainmatter.lab.datasets.labels import Label, Referred, carry_over, make_references, trace
 from mainmatter.lab.evaluation.report import format_table
 from mainmatter.lab.training.align import make_example
 
@@ -66,7 +65,7 @@ def main(data: Path, dataset: str, pages: int) -> None:
         for example in examples:
             then, now = _refer(example.document), _refer(read(change.on(example.document.page)))
             said = {
-                number: BlockLabel(ref, text, bool(kept), "paragraph")
+                number: Label(bool(kept), "paragraph", ref, text)
                 for number, (ref, text, kept) in enumerate(zip(then.refs, then.texts, example.kept, strict=True))
             }
             found = carry_over(said, trace(then, now))

@@ -16,7 +16,7 @@ import numpy as np
 from mainmatter.inputs.paths.sites import site_of_url
 
 from mainmatter.clean import read
-from mainmatter.lab.datasets.read import load_dataset
+from mainmatter.lab.datasets.gold import load_dataset
 from mainmatter.lab.metrics.bag import bag_of_words
 from mainmatter.records import Page
 from mainmatter.registry import get_method

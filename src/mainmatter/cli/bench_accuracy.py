@@ -18,7 +18,7 @@ from mainmatter.lab.bench.accuracy_report import headline, main_table, write_rep
 from mainmatter.lab.bench.contestant import PAGE_LIMIT
 from mainmatter.lab.bench.peers import installed_peers
 from mainmatter.lab.datasets import load_dataset
-from mainmatter.lab.datasets.table import DATASETS
+from mainmatter.lab.datasets.gold import DATASETS
 from mainmatter.lab.evaluation.evaluate import check_names
 from mainmatter.registry import method_names
 

@@ -79,7 +79,7 @@ class Standing(BaseModel):
         return cls(
             revision=labels.revision,
             labels={ref: LabelModel.of(label) for ref, label in labels.by_ref.items()} if with_labels else None,
-            lost=[LostLabel(text=lost.text, label=LabelModel.of(lost.label)) for lost in labels.lost],
+            lost=[LostLabel(text=lost.text, label=LabelModel.of(lost)) for lost in labels.lost],
             done=labels.done,
             can_undo=labels.can_undo,
             can_redo=labels.can_redo,

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mainmatter.lab.datasets import references
-from mainmatter.lab.datasets.labels import BlockLabel
-from mainmatter.lab.datasets.references import Referred, carry_over, make_references, trace
+from mainmatter.lab.datasets import labels as labels_module
+from mainmatter.lab.datasets.labels import Label, Referred, carry_over, make_references, trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +28,7 @@ def carried(then: Sequence[str], now: Sequence[str], said: str) -> tuple[str, li
     Gives the letters of the blocks of now, and the texts of those whose label was lost.
     """
     labels = {
-        i: BlockLabel("", "", letter in "kh", {"c": "comment", "h": "heading"}.get(letter, "paragraph"))  # type: ignore[arg-type]
+        i: Label(letter in "kh", {"c": "comment", "h": "heading"}.get(letter, "paragraph"))  # type: ignore[arg-type]
         for i, letter in enumerate(said)
         if letter != "-"
     }
@@ -62,7 +61,7 @@ def test_carrying_over_to_the_same_blocks_changes_nothing(texts: list[str], data
 @given(texts_, texts_, st.data())
 def test_no_label_vanishes_without_a_word(then: list[str], now: list[str], data: st.DataObject) -> None:
     said = data.draw(st.text("kd", min_size=len(then), max_size=len(then)))
-    labels = {i: BlockLabel("", "", letter == "k", "paragraph") for i, letter in enumerate(said)}
+    labels = {i: Label(letter == "k", "paragraph") for i, letter in enumerate(said)}
     found = carry_over(labels, trace(referred(then), referred(now)))
     assert sorted([*found.lost, *found.moved]) == list(labels)
     assert all(0 <= j < len(now) for j in found.labels)
@@ -120,12 +119,12 @@ def test_a_few_common_words_are_no_reason() -> None:
 def test_a_page_too_large_to_align_loses_labels_rather_than_hours(monkeypatch: pytest.MonkeyPatch) -> None:
     then, now = ["Home", "one two three", "four five six"], ["Home", "one two three four five six"]
     assert carried(then, now, "dkk") == ("dk", [])
-    monkeypatch.setattr(references, "_MOST_CELLS", 8)
+    monkeypatch.setattr(labels_module, "_MOST_CELLS", 8)
     assert carried(then, now, "dkk") == ("d-", then[1:])
 
 
 def test_what_has_a_label_of_its_own_needs_none_and_replaces_others() -> None:
     then, now = referred(["one two three", "four five six"]), referred(["one two three four five six"])
-    labels = {0: BlockLabel("", "", True, "paragraph"), 1: BlockLabel("", "", False, "paragraph")}
+    labels = {0: Label(True, "paragraph"), 1: Label(False, "paragraph")}
     assert carry_over(labels, trace(then, now)).lost == [0, 1]
     assert carry_over(labels, trace(then, now), decided=[0]).lost == []

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotated import DROP, HEADING, HTML, KEEP, SAID, TEXTS, say, say_all, store_with_page
+from mainmatter.errors import InputError
 from mainmatter.records import Page
 from mainmatter.workbench.labels import AnnotationError, Label, Stale, Store
 from mainmatter.workbench.labels.database import VERSION
@@ -153,7 +154,7 @@ def test_what_cannot_be_done_is_told(tmp_path: Path) -> None:
                 store.set_labels(1, name, {ref: KEEP})
         with pytest.raises(AnnotationError, match="say by whom"):
             store.set_labels(1, "merged", {ref: KEEP})
-        with pytest.raises(AnnotationError, match="one of heading"):
+        with pytest.raises(InputError, match="one of heading"):
             Label(kept=True, kind="title")  # type: ignore[arg-type]
         assert store.history(1) == []
     with pytest.raises(AnnotationError, match=r"annotations\.db: "):

@@ -7,7 +7,7 @@ words   align the words of the page with those of the gold text, in order, by a 
 dice    FIASCO 5.1: match each gold paragraph with the subtree whose words overlap most with it (lab/training/dice.py).
 
 docs/results/alignment.md says which labels better; `words` is the default. Pages that people annotated block by block
-need neither: their labels are taken as they are, as long as their blocks are found again (lab/datasets/references.py).
+need neither: their labels are taken as they are, as long as their blocks are found again (lab/datasets/labels.py).
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from mainmatter.clean import read
-from mainmatter.lab.datasets.labels import kind_of_label
-from mainmatter.lab.datasets.references import Referred, carry_over, make_references, trace
+from mainmatter.lab.datasets.labels import Referred, carry_over, kind_of_label, make_references, trace
 from mainmatter.lab.metrics.sequences import matching_blocks
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.records import Kind
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mainmatter.lab.datasets import GoldPage
-    from mainmatter.lab.datasets.labels import BlockLabel
+    from mainmatter.lab.datasets.labels import Label
     from mainmatter.records import Document, Gold
 
 Aligner = Literal["words", "dice"]
@@ -85,7 +84,7 @@ def label(document: Document, gold: Gold, by: Aligner = "words") -> Example:
 
 
 def use_labels(
-    document: Document, labels: Sequence[BlockLabel], unknown: float = 0.0
+    document: Document, labels: Sequence[Label], unknown: float = 0.0
 ) -> tuple[NDArray[np.float64], list[Kind], NDArray[np.float64]] | None:
     """The annotators' labels as shares, kinds and comments; None if most belong to blocks that are not found again."""
     texts = document.columns.texts

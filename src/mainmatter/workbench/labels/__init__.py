@@ -1,12 +1,11 @@
 """Gold standards made by people: labels of blocks, agreement, merging, import and export (FIASCO, section 5)."""
 
+from mainmatter.lab.datasets.labels import Label
 from mainmatter.workbench.labels.records import (
     MERGED,
     AnnotationError,
     Conflict,
     Event,
-    Label,
-    LabelledText,
     Labels,
     NoSuchPage,
     PageBlock,
@@ -21,7 +20,6 @@ __all__ = [
     "Conflict",
     "Event",
     "Label",
-    "LabelledText",
     "Labels",
     "NoSuchPage",
     "PageBlock",

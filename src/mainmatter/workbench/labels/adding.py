@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from mainmatter.errors import InputError, MainmatterError, PageTooLarge
 from mainmatter.inputs.fetch import is_url
 from mainmatter.inputs.paths import DUMP_ENDINGS, find_inputs
-from mainmatter.lab.datasets.labels import kind_by_markup
+from mainmatter.lab.datasets.labels import Label, kind_by_markup
 from mainmatter.limits import DEFAULT_LIMITS, Limits
-from mainmatter.workbench.labels.records import GOLD, Label
+from mainmatter.workbench.labels.records import GOLD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -25,7 +25,8 @@ from mainmatter.workbench.labels.records import MERGED
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from mainmatter.workbench.labels.records import Label, Labels, PageId
+    from mainmatter.lab.datasets.labels import Label
+    from mainmatter.workbench.labels.records import Labels, PageId
     from mainmatter.workbench.labels.store import Store
 
 Pair = tuple[str, str]

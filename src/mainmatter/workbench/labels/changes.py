@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from mainmatter.lab.datasets.references import carry_over, trace
+from mainmatter.lab.datasets.labels import Label, carry_over, trace
 from mainmatter.workbench.labels.records import (
     MERGED,
     RESERVED,
@@ -20,8 +20,6 @@ from mainmatter.workbench.labels.records import (
     AnnotationError,
     Change,
     Event,
-    Label,
-    LabelledText,
     Labels,
     PageId,
     Stale,
@@ -50,7 +48,7 @@ class Standing:
     """
 
     by_ref: dict[str, Label]
-    lost: tuple[LabelledText, ...]
+    lost: tuple[Label, ...]
     moves: tuple[Change, ...]
 
 
@@ -73,7 +71,7 @@ def read_standing(
     if number is None:
         number = find_segmentation(connection, page_id, one.digest)
     by_ref = stored.pop(number, {}) if number is not None else {}
-    lost: list[LabelledText] = []
+    lost: list[Label] = []
     moves: list[Change] = []
     for segmentation in sorted(stored, reverse=True):  # what was said later counts more
         then = load_segmentation(connection, segmentation)
@@ -82,7 +80,7 @@ def read_standing(
         decided = [one.place[ref] for ref in by_ref]
         carried = carry_over(said, trace(then, one.blocks), decided)
         by_ref |= {one.blocks.refs[j]: label for j, label in carried.labels.items()}
-        lost += [LabelledText(then.refs[i], then.texts[i], said[i]) for i in carried.lost]
+        lost += [replace(said[i], ref=then.refs[i], text=then.texts[i]) for i in carried.lost]
         moves += [Change(segmentation, then.refs[i], said[i], None) for i in carried.moved]
         if number is not None:
             moves += [Change(number, one.blocks.refs[j], None, label) for j, label in carried.labels.items()]

@@ -7,16 +7,16 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mainmatter.lab.datasets.labels import BlockLabel
-from mainmatter.lab.datasets.read import GoldPage
+from mainmatter.lab.datasets.gold import GoldPage
 from mainmatter.records import Gold
 from mainmatter.workbench.labels.merging import by_block, find_agreed
-from mainmatter.workbench.labels.records import BEST, MERGED, AnnotationError, Label, agree
+from mainmatter.workbench.labels.records import BEST, MERGED, AnnotationError, agree
 from mainmatter.workbench.labels.summaries import checked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from mainmatter.lab.datasets.labels import Label
     from mainmatter.workbench.labels.records import Labels, PageId, PageSummary
     from mainmatter.workbench.labels.store import Store
 
@@ -143,13 +143,9 @@ def _collected(
 ) -> Collected:
     page = store.page(summary.id)
     blocks = store.blocks(summary.id)
-    said = tuple(
-        BlockLabel(ref, block.text, labels[ref].kept, labels[ref].kind)
-        for ref, block in ((each.ref, each.block) for each in blocks)
-        if ref in labels
-    )
+    said = tuple(replace(labels[each.ref], ref=each.ref, text=each.block.text) for each in blocks if each.ref in labels)
     marked = gold_text(said)
-    text = "\n".join(line[len("<p>") :] for line in marked.splitlines())  # as lab/datasets/read.py takes markers off
+    text = "\n".join(line[len("<p>") :] for line in marked.splitlines())  # as lab/datasets/gold.py takes markers off
     groups = {"page_type": summary.page_type, "lang": summary.lang}
     gold_page = GoldPage(
         replace(page, id=name),
@@ -160,7 +156,7 @@ def _collected(
     return Collected(summary.id, gold_page, whose, lost, len(blocks) - len(said))
 
 
-def gold_text(labels: Sequence[BlockLabel]) -> str:
+def gold_text(labels: Sequence[Label]) -> str:
     """The kept blocks in CleanEval's markup, one a line, each after `<h>`, `<p>` or `<l>`; it knows no comments."""
     return "\n".join(
         f"{_MARKERS.get(label.kind, '<p>')} {' '.join(label.text.split())}" for label in labels if label.kept

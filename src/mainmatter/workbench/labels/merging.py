@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mainmatter.workbench.labels.records import MERGED, Conflict, Label, agree
+from mainmatter.workbench.labels.records import MERGED, Conflict, agree
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from mainmatter.lab.datasets.references import Referred
+    from mainmatter.lab.datasets.labels import Label, Referred
     from mainmatter.workbench.labels.records import Labels
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from mainmatter.errors import InputError
-from mainmatter.lab.datasets.labels import LABEL_KINDS, LabelKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from mainmatter.lab.datasets.labels import Label
     from mainmatter.records import Block
 
 PageId = int
@@ -35,25 +35,6 @@ class Stale(AnnotationError):
     """The labels were changed meanwhile, in another window or process, by the same annotator."""
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
-    """What an annotator said of a block.
-
-    Attributes:
-        kept: it is main matter.
-        kind: what it is: "heading", "paragraph", "list" or "comment".
-    """
-
-    kept: bool
-    kind: LabelKind = "paragraph"
-
-    def __post_init__(self) -> None:
-        if self.kind not in LABEL_KINDS:
-            raise AnnotationError(f"a label's kind is one of {', '.join(LABEL_KINDS)}, not {self.kind!r}")
-        if not isinstance(self.kept, bool):
-            raise AnnotationError(f"a label's kept is True or False, not {self.kept!r}")
-
-
 def agree(labels: Iterable[Label]) -> bool:
     """Whether labels say the same. Of what is dropped it does not matter what it is, but for comments."""
     said = list(labels)
@@ -65,22 +46,13 @@ def agree(labels: Iterable[Label]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledText:
-    """A label of a block that is not on the page any more, as it is segmented now: what was said, and of what."""
-
-    ref: str
-    text: str
-    label: Label
-
-
-@dataclass(frozen=True, slots=True)
 class Labels:
     """What one annotator said of a page.
 
     Attributes:
         by_ref: the labels, by the references of the page's blocks as they are segmented now.
         lost: labels that could not be carried over to these blocks, because the page was segmented otherwise when they
-            were made.
+            were made; each with its block's reference and text of then.
         revision: the number of the last change of this page by this annotator; 0 if there was none.
         done: the annotator is done with the page.
         can_undo: there is a change to undo.
@@ -88,7 +60,7 @@ class Labels:
     """
 
     by_ref: dict[str, Label]
-    lost: tuple[LabelledText, ...] = ()
+    lost: tuple[Label, ...] = ()
     revision: int = 0
     done: bool = False
     can_undo: bool = False

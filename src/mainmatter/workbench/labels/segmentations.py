@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mainmatter.lab.datasets.references import Referred, make_references
+from mainmatter.lab.datasets.labels import Referred, make_references
 from mainmatter.workbench.labels.times import now
 
 if TYPE_CHECKING:

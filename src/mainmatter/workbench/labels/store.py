@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mainmatter.lab.datasets import GoldPage
+    from mainmatter.lab.datasets.labels import Label
     from mainmatter.records import Document, Page
     from mainmatter.workbench.labels.agreement import AgreementReport
-    from mainmatter.workbench.labels.records import Conflict, Event, Label, Labels, PageId, PageSummary
+    from mainmatter.workbench.labels.records import Conflict, Event, Labels, PageId, PageSummary
 
 __all__ = ["DATABASE", "Store"]
 

@@ -9,8 +9,7 @@ import pytest
 
 from mainmatter.clean import read
 from mainmatter.lab.datasets import GoldPage
-from mainmatter.lab.datasets.labels import BlockLabel
-from mainmatter.lab.datasets.references import make_references
+from mainmatter.lab.datasets.labels import Label, make_references
 from mainmatter.lab.training.align import make_example, use_labels
 from mainmatter.lab.training.fit import observe_pages
 from mainmatter.main.method import Main
@@ -28,7 +27,7 @@ def gold_page(said: str = "".join(SAID), html: str = HTML) -> GoldPage:
     texts = read(Page(HTML)).texts
     kinds = {"h": "heading", "c": "comment"}
     labels = tuple(
-        BlockLabel(ref, text, letter in "kh", kinds.get(letter, "paragraph"))  # type: ignore[arg-type]
+        Label(letter in "kh", kinds.get(letter, "paragraph"), ref, text)  # type: ignore[arg-type]
         for ref, text, letter in zip(make_references(texts), texts, said, strict=True)
         if letter != "-"
     )
@@ -72,7 +71,7 @@ def test_labels_are_used_unless_most_are_lost(found: int, lost: int, are_used: b
         ("yonder " * n for n in range(1, lost + 1)),
     )
     texts = [*there, *gone]
-    labels = [BlockLabel(ref, text, True, "paragraph") for ref, text in zip(make_references(texts), texts, strict=True)]
+    labels = [Label(True, "paragraph", *both) for both in zip(make_references(texts), texts, strict=True)]
     document = read(Page("".join(f"<p>{text}</p>" for text in texts[:found])))
     used = use_labels(document, labels)
     assert (used is not None) == are_used
@@ -83,7 +82,7 @@ def test_labels_are_used_unless_most_are_lost(found: int, lost: int, are_used: b
 def test_blocks_without_a_label_keep_what_the_page_calls_them() -> None:
     document = read(Page("<h2>One</h2><li>two</li><pre>three</pre><p>four"))
     texts = document.texts
-    labels = [BlockLabel(make_references(texts)[3], texts[3], True, "comment")]
+    labels = [Label(True, "comment", make_references(texts)[3], texts[3])]
     used = use_labels(document, labels)
     assert used is not None
     shares, kinds, comments = used

@@ -1,4 +1,7 @@
-"""One reader for all layouts of gold standards.
+"""Gold standards: those that we know by name, one reader for all layouts, and splits by site.
+
+Those with a name are not part of the package: `mainmatter evaluate --data DIR` looks for `NAME.parquet` in a folder.
+The layouts:
 
 a Parquet file     columns id, url, html, gold, gold_marked, lang, page_type, must_have, must_not_have, labels, ...
 html/ and gold/    NAME.html beside NAME.txt; a file index.json beside the two folders may give, by NAME, an object with
@@ -15,18 +18,20 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
 from mainmatter.errors import DatasetError, MissingExtra, UnknownName
 from mainmatter.html.decode import decode
-from mainmatter.lab.datasets.labels import LABEL_KINDS, BlockLabel
-from mainmatter.lab.datasets.table import DATASETS
+from mainmatter.inputs.sites import site_of_url, split_by_site
+from mainmatter.lab.datasets.labels import LABEL_KINDS, Label
 from mainmatter.records import Gold, Page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 # Pairs of folders: pages, gold texts.
 _FOLDERS = (
@@ -44,6 +49,39 @@ _URL_LINE = re.compile(r"\AURL(?::\s*|\s+(?=\w+://|www\.))(\S+)[^\n]*\n?")
 
 
 @dataclass(frozen=True, slots=True)
+class Dataset:
+    """A gold standard.
+
+    Attributes:
+        name: its name, which is the name of its file.
+        pages: how many pages it has.
+        description: what it is.
+        licence: the licence of the data.
+        trains: whether weights that ship may be trained on it; otherwise it is for tests only.
+    """
+
+    name: str
+    pages: int
+    description: str
+    licence: str
+    trains: bool
+
+
+_ALL = (
+    Dataset("cleaneval-dev", 57, "CleanEval 2007, development set", "free for research", trains=True),
+    Dataset("cleaneval-final", 674, "CleanEval 2007, test set", "free for research", trains=False),
+    Dataset("cleanportaleval", 70, "CleanEval's format, four portals", "free for research", trains=False),
+    Dataset("daniel-a", 698, "DAnIEL: Chinese, English, Greek, Polish, Russian news", "research", trains=False),
+    Dataset("dragnet", 1381, "Dragnet 2012", "AGPL v3", trains=False),
+    Dataset("l3s-gn1", 559, "L3S-GN1 2010: news", "research use only", trains=False),
+    Dataset("readability", 130, "test pages of Mozilla's Readability", "Apache 2.0", trains=True),
+    Dataset("trafilatura-eval-a", 497, "trafilatura's evaluation: snippets, many languages", "Apache 2.0", trains=True),
+    Dataset("wcxb-dev", 1497, "WCXB 2026, development split: seven page types", "CC BY 4.0", trains=True),
+)
+DATASETS: dict[str, Dataset] = {dataset.name: dataset for dataset in _ALL}
+
+
+@dataclass(frozen=True, slots=True)
 class GoldPage:
     """A page, and what the gold standard says about it.
 
@@ -57,7 +95,7 @@ class GoldPage:
     page: Page
     gold: Gold
     groups: dict[str, str]
-    labels: tuple[BlockLabel, ...] | None = None
+    labels: tuple[Label, ...] | None = None
 
 
 def load_dataset(name: str, data: str | Path | None = None) -> list[GoldPage]:
@@ -158,7 +196,7 @@ def _to_text(value: Any) -> str | None:  # noqa: ANN401 - pages may be numbered
     return None if value is None else str(value)
 
 
-def _to_labels(content: Any, where: str) -> tuple[BlockLabel, ...] | None:  # noqa: ANN401 - whatever a file holds
+def _to_labels(content: Any, where: str) -> tuple[Label, ...] | None:  # noqa: ANN401 - whatever a file holds
     """The labels of a page's blocks; None where there are none."""
     if content is None:
         return None
@@ -167,10 +205,10 @@ def _to_labels(content: Any, where: str) -> tuple[BlockLabel, ...] | None:  # no
     return tuple(_to_label(label, where) for label in content)
 
 
-def _to_label(content: Any, where: str) -> BlockLabel:  # noqa: ANN401
+def _to_label(content: Any, where: str) -> Label:  # noqa: ANN401
     match content:
         case {"ref": str(ref), "text": str(text), "kept": bool(kept), "kind": kind} if kind in LABEL_KINDS:
-            return BlockLabel(ref, text, kept, kind)
+            return Label(kept, kind, ref, text)
     kinds = ", ".join(LABEL_KINDS)
     raise DatasetError(
         f"{where}: not a label: {content!r:.200}; it would have ref, text, kept and kind, one of {kinds}"
@@ -257,3 +295,34 @@ def _from_files(page_file: Path, gold_file: Path) -> GoldPage:
         Gold(text=_MARKER.sub("", text) if is_marked else text, marked=text if is_marked else None),
         {},
     )
+
+
+def site_of(gold_page: GoldPage) -> str:
+    """The site that a page is of: its registered domain, as well as that can be told; without a URL, itself."""
+    return site_of_url(gold_page.page.url) or f"page {gold_page.page.id}"
+
+
+def folds_by_site(pages: Sequence[GoldPage], folds: int, seed: int = 0) -> list[list[int]]:
+    """Split pages into folds of about the same size, no site in two of them; gives the pages' numbers.
+
+    Some folds are empty where there are fewer sites than folds.
+    """
+    return split_by_site([site_of(page) for page in pages], folds, seed)
+
+
+def sample_by_site(pages: Sequence[GoldPage], most: int | None, seed: int = 0) -> Sequence[GoldPage]:
+    """At most so many pages, drawn at random, of as many sites as there are; in the order of the set."""
+    if most is None or len(pages) <= most:
+        return pages
+    order = list(range(len(pages)))
+    Random(seed).shuffle(order)  # noqa: S311 - no secret
+    seen: Counter[str] = Counter()
+    turns = {}
+    for number in order:
+        site = site_of(pages[number])
+        turns[number] = seen[site]
+        seen[site] += 1
+    chosen = sorted(order, key=lambda number: turns[number])[
+        :most
+    ]  # stable: the first page of each site, then the next
+    return [pages[number] for number in sorted(chosen)]
