@@ -18,7 +18,7 @@ import click
 from mainmatter.clean import read
 from mainmatter.lab.datasets import load_dataset, sample_by_site
 from mainmatter.lab.datasets.labels import Label, Referred, carry_over, make_references, trace
-from mainmatter.lab.evaluation.report import format_table
+from mainmatter.lab.evaluation import format_table
 from mainmatter.lab.training.align import make_example
 
 if TYPE_CHECKING:

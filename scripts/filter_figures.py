@@ -23,7 +23,7 @@ from mainmatter import clean
 from mainmatter.corpus.duplicates import KINDS, find_duplicates, signature
 from mainmatter.corpus.language import Identified, identify, load_identifier
 from mainmatter.lab.datasets import load_dataset
-from mainmatter.lab.evaluation.report import format_table
+from mainmatter.lab.evaluation import format_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mainmatter.lab.metrics.score import Counts, Score
+from mainmatter.lab.metrics.bag import Counts, Score
 from mainmatter.text.tokens import marked_tokens, tokens, without_markers, words
 
 

@@ -19,7 +19,7 @@ from mainmatter.lab.bench.contestant import PAGE_LIMIT
 from mainmatter.lab.bench.peers import installed_peers
 from mainmatter.lab.datasets import load_dataset
 from mainmatter.lab.datasets.gold import DATASETS
-from mainmatter.lab.evaluation.evaluate import check_names
+from mainmatter.lab.evaluation import check_names
 from mainmatter.registry import method_names
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import click
 from mainmatter.errors import UnknownName
 from mainmatter.lab.bench.throughput import Throughput, measure_throughput
 from mainmatter.lab.bench.throughput_peers import PEERS
-from mainmatter.lab.evaluation.report import format_table
+from mainmatter.lab.evaluation import format_table
 from mainmatter.registry import DEFAULT_METHOD, is_method, method_names
 
 

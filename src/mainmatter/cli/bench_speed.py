@@ -14,7 +14,7 @@ from mainmatter.lab.bench.peers import PEERS, installed_peers
 from mainmatter.lab.bench.profile import profile
 from mainmatter.lab.bench.speed import BUDGET, Speed, measure_scaling, measure_speed
 from mainmatter.lab.datasets import load_dataset
-from mainmatter.lab.evaluation.report import format_table
+from mainmatter.lab.evaluation import format_table
 from mainmatter.registry import DEFAULT_METHOD, get_method, method_names
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from mainmatter.cli.printing import harmless
 from mainmatter.cli.progress import progress
 from mainmatter.cli.report_file import check_place, write_report
 from mainmatter.lab.datasets import load_dataset
-from mainmatter.lab.evaluation import Evaluation, evaluate, to_json, to_table
-from mainmatter.lab.evaluation.evaluate import check_names
+from mainmatter.lab.evaluation import Evaluation, check_names, evaluate, to_json, to_table
 from mainmatter.lab.metrics import METRICS, find_metric
 from mainmatter.lab.reports.evaluation import report_of
 from mainmatter.lab.reports.study import Study, characters_each, shown_name, study

@@ -14,7 +14,7 @@ from mainmatter.errors import InputError, MissingExtra, UnknownName
 from mainmatter.files import write_whole
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.datasets import load_dataset
-from mainmatter.lab.evaluation.report import format_table
+from mainmatter.lab.evaluation import format_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

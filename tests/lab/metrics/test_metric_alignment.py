@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mainmatter.lab.metrics.alignment import Alignment, align
-from mainmatter.lab.metrics.score import Counts
+from mainmatter.lab.metrics.bag import Counts
 from mainmatter.lab.metrics.sequences import common_subsequence, matching_blocks
 from mainmatter.text.tokens import marked_tokens
 

@@ -5,9 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mainmatter.lab.metrics.bag import bag_of_words
-from mainmatter.lab.metrics.score import Counts, Score
-from mainmatter.lab.metrics.shingles import benchmark_score, count_shingles, shingles
+from mainmatter.lab.metrics.bag import Counts, Score, bag_of_words, benchmark_score, count_shingles, shingles
 
 few_words = st.lists(st.sampled_from(list("abcd")), max_size=12).map(" ".join)
 

@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mainmatter.lab.metrics.longest import longest_common, subsequence_length, without_spaces
-from mainmatter.lab.metrics.score import Score
-from mainmatter.lab.metrics.substring import CommonSubstring, longest_common_substring
+from mainmatter.lab.metrics.bag import Score
+from mainmatter.lab.metrics.longest import (
+    CommonSubstring,
+    longest_common,
+    longest_common_substring,
+    subsequence_length,
+    without_spaces,
+)
 
 DOG = "the dog jumps over the brown fox"
 FOX = "the fox jumps over the brown dog"

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mainmatter.lab.metrics.rouge import rouge_l
-from mainmatter.lab.metrics.score import Score
+from mainmatter.lab.metrics.bag import Score, rouge_l
 
 
 def test_the_example_of_lin_2004() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mainmatter.lab.metrics.snippets import SnippetCounts, count_snippets
+from mainmatter.lab.metrics.bag import SnippetCounts, count_snippets
 
 
 def test_by_hand() -> None:

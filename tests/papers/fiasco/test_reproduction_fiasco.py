@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from mainmatter.lab.datasets import GoldPage
-from mainmatter.lab.metrics.score import Counts
+from mainmatter.lab.metrics.bag import Counts
 from mainmatter.lab.reproduction import Run
 from mainmatter.papers.fiasco import reproduce_alignment as alignment
 from mainmatter.papers.fiasco import reproduce_features as fiasco_features

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mainmatter.lab.datasets import GoldPage
-from mainmatter.lab.evaluation.evaluate import Evaluation
+from mainmatter.lab.evaluation import Evaluation
 from mainmatter.lab.reproduction import Run
 from mainmatter.papers.ice import reproduce_table_1 as ice_table_1
 from mainmatter.papers.ice import reproduce_tree as ice_tree

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from mainmatter.files import write_whole
 from mainmatter.lab.bench.contestant import PAGE_LIMIT, Contestant
 from mainmatter.lab.bench.peers import PEERS, peer_version
-from mainmatter.lab.evaluation.evaluate import check_names, summarise
+from mainmatter.lab.evaluation import check_names, summarise
 from mainmatter.models.store import is_model
 from mainmatter.registry import split_name
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mainmatter.files import write_whole
 from mainmatter.lab.bench.peers import PEERS
-from mainmatter.lab.evaluation.report import format_table
+from mainmatter.lab.evaluation import format_table
 from mainmatter.lab.reports.tradeoff import Point, save_tradeoff
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from mainmatter.errors import InputError
 from mainmatter.lab.bench.memory import peak_mb, resident_mb
 from mainmatter.lab.bench.peers import PEERS, get_peer
 from mainmatter.lab.datasets import GoldPage
-from mainmatter.lab.evaluation.evaluate import compare
+from mainmatter.lab.evaluation import compare
 from mainmatter.lab.metrics import Output
 from mainmatter.records import Extraction, Gold, Page
 from mainmatter.registry import get_method

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from mainmatter.errors import DatasetError, InputError
 from mainmatter.lab.datasets import load_dataset
-from mainmatter.lab.evaluation.evaluate import evaluate
+from mainmatter.lab.evaluation import evaluate
 from mainmatter.lab.metrics import find_metric
 from mainmatter.registry import DEFAULT_METHOD
 

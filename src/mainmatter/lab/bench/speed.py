@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from mainmatter.clean import clean_many
 from mainmatter.lab.bench.contestant import Contestant, Turn
 from mainmatter.lab.datasets import GoldPage
-from mainmatter.lab.evaluation.evaluate import check_names
+from mainmatter.lab.evaluation import check_names
 from mainmatter.records import Gold
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mainmatter.lab.metrics.score import Counts
+from mainmatter.lab.metrics.bag import Counts
 from mainmatter.lab.metrics.sequences import common_subsequence, matching_blocks
 from mainmatter.text.tokens import MARKERS, marked_tokens, without_markers
 

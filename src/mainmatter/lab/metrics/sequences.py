@@ -6,15 +6,29 @@ Chinese. Lists of strings are compared by their 64-bit hashes.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from mainmatter.lab.metrics.extras import need
+from mainmatter.errors import MissingExtra
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import ModuleType
 
 # To trace an optimal alignment back, rapidfuzz keeps one bit a cell: 2e9 cells are 250 MB.
 TRACEABLE_CELLS = 2_000_000_000
+
+
+def need(module: str) -> ModuleType:
+    """Import a module of the `eval` extra.
+
+    Raises:
+        MissingExtra: if it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise MissingExtra(module.partition(".")[0], "eval") from error
 
 
 def common_subsequence(a: Sequence[str], b: Sequence[str]) -> int:

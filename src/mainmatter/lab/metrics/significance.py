@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mainmatter.errors import InputError
-from mainmatter.lab.metrics.extras import need
+from mainmatter.lab.metrics.sequences import need
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.bench.accuracy import digest_of, version_of
 from mainmatter.lab.bench.peers import PEERS
 from mainmatter.lab.metrics import find_metric
-from mainmatter.lab.metrics.snippets import count_snippets
+from mainmatter.lab.metrics.bag import count_snippets
 from mainmatter.lab.reports.diff import MOST_CHARACTERS, Diff, diff
 from mainmatter.text.tokens import marked_tokens, without_markers
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.datasets import folds_by_site
-from mainmatter.lab.evaluation.evaluate import Evaluation, evaluate
+from mainmatter.lab.evaluation import Evaluation, evaluate
 from mainmatter.lab.metrics import find_metric
 from mainmatter.lab.metrics.bag import bag_of_words
 from mainmatter.lab.training.align import make_example

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mainmatter.errors import InputError, MissingExtra
-from mainmatter.lab.evaluation.evaluate import check_names, evaluate
+from mainmatter.lab.evaluation import check_names, evaluate
 from mainmatter.lab.metrics import find_metric
-from mainmatter.lab.metrics.extras import need
+from mainmatter.lab.metrics.sequences import need
 from mainmatter.lab.training.card import data_entry, method_entry, page_digest
 from mainmatter.lab.training.fit import observe_pages
 from mainmatter.lab.training.teach_learner import Learner, best_strength, choose_strengths
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mainmatter.lab.datasets import GoldPage
-    from mainmatter.lab.evaluation.evaluate import Evaluation
+    from mainmatter.lab.evaluation import Evaluation
     from mainmatter.lab.training.fit import Observed
     from mainmatter.lab.training.teach_records import Gain, Told
     from mainmatter.lab.training.teach_split import Split

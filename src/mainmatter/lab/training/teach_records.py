@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from mainmatter.lab.metrics.extras import need
+from mainmatter.lab.metrics.sequences import need
 from mainmatter.lab.metrics.significance import paired_t_test
 
 if TYPE_CHECKING:

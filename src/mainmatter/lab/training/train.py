@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mainmatter.errors import InputError, MissingExtra
 from mainmatter.lab.datasets import DATASETS, folds_by_site
-from mainmatter.lab.evaluation.evaluate import evaluate
+from mainmatter.lab.evaluation import evaluate
 from mainmatter.lab.metrics import find_metric
 from mainmatter.lab.training.card import data_entry, method_entry, page_digest
 from mainmatter.lab.training.fit import Observed, headline, observe_pages
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mainmatter.lab.datasets import GoldPage
-    from mainmatter.lab.evaluation.evaluate import Evaluation
+    from mainmatter.lab.evaluation import Evaluation
     from mainmatter.lab.training.align import Aligner
     from mainmatter.trainable import Trainable
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mainmatter.clean import read
-from mainmatter.lab.metrics.score import Counts
+from mainmatter.lab.metrics.bag import Counts
 from mainmatter.lab.metrics.sequences import common_subsequence
 from mainmatter.lab.reproduction import ResultsPage
 from mainmatter.papers.fiasco.method import Fiasco

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.errors import MissingExtra
-from mainmatter.lab.evaluation.evaluate import evaluate
+from mainmatter.lab.evaluation import evaluate
 from mainmatter.lab.reproduction import ResultsPage
 from mainmatter.lab.training.fit import observe_pages
 from mainmatter.papers.ice.expressions import EVERYTHING, GRAMMARS

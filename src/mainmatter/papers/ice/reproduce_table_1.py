@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mainmatter.lab.evaluation.evaluate import Evaluation, evaluate
+from mainmatter.lab.evaluation import Evaluation, evaluate
 from mainmatter.lab.reproduction import ResultsPage
 from mainmatter.lab.training.fit import cross_validate, observe_pages
 from mainmatter.registry import make_untrained

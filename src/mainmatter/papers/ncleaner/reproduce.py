@@ -13,8 +13,8 @@ import numpy as np
 
 from mainmatter.clean import clean, read
 from mainmatter.lab.datasets import folds_by_site
-from mainmatter.lab.evaluation.evaluate import Evaluation, evaluate
-from mainmatter.lab.metrics.score import Counts
+from mainmatter.lab.evaluation import Evaluation, evaluate
+from mainmatter.lab.metrics.bag import Counts
 from mainmatter.lab.metrics.sequences import common_subsequence
 from mainmatter.lab.metrics.significance import TTest, paired_t_test
 from mainmatter.lab.reproduction import ResultsPage, new_axes

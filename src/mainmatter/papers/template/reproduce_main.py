@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mainmatter.clean import read
 from mainmatter.lab.datasets import site_of
-from mainmatter.lab.evaluation.evaluate import evaluate, summarise
+from mainmatter.lab.evaluation import evaluate, summarise
 from mainmatter.lab.reproduction import ResultsPage
 from mainmatter.papers.template.site_counts import SiteCounts
 from mainmatter.registry import get_method
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mainmatter.lab.datasets import GoldPage
-    from mainmatter.lab.evaluation.evaluate import Evaluation
+    from mainmatter.lab.evaluation import Evaluation
     from mainmatter.lab.metrics import Row
     from mainmatter.lab.reproduction import Run
     from mainmatter.method import Method

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mainmatter.clean import read
 from mainmatter.lab.datasets import site_of
-from mainmatter.lab.evaluation.evaluate import evaluate
+from mainmatter.lab.evaluation import evaluate
 from mainmatter.lab.reproduction import ResultsPage
 from mainmatter.papers.template.method import Template
 from mainmatter.papers.template.reproduce_gold import FEWEST_PAGES, SETS

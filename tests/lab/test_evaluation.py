@@ -12,8 +12,7 @@ import pytest
 from mainmatter.errors import MissingExtra, UnknownName
 from mainmatter.lab.bench.peers import PEERS, get_peer
 from mainmatter.lab.datasets import GoldPage
-from mainmatter.lab.evaluation import Evaluation, evaluate, to_json, to_table
-from mainmatter.lab.evaluation.report import format_table
+from mainmatter.lab.evaluation import Evaluation, evaluate, format_table, to_json, to_table
 from mainmatter.lab.metrics import Output
 from mainmatter.papers.density.method import Density
 from mainmatter.papers.ice.baseline import IceBaseline
