@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from mainmatter.workbench.labels.adding import Found
+    from mainmatter.workbench.labels.importing import FoundPage
 
 BODY = "<p>" + "The fog came in at four, and the bells rang until it was gone. " * 5
 
@@ -59,7 +59,9 @@ def test_pages_to_annotate(tmp_path: Path, lines: Path) -> None:
 
 
 def test_pages_that_methods_disagree_on(lines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def only_read(pages: Iterable[Found], *_: object, on_page: Callable[[Found], None], **__: object) -> list[object]:
+    def only_read(
+        pages: Iterable[FoundPage], *_: object, on_page: Callable[[FoundPage], None], **__: object
+    ) -> list[object]:
         for page in pages:
             on_page(page)
         return []

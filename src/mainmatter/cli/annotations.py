@@ -14,12 +14,11 @@ import click
 from mainmatter.cli import options
 from mainmatter.cli.printing import harmless
 from mainmatter.lab.datasets import load_dataset
-from mainmatter.workbench.labels.adding import Addition, Found, add_found, add_gold, read_inputs
 from mainmatter.workbench.labels.database import database_path, is_database
 from mainmatter.workbench.labels.disagreement import DEFAULT_COUNT, DEFAULT_METHODS, disagreements
-from mainmatter.workbench.labels.export import export as write_export
-from mainmatter.workbench.labels.export import may_be_written
-from mainmatter.workbench.labels.gold import collect
+from mainmatter.workbench.labels.gold import collect, may_be_written
+from mainmatter.workbench.labels.gold import export as write_export
+from mainmatter.workbench.labels.importing import Addition, FoundPage, add_found, add_gold, read_inputs, read_rejected
 from mainmatter.workbench.labels.records import BEST
 from mainmatter.workbench.labels.store import Store
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from mainmatter.corpus.readers import FieldNames
     from mainmatter.workbench.labels.agreement import PairAgreement
     from mainmatter.workbench.labels.disagreement import Disagreement
-    from mainmatter.workbench.labels.gold import Collection
+    from mainmatter.workbench.labels.gold import GoldStandard
     from mainmatter.workbench.labels.records import PageSummary
 
 Item = TypeVar("Item")
@@ -100,8 +99,6 @@ def add(
             _say_added(additions, store.path, count)
         return
     if rejects:
-        from mainmatter.workbench.labels.rejects import read_rejected  # noqa: PLC0415 - needs an extra
-
         found = _begun(each for name in inputs for each in read_rejected(name, reasons, limits))
     else:
         found = _begun(read_inputs(inputs, limits, text_lists=True, fields=fields))
@@ -210,7 +207,7 @@ def export(database: str, output: Path, annotator: str, everything: bool) -> Non
     click.echo(f"use it: mainmatter evaluate main --on {shlex.quote(str(output))}")
 
 
-def _say_left_out(collection: Collection) -> None:
+def _say_left_out(collection: GoldStandard) -> None:
     by_reason: dict[str, list[str]] = {}
     for page in collection.left_out:
         by_reason.setdefault(page.reason, []).append(_one_line(page.name))
@@ -310,7 +307,7 @@ def disagree(
     limits = options.to_limits(max_size)
     seen, failed = 0, 0
 
-    def tell(found: Found) -> None:
+    def tell(found: FoundPage) -> None:
         nonlocal seen, failed
         seen += 1
         if found.problem:
@@ -341,9 +338,9 @@ def disagree(
             _say_added(add_found(store, _with_notes(found), limits), store.path)
 
 
-def _with_notes(found: Iterable[Disagreement]) -> Iterator[Found]:
+def _with_notes(found: Iterable[Disagreement]) -> Iterator[FoundPage]:
     for one in found:
-        yield Found(one.found.name, one.found.source, one.found.page, note=one.note)
+        yield FoundPage(one.found.name, one.found.source, one.found.page, note=one.note)
 
 
 def _contested(one: Disagreement, most: int) -> Iterator[str]:

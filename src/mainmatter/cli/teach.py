@@ -23,14 +23,14 @@ from mainmatter.limits import format_size
 from mainmatter.models.store import may_be_written
 from mainmatter.registry import DEFAULT_METHOD, method_names
 from mainmatter.workbench.labels.database import DATABASE
-from mainmatter.workbench.labels.teach_source import load_source
+from mainmatter.workbench.labels.gold import load_teaching_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
     from mainmatter.lab.training.teach_records import Lesson, Told
-    from mainmatter.workbench.labels.teach_source import Source
+    from mainmatter.workbench.labels.gold import TeachingPages
 
 _PARTS = 1000  # of a progress bar
 
@@ -124,10 +124,10 @@ def _check(method: str, output: Path, curve_file: Path | None) -> None:
         check_ending(curve_file)
 
 
-def _load(source: str, data: Path | None) -> Source:
+def _load(source: str, data: Path | None) -> TeachingPages:
     """Read the pages to teach with; say of what is no workbench that it was looked for."""
     try:
-        return load_source(source, data)
+        return load_teaching_pages(source, data)
     except UnknownName as error:
         message = f"{source}: there is no such workbench or database, and of gold standards: {error}"
         raise InputError(message) from error

@@ -14,8 +14,7 @@ from starlette.responses import FileResponse
 
 from mainmatter.workbench.annotating_models import ExportAnswer, LeftOutModel, Name
 from mainmatter.workbench.labels import Store
-from mainmatter.workbench.labels.export import export
-from mainmatter.workbench.labels.gold import Collection, collect
+from mainmatter.workbench.labels.gold import GoldStandard, collect, export
 from mainmatter.workbench.labels.records import BEST
 from mainmatter.workbench.workbench import Workbench, workbench_of
 
@@ -98,7 +97,7 @@ def write(database: str, whose: str, unfinished: bool, folder: str, name: str) -
     return shutil.make_archive(str(target), "zip", folder, NAME)
 
 
-def _left_out(found: Collection) -> list[dict[str, Any]]:
+def _left_out(found: GoldStandard) -> list[dict[str, Any]]:
     """Pages that are left out, and labels and blocks that are missing in those that are not."""
     told = [LeftOutModel(id=one.page_id, name=one.name, why=one.reason) for one in found.left_out]
     for page in found.pages:

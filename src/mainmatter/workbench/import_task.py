@@ -15,14 +15,14 @@ from mainmatter.inputs.paths import DUMP_ENDINGS, PAGE_ENDINGS
 from mainmatter.limits import format_size
 from mainmatter.workbench.choosing import without_folder
 from mainmatter.workbench.labels import AnnotationError, Store
-from mainmatter.workbench.labels.adding import Found, add_found, read_inputs
 from mainmatter.workbench.labels.disagreement import disagreements
+from mainmatter.workbench.labels.importing import FoundPage, add_found, read_inputs, read_rejected, whereabouts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mainmatter.limits import Limits
-    from mainmatter.workbench.labels.adding import Addition
+    from mainmatter.workbench.labels.importing import Addition
 
 IMPORT_FOLDER = "import"
 _REJECTS = "rejects"
@@ -130,10 +130,10 @@ def add_pages(database: str, wanted: Wanted, limits: Limits, progress: str) -> d
     return count.result()
 
 
-def _most_contested(found: Iterable[Found], most: int, limits: Limits, count: _Count) -> Iterator[Found]:
+def _most_contested(found: Iterable[FoundPage], most: int, limits: Limits, count: _Count) -> Iterator[FoundPage]:
     """The pages that methods disagree on most; the others are read, and not added."""
 
-    def note(one: Found) -> None:
+    def note(one: FoundPage) -> None:
         count.read += 1
         if one.problem:
             count.reject(one.name, one.problem)
@@ -143,13 +143,13 @@ def _most_contested(found: Iterable[Found], most: int, limits: Limits, count: _C
     count.read = 0  # from here on they are counted once more, as they are added
     for one in chosen:
         page = one.found
-        yield Found(page.name, page.source, page.page, note=one.note)
+        yield FoundPage(page.name, page.source, page.page, note=one.note)
 
 
-def _find(wanted: Wanted, limits: Limits, count: _Count) -> Iterator[Found]:
+def _find(wanted: Wanted, limits: Limits, count: _Count) -> Iterator[FoundPage]:
     if wanted.url is not None:
         page = fetch(wanted.url, limits=limits, public_only=wanted.public_only)
-        yield Found(page.url or wanted.url, wanted.url, page)
+        yield FoundPage(page.url or wanted.url, wanted.url, page)
     elif wanted.entry:
         yield from _find_entry(Path(wanted.root), wanted.entry, limits, count)
     else:
@@ -157,7 +157,7 @@ def _find(wanted: Wanted, limits: Limits, count: _Count) -> Iterator[Found]:
         yield from found if wanted.unpacked is None else _bounded(found, wanted.unpacked)
 
 
-def _bounded(found: Iterable[Found], most: int) -> Iterator[Found]:
+def _bounded(found: Iterable[FoundPage], most: int) -> Iterator[FoundPage]:
     """The same pages, as long as they have no more than so many bytes together."""
     size = 0
     for one in found:
@@ -170,7 +170,7 @@ def _bounded(found: Iterable[Found], most: int) -> Iterator[Found]:
         yield one
 
 
-def _find_entry(root: Path, entry: str, limits: Limits, count: _Count) -> Iterator[Found]:
+def _find_entry(root: Path, entry: str, limits: Limits, count: _Count) -> Iterator[FoundPage]:
     if entry not in entries(root):
         raise InputError(f"there is no {entry!r} in the import folder")
     path = root / entry
@@ -182,7 +182,7 @@ def _find_entry(root: Path, entry: str, limits: Limits, count: _Count) -> Iterat
         yield from _read_files([(str(path), entry)], limits, count)
 
 
-def _read_files(files: Sequence[tuple[str, str]], limits: Limits, count: _Count) -> Iterator[Found]:
+def _read_files(files: Sequence[tuple[str, str]], limits: Limits, count: _Count) -> Iterator[FoundPage]:
     """Read files; what is said of them names them as people know them, and not where they lie."""
     if not files:
         raise InputError("there are no pages, dumps or archives in it")
@@ -192,9 +192,9 @@ def _read_files(files: Sequence[tuple[str, str]], limits: Limits, count: _Count)
         tell = _renamer(path, shown)
         try:
             for one in read_inputs([path], limits):
-                yield Found(tell(one.name), tell(one.source), one.page, tell(one.problem), one.note)
+                yield FoundPage(tell(one.name), tell(one.source), one.page, tell(one.problem), one.note)
         except MainmatterError as error:  # of a whole file; the others can still be read
-            yield Found(shown, shown, None, tell(str(error)))
+            yield FoundPage(shown, shown, None, tell(str(error)))
         done += size
         count.share = done / sum(sizes)
 
@@ -253,10 +253,8 @@ def _files_below(root: Path, folder: Path) -> list[tuple[str, str]]:
     return found
 
 
-def _read_rejects(root: Path, corpus: Path, limits: Limits) -> Iterator[Found]:
+def _read_rejects(root: Path, corpus: Path, limits: Limits) -> Iterator[FoundPage]:
     """The pages that a corpus run rejected, if their archives are in the import folder, too."""
-    from mainmatter.workbench.labels.rejects import read_rejected, whereabouts  # noqa: PLC0415 - needs an extra
-
     allowed = _allowed(root)
     folders = [root, *(path for path in sorted(root.iterdir()) if path.is_symlink() and path.is_dir())]
     sources = sorted(_sources_of_rejects(corpus))
@@ -271,7 +269,7 @@ def _read_rejects(root: Path, corpus: Path, limits: Limits) -> Iterator[Found]:
         place = _without(roots, one.source).rpartition("#")[0]
         hidden = [*roots, str(Path(place).parent)] if Path(place).is_absolute() else roots  # where it was once
         name, source, problem = (_without(hidden, text) for text in (one.name, one.source, one.problem))
-        yield Found(name, source, one.page, problem, one.note)
+        yield FoundPage(name, source, one.page, problem, one.note)
 
 
 def _without(roots: Sequence[str], text: str) -> str:

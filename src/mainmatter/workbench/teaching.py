@@ -20,8 +20,8 @@ from mainmatter.registry import METHODS, make_untrained, method_names, trainable
 from mainmatter.workbench.answers import error_answer, error_answers
 from mainmatter.workbench.choosing import MODELS, model_names, needs_model
 from mainmatter.workbench.jobs import AlreadyTeaching, Job, Jobs
+from mainmatter.workbench.labels.gold import READY, count_ready
 from mainmatter.workbench.labels.store import Store
-from mainmatter.workbench.labels.teach_source import READY, count_ready
 from mainmatter.workbench.workbench import Workbench, take_turn_at_store, workbench_of
 
 router = APIRouter(prefix="/api/teach", tags=["teach"], dependencies=[Depends(take_turn_at_store)])

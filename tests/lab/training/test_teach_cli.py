@@ -16,7 +16,7 @@ from mainmatter import registry
 from mainmatter.cli import group
 from mainmatter.errors import InputError
 from mainmatter.workbench.labels import Label, Store
-from mainmatter.workbench.labels.teach_source import count_ready, load_source
+from mainmatter.workbench.labels.gold import count_ready, load_teaching_pages
 from teaching_pages import annotate_boards, boards, write_boards
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def test_readiness(tmp_path: Path) -> None:
         counts = count_ready(store)
     assert counts == dict.fromkeys(("single", "agreed", "conflict", "merged", "unfinished", "new"), 1)
     with pytest.raises(InputError, match="3 of 6 pages ready"):
-        load_source(str(tmp_path))
+        load_teaching_pages(str(tmp_path))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

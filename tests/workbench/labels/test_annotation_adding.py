@@ -23,9 +23,8 @@ from mainmatter.limits import Limits
 from mainmatter.method import Reasons
 from mainmatter.records import Document, Extraction, Page
 from mainmatter.workbench.labels import Store
-from mainmatter.workbench.labels.adding import Found, add_found, add_gold, is_archive, read_inputs
 from mainmatter.workbench.labels.disagreement import disagreements, share_of_words
-from mainmatter.workbench.labels.rejects import read_rejected
+from mainmatter.workbench.labels.importing import FoundPage, add_found, add_gold, is_archive, read_inputs, read_rejected
 from toys import LONG, write_gold_folder
 
 if TYPE_CHECKING:
@@ -218,8 +217,8 @@ class KeepsHerons(KeepsOtters):
 METHODS: tuple[Method, ...] = (KeepsOtters(), KeepsHerons())
 
 
-def found(*htmls: str) -> list[Found]:
-    return [Found(f"page {i}", "a test", Page(html)) for i, html in enumerate(htmls)]
+def found(*htmls: str) -> list[FoundPage]:
+    return [FoundPage(f"page {i}", "a test", Page(html)) for i, html in enumerate(htmls)]
 
 
 def test_disagreement_by_hand() -> None:
@@ -238,8 +237,8 @@ def test_pages_that_methods_disagree_on_most_come_first() -> None:
         "<p>CRASH</p>",
         "",
     )
-    pages.append(Found("gone", "a test", None, "cannot be read"))
-    told: list[Found] = []
+    pages.append(FoundPage("gone", "a test", None, "cannot be read"))
+    told: list[FoundPage] = []
     ranked = disagreements(pages, METHODS, 5, on_page=told.append)
     assert [(one.found.name, round(one.share, 3)) for one in ranked] == [("page 1", 1.0), ("page 0", 0.333)]
     assert [(block.text, block.kept_by, block.dropped_by) for block in ranked[0].blocks] == [
@@ -258,7 +257,7 @@ def test_among_equals_the_least_sure_comes_first() -> None:
 
 
 def test_a_page_over_the_limits_is_told_and_the_others_go_on() -> None:
-    told: list[Found] = []
+    told: list[FoundPage] = []
     pages = found("<p>otter</p>" + " " * 1000, "<p>otter</p>")
     ranked = disagreements(pages, METHODS, limits=Limits(500), on_page=told.append)
     assert [one.found.name for one in ranked] == ["page 1"]
@@ -285,9 +284,9 @@ def test_pages_that_hang_or_crash_cost_only_themselves(tmp_path: Path, monkeypat
     (tmp_path / "plugin").mkdir()
     monkeypatch.syspath_prepend(crawls.install_wicked(tmp_path / "plugin"))
     wicked = [
-        Found(word, "a test", Page(crawls.page(i, word))) for i, word in enumerate(("fine", "SLEEP", "ABORT", "x"))
+        FoundPage(word, "a test", Page(crawls.page(i, word))) for i, word in enumerate(("fine", "SLEEP", "ABORT", "x"))
     ]
-    told: list[Found] = []
+    told: list[FoundPage] = []
     ranked = disagreements(wicked, ["wicked", "ice-baseline"], seconds=2, on_page=told.append)
     assert sorted(one.found.name for one in ranked) == ["fine", "x"]
     assert all(one.found.page is not None and one.blocks for one in ranked)

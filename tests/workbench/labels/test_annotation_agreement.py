@@ -8,7 +8,8 @@ import pytest
 
 from annotated import COMMENT, DROP, HEADING, HTML, KEEP, LIST, TEXTS, say, say_all, store_with_page
 from mainmatter.records import Page
-from mainmatter.workbench.labels import Label, Stale, Store, changes
+from mainmatter.workbench.labels import Label, Stale, Store
+from mainmatter.workbench.labels import store as store_module
 from mainmatter.workbench.labels.agreement import cohens_kappa
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def test_merging_keeps_who_decided_and_what_was_decided(tmp_path: Path) -> None:
 def test_merging_in_two_processes_decides_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with store_with_page(tmp_path) as store, Store(tmp_path) as other:
         say_all(store, "Ada")
-        real = changes.check_names
+        real = store_module.check_names
         seen = store.labels(1, "merged").revision
         merged: list[int] = []
 
@@ -178,7 +179,7 @@ def test_merging_in_two_processes_decides_nothing_twice(tmp_path: Path, monkeypa
                 say(other, "merged", {3: DROP})
             return real(annotator, by)
 
-        monkeypatch.setattr(changes, "check_names", meanwhile)
+        monkeypatch.setattr(store_module, "check_names", meanwhile)
         with pytest.raises(Stale, match="somebody has merged blocks of page 1 meanwhile"):
             store.accept_agreed(1, by="Mia", based_on=seen)
         assert len(store.labels(1, "merged").by_ref) == 1

@@ -17,8 +17,7 @@ from mainmatter.lab.datasets import load_dataset
 from mainmatter.lab.training.align import make_example
 from mainmatter.records import Kind, Page
 from mainmatter.workbench.labels import AnnotationError, Store
-from mainmatter.workbench.labels.export import export, may_be_written
-from mainmatter.workbench.labels.gold import collect, unique_names
+from mainmatter.workbench.labels.gold import collect, export, may_be_written, unique_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

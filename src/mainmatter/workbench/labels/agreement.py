@@ -1,4 +1,4 @@
-"""How well annotators agree.
+"""How well annotators agree, and from the labels of several to one gold standard (FIASCO, section 5).
 
 text    FIASCO, section 5: the "minimal edit distance between the two annotations for each page", as a similarity in
         percent, 100 * (1 - distance / length of the longer text), where the distance is the fewest insertions,
@@ -20,12 +20,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from mainmatter.lab.metrics.cleaneval import similarity
-from mainmatter.workbench.labels.records import MERGED
+from mainmatter.workbench.labels.records import MERGED, Conflict, agree
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from mainmatter.lab.datasets.labels import Label
+    from mainmatter.lab.datasets.labels import Label, Referred
     from mainmatter.workbench.labels.records import Labels, PageId
     from mainmatter.workbench.labels.store import Store
 
@@ -213,3 +213,39 @@ def _mean(figures: Iterable[tuple[float | None, int]]) -> float | None:
     """The mean of the figures that are defined, by weight."""
     known = [(figure, weight) for figure, weight in figures if figure is not None and weight]
     return sum(figure * weight for figure, weight in known) / sum(weight for _, weight in known) if known else None
+
+
+def by_block(said: Mapping[str, Labels], among: Collection[str] | None = None) -> dict[str, dict[str, Label]]:
+    """What each annotator said of each block, without the merged labels; by reference, then by annotator.
+
+    Args:
+        said: the labels of each annotator.
+        among: only these annotators; by default all.
+    """
+    blocks: dict[str, dict[str, Label]] = {}
+    for annotator, labels in said.items():
+        if annotator != MERGED and (among is None or annotator in among):
+            for ref, label in labels.by_ref.items():
+                blocks.setdefault(ref, {})[annotator] = label
+    return blocks
+
+
+def find_conflicts(blocks: Referred, said: Mapping[str, Labels]) -> list[Conflict]:
+    """The blocks that annotators do not agree on, in the order of the page."""
+    of_block = by_block(said)
+    merged = said[MERGED].by_ref if MERGED in said else {}
+    return [
+        Conflict(i, ref, text, of_block[ref], merged.get(ref))
+        for i, (ref, text) in enumerate(zip(blocks.refs, blocks.texts, strict=True))
+        if ref in of_block and not agree(of_block[ref].values())
+    ]
+
+
+def find_agreed(said: Mapping[str, Labels], among: Collection[str] | None = None) -> dict[str, Label]:
+    """What all who labelled a block agree on, where nothing is merged yet."""
+    merged = said[MERGED].by_ref if MERGED in said else {}
+    return {
+        ref: next(iter(labels.values()))
+        for ref, labels in by_block(said, among).items()
+        if ref not in merged and agree(labels.values())
+    }

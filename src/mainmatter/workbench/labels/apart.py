@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from mainmatter.isolation.processes import Started
     from mainmatter.limits import Limits
-    from mainmatter.workbench.labels.adding import Found
+    from mainmatter.workbench.labels.importing import FoundPage
 
 
 class ComparerApart:
@@ -40,7 +40,7 @@ class ComparerApart:
     def __exit__(self, *_: object) -> None:
         self._end()
 
-    def compare(self, found: Found) -> Disagreement:
+    def compare(self, found: FoundPage) -> Disagreement:
         """Let all methods decide about a page; one that cannot be compared has a `problem`."""
         if self._child is None:
             self._child = self._start()

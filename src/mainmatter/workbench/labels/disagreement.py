@@ -19,7 +19,7 @@ from mainmatter.errors import InputError
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.registry import get_method
 from mainmatter.text.words import count_words
-from mainmatter.workbench.labels.adding import Found
+from mainmatter.workbench.labels.importing import FoundPage
 from mainmatter.workbench.labels.store import Store
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Disagreement:
         page_id: its number, if it is a page of a store.
     """
 
-    found: Found
+    found: FoundPage
     share: float
     confidence: float | None
     blocks: tuple[Contested, ...] = field(repr=False)
@@ -80,13 +80,13 @@ class Disagreement:
 
 
 def disagreements(
-    pages: Store | Iterable[Found],
+    pages: Store | Iterable[FoundPage],
     methods: Sequence[str | Method] = DEFAULT_METHODS,
     count: int = DEFAULT_COUNT,
     *,
     limits: Limits = DEFAULT_LIMITS,
     seconds: float | None = None,
-    on_page: Callable[[Found], object] = lambda found: None,  # noqa: ARG005
+    on_page: Callable[[FoundPage], object] = lambda found: None,  # noqa: ARG005
 ) -> list[Disagreement]:
     """The pages that methods disagree on most, the most first.
 
@@ -124,10 +124,10 @@ def disagreements(
 
 
 def _most_contested(
-    pages: Store | Iterable[Found],
-    compare: Callable[[Found], Disagreement],
+    pages: Store | Iterable[FoundPage],
+    compare: Callable[[FoundPage], Disagreement],
     count: int,
-    on_page: Callable[[Found], object],
+    on_page: Callable[[FoundPage], object],
 ) -> list[Disagreement]:
     best: list[tuple[tuple[float, float, float], int, Disagreement]] = []
     for number, (page_id, found) in enumerate(_of_store(pages) if isinstance(pages, Store) else _unnumbered(pages)):
@@ -141,13 +141,13 @@ def _most_contested(
     return [one for _, _, one in sorted(best, reverse=True, key=lambda each: each[:2])]
 
 
-def _of_store(store: Store) -> Iterator[tuple[PageId, Found]]:
+def _of_store(store: Store) -> Iterator[tuple[PageId, FoundPage]]:
     for summary in store.pages():
         if not summary.labelled:
-            yield summary.id, Found(summary.name, summary.source, store.page(summary.id))
+            yield summary.id, FoundPage(summary.name, summary.source, store.page(summary.id))
 
 
-def _unnumbered(pages: Iterable[Found]) -> Iterator[tuple[None, Found]]:
+def _unnumbered(pages: Iterable[FoundPage]) -> Iterator[tuple[None, FoundPage]]:
     return ((None, found) for found in pages)
 
 
@@ -166,7 +166,7 @@ class Comparer:
         self._methods = dict(map(_named, methods))
         self._limits = limits
 
-    def compare(self, found: Found) -> Disagreement:
+    def compare(self, found: FoundPage) -> Disagreement:
         """Let all methods decide about a page; one that cannot be compared has a `problem`."""
         if found.page is None:
             return Disagreement(found, 0, None, ())
@@ -192,7 +192,7 @@ def _named(method: str | Method) -> tuple[str, Method]:
     return (method, get_method(method)) if isinstance(method, str) else (method.name, method)
 
 
-def unread(found: Found, problem: str) -> Disagreement:
+def unread(found: FoundPage, problem: str) -> Disagreement:
     """What is known of a page that could not be compared."""
     return Disagreement(replace(found, page=None, problem=problem), 0, None, ())
 

@@ -1,27 +1,54 @@
-"""From annotations to gold pages: which pages, whose labels, and the text that they make."""
+"""From annotations to a gold standard: which pages, whose labels, and the text that they make; to export or to teach.
+
+What `mainmatter train` and `mainmatter evaluate` read, with all labels:
+
+a folder    html/NAME.html (NAME.txt for a plain-text dump), gold/NAME.txt in CleanEval's markup after a line with the
+            URL, and index.json with what else is known: page_type, lang, lines_are_blocks, annotator, and the label of
+            each block
+Parquet     the same as columns: id, url, html, gold, gold_marked, lang, page_type, charset, format,
+            lines_are_blocks, annotator, labels
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import shutil
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from mainmatter.errors import InputError, MissingExtra
+from mainmatter.files import write_whole
+from mainmatter.lab.datasets import load_dataset
 from mainmatter.lab.datasets.gold import GoldPage
+from mainmatter.lab.training.teach import need_enough
+from mainmatter.lab.training.teach_save import LESSONS
 from mainmatter.records import Gold
-from mainmatter.workbench.labels.merging import by_block, find_agreed
+from mainmatter.workbench.labels.agreement import by_block, find_agreed
+from mainmatter.workbench.labels.database import database_path, is_database
 from mainmatter.workbench.labels.records import BEST, MERGED, AnnotationError, agree
-from mainmatter.workbench.labels.summaries import checked
+from mainmatter.workbench.labels.store import Store, checked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mainmatter.lab.datasets.labels import Label
+    from mainmatter.records import Page
     from mainmatter.workbench.labels.records import Labels, PageId, PageSummary
-    from mainmatter.workbench.labels.store import Store
 
+Readiness = Literal["merged", "agreed", "single", "conflict", "unfinished", "new"]
+READY: tuple[Readiness, ...] = ("merged", "agreed", "single")
+MODELS = "models"  # the folder of a workbench that holds its models
+PARQUET = ".parquet"
 _MARKERS = {"heading": "<h>", "list": "<l>"}
 _LONGEST_NAME = 80  # bytes: file systems take 255, and an ending and a number are added
+_MOST_TOLD = 5  # pages of which an error tells why they are not ready
+_PAGES, _GOLDS, _INDEX = "html", "gold", "index.json"
+_ROWS_IN_GROUP = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +80,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Collection:
+class GoldStandard:
     """The gold standard that a store holds.
 
     Attributes:
@@ -70,7 +97,7 @@ class Collection:
         return sum(page.lost for page in self.pages)
 
 
-def collect(store: Store, annotator: str = BEST, *, unfinished: bool = False) -> Collection:
+def collect(store: Store, annotator: str = BEST, *, unfinished: bool = False) -> GoldStandard:
     """Collect the pages with their labels.
 
     Args:
@@ -98,7 +125,7 @@ def collect(store: Store, annotator: str = BEST, *, unfinished: bool = False) ->
             whose, labels = chosen
             lost = sum(len(each.lost) for who, each in said.items() if who in whose)
             pages.append(_collected(store, summary, name, " and ".join(whose), labels, lost))
-    return Collection(tuple(pages), tuple(left_out))
+    return GoldStandard(tuple(pages), tuple(left_out))
 
 
 def _choose(
@@ -183,3 +210,202 @@ def _file_name(name: str) -> str:
     stem = re.sub(r"\.(x?html?|txt|text)$", "", last, flags=re.IGNORECASE)
     clean = re.sub(r"[^\w.-]+", "_", stem).strip("._")
     return clean.encode("utf-8", "ignore")[:_LONGEST_NAME].decode("utf-8", "ignore") or "page"
+
+
+def export(pages: Sequence[Collected], target: Path) -> None:
+    """Write a gold standard, whole or not at all; one that was exported there before is replaced.
+
+    Args:
+        pages: the pages, as `collect` gives them.
+        target: a file that ends in .parquet, or a folder.
+
+    Raises:
+        AnnotationError: there is no page, or the target holds something else.
+        MissingExtra: Parquet needs pyarrow.
+        OSError: it cannot be written.
+    """
+    if not pages:
+        raise AnnotationError("no page to export; pages that are not done, or not merged, are exported with --all")
+    if target.suffix.lower() == PARQUET:
+        write_whole(target, _to_parquet(pages))
+    else:
+        _write_folder(pages, target)
+
+
+def may_be_written(target: Path) -> bool:
+    """Whether a folder is free: it does not exist, is empty, or holds an earlier export and nothing else."""
+    if target.suffix.lower() == PARQUET:
+        return not target.is_dir()
+    if not target.exists():
+        return True
+    return target.is_dir() and {path.name for path in target.iterdir()} in (set(), {_PAGES, _GOLDS, _INDEX})
+
+
+def _write_folder(pages: Sequence[Collected], target: Path) -> None:
+    if not may_be_written(target):
+        raise AnnotationError(f"{target}: holds something other than an export; choose another folder")
+    target = target.resolve()
+    draft, old = (target.with_name(f".{target.name}.{os.getpid()}{ending}") for ending in ("", ".old"))
+    try:
+        for name in (_PAGES, _GOLDS):
+            (draft / name).mkdir(parents=True)
+        for page in pages:
+            _write_page(page, draft)
+        index = {page.gold_page.page.id: _facts(page) for page in pages}
+        (draft / _INDEX).write_text(json.dumps(index, indent=1) + "\n", "utf-8")
+        if target.exists():
+            target.rename(old)
+        draft.rename(target)
+    except OSError:
+        if old.exists() and not target.exists():
+            old.rename(target)
+        raise
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _write_page(collected: Collected, folder: Path) -> None:
+    page, gold = collected.gold_page.page, collected.gold_page.gold
+    ending = ".txt" if page.format == "text" else ".html"
+    (folder / _PAGES / f"{page.id}{ending}").write_bytes(_bytes_of(page))
+    first_line = f"URL: {page.url}\n" if page.url and not page.url.split()[1:] else ""
+    (folder / _GOLDS / f"{page.id}.txt").write_bytes(f"{first_line}{gold.marked}".encode("utf-8", "replace"))
+
+
+def _facts(collected: Collected) -> dict[str, Any]:
+    """What the index says about a page."""
+    page = collected.gold_page.page
+    facts: dict[str, Any] = {
+        "url": page.url,
+        **collected.gold_page.groups,
+        "charset": _charset_of(page),
+        "format": page.format,
+        "lines_are_blocks": page.lines_are_blocks,
+        "annotator": collected.annotator,
+    }
+    return {name: value for name, value in facts.items() if value} | {"labels": _labels(collected)}
+
+
+def _labels(collected: Collected) -> list[dict[str, Any]]:
+    return [
+        {"ref": label.ref, "text": _writable(label.text), "kept": label.kept, "kind": label.kind}
+        for label in collected.gold_page.labels or ()
+    ]
+
+
+def _to_parquet(pages: Sequence[Collected]) -> bytes:
+    try:
+        import pyarrow as arrow  # noqa: PLC0415 - an extra
+        from pyarrow import parquet  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingExtra("pyarrow", "eval") from error
+    text = arrow.string()
+    label = arrow.struct([("ref", text), ("text", text), ("kept", arrow.bool_()), ("kind", text)])
+    types = {"html": arrow.binary(), "lines_are_blocks": arrow.bool_(), "labels": arrow.list_(label)}
+    rows = [_row(page) for page in pages]
+    schema = arrow.schema([(name, types.get(name, text)) for name in rows[0]])
+    file = BytesIO()
+    table = arrow.Table.from_pylist(rows, schema=schema)
+    parquet.write_table(table, file, row_group_size=_ROWS_IN_GROUP, compression="zstd")
+    return file.getvalue()
+
+
+def _row(collected: Collected) -> dict[str, Any]:
+    page, gold, groups = collected.gold_page.page, collected.gold_page.gold, collected.gold_page.groups
+    return {
+        "id": page.id,
+        "url": page.url,
+        "html": _bytes_of(page),
+        "gold": _writable(gold.text or ""),
+        "gold_marked": _writable(gold.marked or ""),
+        "lang": groups.get("lang"),
+        "page_type": groups.get("page_type"),
+        "charset": _charset_of(page),
+        "format": page.format,
+        "lines_are_blocks": page.lines_are_blocks,
+        "annotator": collected.annotator,
+        "labels": _labels(collected),
+    }
+
+
+def _bytes_of(page: Page) -> bytes:
+    return page.html if isinstance(page.html, bytes) else page.html.encode("utf-8", "replace")
+
+
+def _charset_of(page: Page) -> str | None:
+    """How the bytes are to be read: as the server said, or as they are written here."""
+    return page.charset if isinstance(page.html, bytes) else "utf-8"
+
+
+def _writable(text: str) -> str:
+    """The same without halves of characters, which a page's scripts can hold and UTF-8 cannot."""
+    return text.encode("utf-8", "replace").decode()
+
+
+@dataclass(frozen=True)
+class TeachingPages:
+    """Pages to teach with.
+
+    Attributes:
+        name: what they are called.
+        pages: the pages.
+        lessons: the file that lists all lessons of the workbench; None if they are of none.
+        left_out: pages of the workbench that are not ready, with the reason.
+    """
+
+    name: str
+    pages: list[GoldPage]
+    lessons: Path | None
+    left_out: tuple[str, ...] = ()
+
+
+def load_teaching_pages(name: str, data: str | Path | None = None) -> TeachingPages:
+    """Read pages to teach with.
+
+    Args:
+        name: the folder of a workbench, a database of annotations, or the name or path of a gold standard.
+        data: the folder where named gold standards are.
+
+    Raises:
+        InputError: too few pages are labelled; the message says what is missing.
+        UnknownName: it is none of these.
+        DatasetError: the gold standard is damaged.
+    """
+    if not is_database(name):
+        return TeachingPages(Path(name).name, load_dataset(name, data), None)
+    database = database_path(name)
+    with Store(database, create=False) as store:
+        found = collect(store)
+    pages = [page.gold_page for page in found.pages]
+    reasons = [f"{each.name}: {each.reason}" for each in found.left_out]
+    try:
+        need_enough(len(pages), len(pages) + len(reasons))
+    except InputError as error:
+        told = "; ".join(reasons[:_MOST_TOLD]) + ("; ..." if len(reasons) > _MOST_TOLD else "")
+        raise InputError(f"{name}: {error}{f' ({told})' if told else ''}") from error
+    folder = database.resolve().parent
+    return TeachingPages(folder.name or "annotations", pages, folder / MODELS / LESSONS, tuple(reasons))
+
+
+def count_ready(store: Store) -> dict[Readiness, int]:
+    """How many pages of a store are ready for teaching, and how many are not yet, by the reason.
+
+    "merged", "agreed" (by all who are done) and "single" (one is done) are ready; "conflict", "unfinished" (nobody is
+    done) and "new" are not.
+    """
+    counts: dict[Readiness, int] = dict.fromkeys(get_args(Readiness), 0)
+    for page in store.pages():
+        counts[_readiness(page)] += 1
+    return counts
+
+
+def _readiness(page: PageSummary) -> Readiness:
+    if page.status == "merged":
+        return "merged"
+    done = len([name for name in page.done if name != MERGED])
+    if not done:
+        return "unfinished" if page.labelled else "new"
+    if done == 1:
+        return "single"
+    return "conflict" if page.conflicts else "agreed"

@@ -117,7 +117,7 @@ class PageSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LabelChange:
     """What a change did to one label.
 
     Attributes:
@@ -153,7 +153,7 @@ class Event:
     action: Action
     time: str
     of: int | None
-    changes: tuple[Change, ...]
+    changes: tuple[LabelChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
