@@ -71,15 +71,12 @@ PACKAGES = {
 }
 _METADATA = ("html/test_metadata_limits.py", "html/test_metadata.py")
 _SCRIPTED = ("html/test_scripted_limits.py", "html/test_scripted.py")
-_TRAINING = "main/test_block_net_training.py"
 TESTS = {
     "main/method.py": ("main/test_main_thresholds.py", "main/test_main*.py"),
     "main/dumps.py": ("main/test_main_thresholds.py", "main/test_main_dumps.py"),
     "main/expected.py": ("main/test_expected.py", "main/test_main_thresholds.py"),
-    "main/adam.py": (_TRAINING,),
-    "main/block_net.py": ("main/test_block_net.py", _TRAINING),
-    "main/block_net_training.py": (_TRAINING, "main/test_main_thresholds.py"),
-    "main/block_net_*.py": (_TRAINING,),
+    "main/net.py": ("main/test_net.py", "main/test_training.py"),
+    "main/training.py": ("main/test_training.py", "main/test_main_thresholds.py"),
     "papers/ncleaner/method.py": ("papers/ncleaner/test_ncleaner.py", "papers/ncleaner/test_ncleaner_shipped.py"),
     "papers/template/site_templates.py": ("papers/template/test_site_counts.py", "papers/template/test_template.py"),
     "html/authors.py": _METADATA,
@@ -112,7 +109,7 @@ SPEED_ONLY = {
     "_MANY_ROWS": "from here on equal rows are judged once",
     "_MOST_ROWS_AT_ONCE": "the size of the tiles of a product of matrices",
     "_ROWS_AS_ONE": "how many rows are added up as one",
-    "_STRETCH": "how many blocks are looked at at once",
+    "_BLOCKS_AT_ONCE": "how many blocks are looked at at once",
     "workers": "how many processes share the work",
 }
 

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mainmatter.lab.datasets import GoldPage
-    from mainmatter.main.block_net_training import Example as NetExample
     from mainmatter.main.signals import Described
+    from mainmatter.main.training import NetExample
     from mainmatter.records import Document
 
 VARIANTS: dict[str, tuple[str, ...]] = {
@@ -81,8 +81,8 @@ class SeeingMain(Main):
         """Train on pages."""
         examples = []
         for seen in pages:
-            rows = replace(seen.example.rows, dense=self.extended(seen.example.rows.dense, seen.looks))
-            examples.append(replace(seen.example, rows=rows))
+            inputs = replace(seen.example.inputs, dense=self.extended(seen.example.inputs.dense, seen.looks))
+            examples.append(replace(seen.example, inputs=inputs))
         self.learn(examples)
         return self
 

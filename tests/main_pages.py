@@ -9,11 +9,11 @@ import numpy as np
 
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.training.align import make_example
-from mainmatter.main.block_net import BlockNet, shapes_of
 from mainmatter.main.called import CALLED
 from mainmatter.main.context import COLUMNS, LEVELS
 from mainmatter.main.method import PAGE_TYPES, Main
 from mainmatter.main.names import COUNT, FIRST_STEM, STEMS
+from mainmatter.main.net import BlockNet, shapes_of
 from mainmatter.records import Gold, Page
 
 if TYPE_CHECKING:

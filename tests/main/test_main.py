@@ -16,9 +16,9 @@ from main_pages import MENU, article, forum, gold_pages, linear_main, product, p
 from mainmatter.clean import read
 from mainmatter.errors import InputError, ModelError
 from mainmatter.lab.metrics.bag import bag_of_words
-from mainmatter.main.block_net import BlockNet
 from mainmatter.main.expected import best_choice
 from mainmatter.main.method import PAGE_TYPES, Main
+from mainmatter.main.net import BlockNet
 from mainmatter.models.store import load
 from mainmatter.records import Extraction, Page
 from mainmatter.registry import get_method

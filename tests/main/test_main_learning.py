@@ -18,22 +18,23 @@ from mainmatter.lab.metrics.bag import bag_of_words
 from mainmatter.lab.training.align import make_example
 from mainmatter.lab.training.fit import observe_pages
 from mainmatter.main import method as main
-from mainmatter.main.augment import Augmenter
-from mainmatter.main.block_net import BlockNet, Rows
+from mainmatter.main.examples import Augmenter
 from mainmatter.main.method import PAGE_TYPES, Main
 from mainmatter.main.names import FIRST_STEM, STEMS
+from mainmatter.main.training import NetInput
 from mainmatter.records import Gold, Page
+from net_pages import forward
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mainmatter.main.block_net_batch import Example
-    from mainmatter.main.block_net_training import Config
+    from mainmatter.main.net import BlockNet
+    from mainmatter.main.training import NetExample, TrainingConfig
 
 NEW = [article(30), forum(31), product(32)]
 
 
-def observed(html: str, gold: str = "", page_type: str | None = None) -> Example:
+def observed(html: str, gold: str = "", page_type: str | None = None) -> NetExample:
     groups = {} if page_type is None else {"page_type": page_type}
     return Main().observe(make_example(GoldPage(Page(html), Gold(gold), groups)))
 
@@ -55,10 +56,10 @@ def snippets_of(page: GoldPage) -> GoldPage:
 
 def test_training_sees_what_judging_sees() -> None:
     for page in (*gold_pages(2), GoldPage(Page("Menu\n\nA text.", format="text"), Gold("A text."), {})):
-        rows = trained().observe(make_example(page)).rows
+        page_input = trained().observe(make_example(page)).inputs
         described = trained().describe(read(page.page))
-        assert np.array_equal(rows.dense, described.arrays.dense)
-        trained_on, judged = trained().net_.forward(rows), trained()._run(described)
+        assert np.array_equal(page_input.dense, described.arrays.dense)
+        trained_on, judged = forward(trained().net_, page_input), trained()._run(described)
         assert trained_on.logits == pytest.approx(judged.logits, abs=1e-4)
         assert trained_on.types == pytest.approx(judged.types, abs=1e-4)
 
@@ -73,8 +74,8 @@ def test_what_is_taken_from_a_page() -> None:
     assert PAGE_TYPES[found.page_type] == "forum"
     assert found.comment.tolist() == [0, 0, 0]
     assert (found.weight, found.repeats) == (1, 1)
-    (element,) = found.rows.token_elements[found.rows.tokens == FIRST_STEM + STEMS.index("teaser")]
-    assert found.rows.containers[:, 0].tolist().index(element) == 1
+    (element,) = found.inputs.token_elements[found.inputs.tokens == FIRST_STEM + STEMS.index("teaser")]
+    assert found.inputs.containers[:, 0].tolist().index(element) == 1
 
 
 def test_types_that_are_not_known() -> None:
@@ -89,8 +90,8 @@ def test_what_is_observed_can_travel_and_holds_no_page() -> None:
     data = pickle.dumps(before)
     assert b"harbour" not in data
     after = pickle.loads(data)
-    for field in fields(Rows):
-        assert np.array_equal(getattr(before.rows, field.name), getattr(after.rows, field.name))
+    for field in fields(NetInput):
+        assert np.array_equal(getattr(before.inputs, field.name), getattr(after.inputs, field.name))
     for name in ("shares", "words", "comment", "page_type"):
         assert np.array_equal(getattr(before, name), getattr(after, name))
 
@@ -99,8 +100,8 @@ def test_observing_needs_no_training_and_several_processes_observe_the_same() ->
     one, two = (observe_pages(Main(), gold_pages(4), workers=workers).observations for workers in (1, 2))
     assert len(one) == 12
     for here, there in zip(one, two, strict=True):
-        assert np.array_equal(here.rows.dense, there.rows.dense)
-        assert np.array_equal(here.rows.tokens, there.rows.tokens)
+        assert np.array_equal(here.inputs.dense, there.inputs.dense)
+        assert np.array_equal(here.inputs.tokens, there.inputs.tokens)
 
 
 def comment_labels(html: str, page_type: str | None = None) -> dict[str, bool]:
@@ -179,7 +180,7 @@ def test_how_it_is_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     trained().save(tmp_path / "model")
     told: list[dict[str, Any]] = []
 
-    def watch(pages: list[Example], config: Config, seed: int, **options: Any) -> BlockNet:
+    def watch(pages: list[NetExample], config: TrainingConfig, seed: int, **options: Any) -> BlockNet:
         told.append({"pages": pages, "config": config, "seed": seed, **options})
         return trained().net_
 
@@ -192,7 +193,9 @@ def test_how_it_is_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert len(afresh["augment"].donors) == 3
     assert afresh["start"] is None
     assert np.array_equal(further["start"].weights["in_weights"], trained().net_.weights["in_weights"])
-    assert further["config"].rate < afresh["config"].rate  # what is known already is not to be forgotten
+    assert (
+        further["config"].learning_rate < afresh["config"].learning_rate
+    )  # what is known already is not to be forgotten
 
 
 def test_a_net_learns_on_from_a_model(tmp_path: Path) -> None:

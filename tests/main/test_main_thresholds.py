@@ -14,10 +14,9 @@ from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.training.align import make_example
 from mainmatter.main import dumps
 from mainmatter.main import method as main
-from mainmatter.main.block_net import shapes_of
-from mainmatter.main.block_net_batch import pack
-from mainmatter.main.block_net_loss import loss_and_gradients
 from mainmatter.main.method import PAGE_TYPES, Judgement, Main
+from mainmatter.main.net import shapes_of
+from mainmatter.main.training import loss_and_gradients, pack
 from mainmatter.models.store import SHIPPED, load
 from mainmatter.papers.ice.heuristic import IceHeuristic
 from mainmatter.records import Extraction, Gold, Page
@@ -26,8 +25,7 @@ from mainmatter.registry import get_method
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mainmatter.main.block_net_batch import Example
-    from mainmatter.main.block_net_training import Config
+    from mainmatter.main.training import NetExample, TrainingConfig
     from mainmatter.records import Document
 
 TWO = "<p>one two three</p><p>two one three</p>"  # of the same length
@@ -177,11 +175,11 @@ def test_how_likely_a_block_of_a_dump_must_be(monkeypatch: pytest.MonkeyPatch) -
         assert found.kept.tolist() == [True, is_kept]
 
 
-def configs(monkeypatch: pytest.MonkeyPatch, method: Main, *counts: int) -> list[Config]:
+def configs(monkeypatch: pytest.MonkeyPatch, method: Main, *counts: int) -> list[TrainingConfig]:
     """How a method would learn from so many pages."""
-    told: list[Config] = []
+    told: list[TrainingConfig] = []
 
-    def watch(pages: list[Example], config: Config, seed: int, **options: Any) -> Any:
+    def watch(pages: list[NetExample], config: TrainingConfig, seed: int, **options: Any) -> Any:
         told.append(config)
         return trained().net_
 
@@ -193,13 +191,13 @@ def configs(monkeypatch: pytest.MonkeyPatch, method: Main, *counts: int) -> list
 
 def test_an_epoch_has_eight_steps_where_there_are_as_many_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     found = configs(monkeypatch, Main(), 1, 7, 8, 15, 16, 127, 128, 144)
-    assert [config.pages_at_once for config in found] == [1, 1, 1, 1, 2, 15, 16, 16]
+    assert [config.batch_size for config in found] == [1, 1, 1, 1, 2, 15, 16, 16]
 
 
 def test_a_net_that_knows_much_learns_at_a_third_of_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     [afresh] = configs(monkeypatch, Main(), 3)
     [further] = configs(monkeypatch, Main(start="main"), 3)
-    assert further.rate == pytest.approx(afresh.rate / 3)
+    assert further.learning_rate == pytest.approx(afresh.learning_rate / 3)
 
 
 def test_nets_are_trained_in_the_shape_that_ships(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,10 +221,10 @@ def test_how_much_comments_and_types_of_pages_count_beside_main_matter(monkeypat
     # Of a block without words F1 says nothing, so all of its loss is cross-entropy: at even odds, half for each.
     [config] = configs(monkeypatch, Main(), 3)
     example = trained().observe(make_example(GoldPage(Page("<p>!!!</p>"), Gold(""), {"page_type": "article"})))
-    batch = pack([example], example.rows.dense.astype(np.float64))
-    _, of_logits, of_types = loss_and_gradients(np.zeros((1, 2)), np.zeros((1, 7)), batch, config.shares)
-    assert of_logits.tolist() == [pytest.approx([0.5, 0.5 * 0.5])]
-    assert of_types[0, 0] == pytest.approx(-0.3 * 6 / 7)
+    batch = pack([example], example.inputs.dense.astype(np.float64))
+    _, d_logits, d_types = loss_and_gradients(np.zeros((1, 2)), np.zeros((1, 7)), batch, config.loss_weights)
+    assert d_logits.tolist() == [pytest.approx([0.5, 0.5 * 0.5])]
+    assert d_types[0, 0] == pytest.approx(-0.3 * 6 / 7)
 
 
 def test_the_usual_parameters_are_those_of_the_model_that_ships() -> None:

@@ -17,17 +17,17 @@ import numpy as np
 
 from mainmatter.errors import InputError
 from mainmatter.html.outline import find_containers
-from mainmatter.main.block_net import BlockNet, Rows
-from mainmatter.main.block_net_training import Config, Shares, train_net
-from mainmatter.main.block_net_training import Example as NetExample
 from mainmatter.main.called import CALLED, bits_of
 from mainmatter.main.context import COLUMNS, LEVELS, describe_blocks
 from mainmatter.main.controls import Comments, apply_controls, check_controls, tell_controls
 from mainmatter.main.dumps import BETA, judge_dump
+from mainmatter.main.examples import Augmenter
 from mainmatter.main.expected import Choice, best_choice
 from mainmatter.main.names import COUNT, FIRST_STEM, STEMS, TAGS, names_of, stems_of
+from mainmatter.main.net import BlockNet
 from mainmatter.main.signals import FAMILIES, Described, SignalReasons, leave_out
 from mainmatter.main.site_knowledge import ReasonsAndSite, SiteKnowledge, know_site, load_templates
+from mainmatter.main.training import LossWeights, NetExample, NetInput, TrainingConfig, train_net
 from mainmatter.main.vectors import VectorCache
 from mainmatter.papers.ice.heuristic import IceHeuristic
 from mainmatter.records import Extraction
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mainmatter.main.block_net import Output
     from mainmatter.main.context import PageArrays
+    from mainmatter.main.net import NetOutput
     from mainmatter.records import Document
     from mainmatter.trainable import Example
 
@@ -61,7 +61,9 @@ _LINK_SHARE, _IN_TITLE, _IS_HEADING, _HAS_TITLE, _CALLED_COMMENT = map(
 # keep them. It was chosen with dragnet's figures in view, whose gold texts have none.
 _ENOUGH, _ENOUGH_IF_CALLED_SO = 0.5, 0.1
 _MOST_OF_PAGE = 0.7
-_CONFIG = Config(names=COUNT - 1, types=len(PAGE_TYPES), hidden=40, shares=Shares(comment=0.5, page_type=0.3))
+_CONFIG = TrainingConfig(
+    names=COUNT - 1, types=len(PAGE_TYPES), hidden=40, loss_weights=LossWeights(comment=0.5, page_type=0.3)
+)
 # No page that people read has as many blocks. Each takes two kilobytes while the net looks at it, so a page of some
 # megabytes could take all memory; beyond this, the rules of `ice-heuristic` decide, which need next to none.
 _MOST_BLOCKS = 100_000
@@ -239,7 +241,7 @@ class Main(Trainable[NetExample]):
         stems = list(map(stems_of, names_of(document, containers)))
         arrays = describe_blocks(document, containers, bits_of(stems))
         names = [(tag, *numbers) for tag, numbers in zip(containers.tags.tolist(), stems, strict=True)]
-        rows = Rows(
+        page = NetInput(
             dense=np.ascontiguousarray(arrays.dense),
             tokens=np.array([number for numbers in names for number in numbers], np.intp),
             token_elements=np.repeat(np.arange(len(names)), [len(numbers) for numbers in names]),
@@ -248,10 +250,10 @@ class Main(Trainable[NetExample]):
         )
         shares = example.shares.astype(np.float32)
         return NetExample(
-            rows=rows,
+            inputs=page,
             shares=shares,
             words=np.array([len(words(text)) for text in document.columns.texts], np.float32),
-            comment=_known_comments(example, _comment_labels(arrays, rows, example.page_type)),
+            comment=_known_comments(example, _comment_labels(arrays, page, example.page_type)),
             page_type=PAGE_TYPES.index(example.page_type) if example.page_type in PAGE_TYPES else -1,
         )
 
@@ -264,26 +266,24 @@ class Main(Trainable[NetExample]):
         self._start_net()
 
     def learn(self, observations: Sequence[NetExample], report: Callable[[str], object] = be_silent) -> Self:
-        """Train the net on pages that look a little different each time (main/augment.py).
+        """Train the net on pages that look a little different each time (main/examples.py).
 
         Raises:
             InputError: there is no page with a labelled block.
         """
-        from mainmatter.main.augment import Augmenter  # noqa: PLC0415 - only for training
-
         known = [page for page in observations if not np.isnan(page.shares).all()]
         need_some(known, self.name)
         config = replace(
             _CONFIG,
             epochs=self.epochs,
-            rate=_RATE_OF_MORE if self.start else _CONFIG.rate,
+            learning_rate=_RATE_OF_MORE if self.start else _CONFIG.learning_rate,
             # A few pages make a few steps an epoch, too, or three epochs would teach nothing.
-            pages_at_once=min(_CONFIG.pages_at_once, max(1, len(known) // _FEWEST_STEPS)),
+            batch_size=min(_CONFIG.batch_size, max(1, len(known) // _FEWEST_STEPS)),
         )
         start = self._start_net()
         self._use(train_net(known, config, self.seed, augment=Augmenter(known), start=start, report=report))
         # Only a dump has no container but the whole.
-        self.knows_dumps_ = any(len(page.rows.parents) == 1 for page in known)
+        self.knows_dumps_ = any(len(page.inputs.parents) == 1 for page in known)
         return self
 
     def facts_and_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -328,9 +328,9 @@ class Main(Trainable[NetExample]):
             return None
         return (Main().load_shipped() if self.start == self.name else Main.load(self.start)).net_
 
-    def _run(self, described: Described) -> Output:
+    def _run(self, described: Described) -> NetOutput:
         arrays = described.arrays
-        return self.net_.forward_from(arrays.dense, described.vectors, arrays.containers.ways, arrays.around)
+        return self.net_.forward(arrays.dense, described.vectors, arrays.containers.ways, arrays.around)
 
 
 def _headline(described: Described) -> int | None:
@@ -368,19 +368,19 @@ def _known_comments(example: Example, guessed: NDArray[np.float32]) -> NDArray[n
     return np.where(np.isnan(example.comments), guessed, example.comments).astype(np.float32)
 
 
-def _comment_labels(arrays: PageArrays, rows: Rows, page_type: str | None) -> NDArray[np.float32]:
+def _comment_labels(arrays: PageArrays, page: NetInput, page_type: str | None) -> NDArray[np.float32]:
     """The blocks in what a page calls comments, for learning what comments look like where no name tells.
 
     A forum's posts are its main matter, whatever it calls them; and what holds the headline, or most of a page that has
     none, is no comment: many a page says in the name of its body whether it has comments.
     """
-    labels = np.zeros(len(rows.dense), np.float32)
+    labels = np.zeros(len(page.dense), np.float32)
     if page_type == _FORUM or not len(labels):
         return labels
     containers, sizes = arrays.containers, arrays.sizes
-    in_title = rows.dense[:, _IN_TITLE] * (1 + rows.dense[:, _IS_HEADING])
-    headline = int(in_title.argmax()) if rows.dense[0, _HAS_TITLE] else -1
-    for element in np.unique(rows.token_elements[rows.tokens == _COMMENT]).tolist():
+    in_title = page.dense[:, _IN_TITLE] * (1 + page.dense[:, _IS_HEADING])
+    headline = int(in_title.argmax()) if page.dense[0, _HAS_TITLE] else -1
+    for element in np.unique(page.token_elements[page.tokens == _COMMENT]).tolist():
         first, end = int(containers.first[element]), int(containers.end[element])
         is_most = headline < 0 and sizes[first:end].sum() > _MOST_OF_PAGE * sizes.sum()
         if not first <= headline < end and not is_most:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import process_time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from block_net_pages import FEATURES, LEVELS, NAMES, TYPES, random_rows
-from mainmatter.main.block_net import BlockNet, Output, Rows, multiply, shapes_of
-from mainmatter.main.block_net_paths import means_of_paths, ways_up
+from mainmatter.main.net import BlockNet, NetOutput, multiply, path_means, shapes_of
+from net_pages import FEATURES, LEVELS, NAMES, TYPES, forward, jump_pointers, random_input
+
+if TYPE_CHECKING:
+    from mainmatter.main.training import NetInput
 
 DILATIONS = (1, 2, 4)
 
@@ -26,7 +28,7 @@ def random_net(hidden: int = 6) -> BlockNet:
     return BlockNet(weights, rng.normal(3, 1, FEATURES), rng.uniform(0.2, 2, FEATURES), DILATIONS)
 
 
-def plain_forward(net: BlockNet, rows: Rows) -> tuple[Any, Any]:
+def plain_forward(net: BlockNet, rows: NetInput) -> tuple[Any, Any]:
     """The same in double floats, without any haste."""
     w = {name: array.astype(np.float64) for name, array in net.weights.items()}
     vectors = np.zeros((len(rows.parents), 3))
@@ -61,7 +63,7 @@ def plain_forward(net: BlockNet, rows: Rows) -> tuple[Any, Any]:
     return a @ w["out_weights"] + w["out_bias"], page @ w["type_weights"] + w["type_bias"]
 
 
-def assert_same(output: Output, other: Output) -> None:
+def assert_same(output: NetOutput, other: NetOutput) -> None:
     assert np.array_equal(output.logits, other.logits)
     assert np.array_equal(output.types, other.types)
 
@@ -70,8 +72,8 @@ def assert_same(output: Output, other: Output) -> None:
 @pytest.mark.parametrize("blocks", [1, 2, 3, 4, 5, 7, 8, 9, 30, 447, 448, 449, 1000])
 @pytest.mark.parametrize("tokens", [0, 1, 40])
 def test_it_computes_what_a_plain_pass_does(blocks: int, tokens: int) -> None:
-    net, rows = random_net(), random_rows(np.random.default_rng(blocks), blocks, tokens=tokens)
-    output = net.forward(rows)
+    net, rows = random_net(), random_input(np.random.default_rng(blocks), blocks, tokens=tokens)
+    output = forward(net, rows)
     logits, types = plain_forward(net, rows)
     assert output.logits == pytest.approx(logits, rel=1e-4, abs=1e-4)
     assert output.types == pytest.approx(types, rel=1e-4, abs=1e-4)
@@ -79,38 +81,38 @@ def test_it_computes_what_a_plain_pass_does(blocks: int, tokens: int) -> None:
 
 
 def test_a_wide_net_computes_the_same_in_tiles() -> None:
-    net, rows = random_net(hidden=80), random_rows(np.random.default_rng(1), 150)
+    net, rows = random_net(hidden=80), random_input(np.random.default_rng(1), 150)
     logits, _ = plain_forward(net, rows)
-    assert net.forward(rows).logits == pytest.approx(logits, rel=1e-3, abs=1e-2)
+    assert forward(net, rows).logits == pytest.approx(logits, rel=1e-3, abs=1e-2)
 
 
 def test_a_page_without_blocks() -> None:
-    output = random_net().forward(random_rows(np.random.default_rng(1), 0))
+    output = forward(random_net(), random_input(np.random.default_rng(1), 0))
     assert output.logits.shape == (0, 2)
     assert output.types.shape == (TYPES,)
 
 
 def test_the_order_of_tokens_does_not_matter_and_input_stays_as_it_was() -> None:
-    net, rows = random_net(), random_rows(np.random.default_rng(2), 20, tokens=30)
+    net, rows = random_net(), random_input(np.random.default_rng(2), 20, tokens=30)
     order = np.random.default_rng(3).permutation(30)
     shuffled = replace(rows, tokens=rows.tokens[order], token_elements=rows.token_elements[order])
     before = rows.dense.copy(), rows.parents.copy()
-    assert net.forward(shuffled).logits == pytest.approx(net.forward(rows).logits, rel=1e-5, abs=1e-5)
+    assert forward(net, shuffled).logits == pytest.approx(forward(net, rows).logits, rel=1e-5, abs=1e-5)
     assert np.array_equal(before[0], rows.dense)
     assert np.array_equal(before[1], rows.parents)
 
 
 def test_names_that_are_not_known_say_nothing() -> None:
-    net, rows = random_net(), random_rows(np.random.default_rng(2), 20, tokens=0)
+    net, rows = random_net(), random_input(np.random.default_rng(2), 20, tokens=0)
     unknown = replace(rows, tokens=np.zeros(5, np.intp), token_elements=np.arange(5))
-    assert_same(net.forward(unknown), net.forward(rows))
+    assert_same(forward(net, unknown), forward(net, rows))
 
 
-def test_vectors_of_elements_may_be_given() -> None:
-    net, rows = random_net(), random_rows(np.random.default_rng(4), 20)
+def test_vectors_of_elements_are_those_of_their_names() -> None:
+    net, rows = random_net(), random_input(np.random.default_rng(4), 20)
     vectors = net.embed([rows.tokens[rows.token_elements == each].tolist() for each in range(len(rows.parents))])
-    output = net.forward_from(rows.dense, vectors, ways_up(rows.parents), rows.containers)
-    assert output.logits == pytest.approx(net.forward(rows).logits, rel=1e-5, abs=1e-5)
+    output = net.forward(rows.dense, vectors, jump_pointers(rows.parents), rows.containers)
+    assert output.logits == pytest.approx(forward(net, rows).logits, rel=1e-5, abs=1e-5)
 
 
 def test_the_vector_of_a_bag_is_the_sum_of_its_names() -> None:
@@ -126,7 +128,7 @@ def test_a_long_chain_of_elements_counts_each_once() -> None:
     count = 1000
     vectors = np.ones((count, 1))
     vectors[0] = 7
-    means = means_of_paths(vectors, ways_up(np.maximum(np.arange(count) - 1, 0)))
+    means = path_means(vectors, jump_pointers(np.maximum(np.arange(count) - 1, 0)))
     depths = np.arange(count)
     assert means[:, 0] == pytest.approx((7 + depths) / np.maximum(depths, 1))
 
@@ -141,17 +143,17 @@ def test_products_in_tiles(rows: int) -> None:
 
 
 def test_far_numbers_are_clipped() -> None:
-    net, rows = random_net(), random_rows(np.random.default_rng(6), 10)
+    net, rows = random_net(), random_input(np.random.default_rng(6), 10)
     far, farther = rows.dense.copy(), rows.dense.copy()
     far[3, 1], farther[3, 1] = 1e9, np.inf
-    assert_same(net.forward(replace(rows, dense=far)), net.forward(replace(rows, dense=farther)))
+    assert_same(forward(net, replace(rows, dense=far)), forward(net, replace(rows, dense=farther)))
 
 
 def test_saved_and_loaded_it_is_the_same() -> None:
-    net, rows = random_net(), random_rows(np.random.default_rng(8), 12)
-    assert_same(BlockNet.from_arrays(net.arrays()).forward(rows), net.forward(rows))
+    net, rows = random_net(), random_input(np.random.default_rng(8), 12)
+    assert_same(forward(BlockNet.from_arrays(net.arrays()), rows), forward(net, rows))
     halves = {name: a.astype(np.float16) if a.dtype.kind == "f" else a for name, a in net.arrays().items()}
-    assert BlockNet.from_arrays(halves).forward(rows).logits == pytest.approx(net.forward(rows).logits, abs=0.1)
+    assert forward(BlockNet.from_arrays(halves), rows).logits == pytest.approx(forward(net, rows).logits, abs=0.1)
     assert (net.features, net.names, net.levels) == (FEATURES, NAMES, LEVELS)
 
 
@@ -194,14 +196,14 @@ def test_long_pages_take_linear_time() -> None:
     def seconds(blocks: int) -> float:
         parents = np.maximum(np.arange(blocks) - 1, 0)  # one chain: the deepest that there is
         rows = replace(
-            random_rows(rng, blocks, tokens=blocks),
+            random_input(rng, blocks, tokens=blocks),
             parents=parents,
             containers=rng.integers(0, blocks, (blocks, LEVELS)),
         )
         times = []
         for _ in range(3):
             start = process_time()
-            assert net.forward(rows).logits.shape == (blocks, 2)
+            assert forward(net, rows).logits.shape == (blocks, 2)
             times.append(process_time() - start)
         return min(times)
 
@@ -209,12 +211,12 @@ def test_long_pages_take_linear_time() -> None:
 
 
 def test_numbers_are_clipped_at_six_deviations() -> None:
-    net, rows = random_net(), random_rows(np.random.default_rng(6), 10)
+    net, rows = random_net(), random_input(np.random.default_rng(6), 10)
 
-    def judged(deviations: float) -> Output:
+    def judged(deviations: float) -> NetOutput:
         dense = rows.dense.copy()
         dense[3, 1] = net.mean[1] + deviations * net.scale[1]
-        return net.forward(replace(rows, dense=dense))
+        return forward(net, replace(rows, dense=dense))
 
     for side in (1, -1):
         assert_same(judged(6.01 * side), judged(60 * side))

@@ -8,19 +8,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-from block_net_pages import FEATURES, LEVELS, NAMES, TYPES, random_example
-from mainmatter.main.adam import AdamW, OneCycle
-from mainmatter.main.block_net import BlockNet, shapes_of
-from mainmatter.main.block_net_batch import Batch, pack
-from mainmatter.main.block_net_gradient import Pass
-from mainmatter.main.block_net_loss import loss_and_gradients
-from mainmatter.main.block_net_training import Config, Example, Shares, _shuffled, train_net
+from mainmatter.main.net import BlockNet, shapes_of
+from mainmatter.main.training import (
+    AdamW,
+    Batch,
+    LossWeights,
+    NetExample,
+    OneCycle,
+    Pass,
+    TrainingConfig,
+    _shuffled,
+    loss_and_gradients,
+    pack,
+    train_net,
+)
+from net_pages import FEATURES, LEVELS, NAMES, TYPES, forward, random_example
 
 DILATIONS = (1, 2, 4)
 SHAPES = shapes_of(
     features=FEATURES, names=NAMES, levels=LEVELS, width=3, hidden=6, pooled=4, layers=len(DILATIONS), types=TYPES
 )
-SMALL = Config(width=3, hidden=8, pooled=4, types=TYPES, dilations=DILATIONS, epochs=3, pages_at_once=4)
+SMALL = TrainingConfig(width=3, hidden=8, pooled=4, types=TYPES, dilations=DILATIONS, epochs=3, batch_size=4)
 
 
 def random_weights() -> dict[str, Any]:
@@ -30,7 +38,7 @@ def random_weights() -> dict[str, Any]:
     return weights
 
 
-def small_pages() -> list[Example]:
+def small_pages() -> list[NetExample]:
     rng = np.random.default_rng(6)
     pages = [
         random_example(rng, 9, page_type=2),
@@ -45,12 +53,12 @@ def small_pages() -> list[Example]:
 
 def small_batch() -> Batch:
     pages = small_pages()
-    return pack(pages, np.concatenate([page.rows.dense for page in pages]).astype(np.float64))
+    return pack(pages, np.concatenate([page.inputs.dense for page in pages]).astype(np.float64))
 
 
 def loss(weights: dict[str, Any], batch: Batch, dropout: float) -> float:
     run = Pass(weights, DILATIONS, batch, np.random.default_rng(1), dropout)
-    return loss_and_gradients(run.logits, run.types, batch, Shares())[0]
+    return loss_and_gradients(run.logits, run.types, batch, LossWeights())[0]
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.2])
@@ -58,8 +66,8 @@ def loss(weights: dict[str, Any], batch: Batch, dropout: float) -> float:
 def test_the_gradient_is_what_small_changes_show(name: str, dropout: float) -> None:
     weights, batch, step = random_weights(), small_batch(), 1e-6
     run = Pass(weights, DILATIONS, batch, np.random.default_rng(1), dropout)
-    _, of_logits, of_types = loss_and_gradients(run.logits, run.types, batch, Shares())
-    gradient = run.gradient(of_logits, of_types)
+    _, d_logits, d_types = loss_and_gradients(run.logits, run.types, batch, LossWeights())
+    gradient = run.gradients(d_logits, d_types)
     assert gradient.keys() == weights.keys()
     flat, found = weights[name].reshape(-1), gradient[name].reshape(-1)
     assert gradient[name].shape == weights[name].shape
@@ -80,20 +88,20 @@ def test_the_gradient_is_what_small_changes_show(name: str, dropout: float) -> N
 def test_a_batch_is_its_pages_one_by_one() -> None:
     weights, pages = random_weights(), small_pages()
     net = BlockNet(weights, np.zeros(FEATURES), np.ones(FEATURES), DILATIONS)
-    dense = np.clip(np.concatenate([page.rows.dense for page in pages]), -6, 6).astype(np.float64)
+    dense = np.clip(np.concatenate([page.inputs.dense for page in pages]), -6, 6).astype(np.float64)
     run = Pass(weights, DILATIONS, pack(pages, dense))
-    outputs = [net.forward(page.rows) for page in pages]
+    outputs = [forward(net, page.inputs) for page in pages]
     assert run.logits == pytest.approx(np.concatenate([output.logits for output in outputs]), rel=1e-4, abs=1e-4)
     assert run.types == pytest.approx(np.stack([output.types for output in outputs]), rel=1e-4, abs=1e-4)
 
 
-def toy(pages: int, seed: int = 0) -> list[Example]:
+def toy(pages: int, seed: int = 0) -> list[NetExample]:
     """Pages whose main matter is known by a number, by a name, or by the block before."""
     rng = np.random.default_rng(seed)
     found = []
     for number in range(pages):
         example = random_example(rng, int(rng.integers(5, 30)), page_type=number % 2)
-        rows = example.rows
+        rows = example.inputs
         named = np.isin(rows.containers[:, 0], rows.token_elements[rows.tokens == 1])
         follows = np.concatenate([[False], rows.dense[:-1, 1] > 5])
         shares = ((rows.dense[:, 0] > 4) | named | follows).astype(np.float32)
@@ -105,12 +113,12 @@ def toy(pages: int, seed: int = 0) -> list[Example]:
 
 def test_it_learns_main_matter_comments_and_types() -> None:
     said: list[str] = []
-    config = replace(SMALL, hidden=16, pooled=12, epochs=25, rate=0.01, dropout=0.02)
+    config = replace(SMALL, hidden=16, pooled=12, epochs=25, learning_rate=0.01, dropout=0.02)
     net = train_net(toy(160), config, report=said.append)
     assert len(said) == 25
     assert said[0].startswith("epoch 1 of 25: loss ")
     tests = toy(40, seed=1)
-    outputs = [net.forward(page.rows) for page in tests]
+    outputs = [forward(net, page.inputs) for page in tests]
     right = np.concatenate([(out.logits[:, 0] > 0) == page.shares for out, page in zip(outputs, tests, strict=True)])
     assert right.mean() > 0.93
     right = np.concatenate([(out.logits[:, 1] > 0) == page.comment for out, page in zip(outputs, tests, strict=True)])
@@ -134,7 +142,7 @@ def test_the_same_seed_gives_the_same_net() -> None:
 def test_numbers_are_brought_to_one_scale() -> None:
     pages = toy(20)
     net = train_net(pages, replace(SMALL, epochs=0))
-    dense = np.concatenate([page.rows.dense for page in pages])
+    dense = np.concatenate([page.inputs.dense for page in pages])
     assert net.mean == pytest.approx(dense.mean(axis=0), rel=1e-4)
     assert net.scale == pytest.approx(dense.std(axis=0) + 1e-3, rel=1e-4)
 
@@ -144,22 +152,22 @@ def test_it_goes_on_from_a_net() -> None:
     first = train_net(pages, SMALL)
     before = {name: array.copy() for name, array in first.arrays().items()}
     assert same(train_net(pages, replace(SMALL, epochs=0), start=first), first)
-    second = train_net(toy(20, seed=5), replace(SMALL, rate=1e-3), start=first)
+    second = train_net(toy(20, seed=5), replace(SMALL, learning_rate=1e-3), start=first)
     assert not same(first, second)
     assert np.array_equal(first.mean, second.mean)
     assert all(np.array_equal(before[name], array) for name, array in first.arrays().items())
 
 
-def with_rows(page: Example, **changes: Any) -> Example:
-    return replace(page, rows=replace(page.rows, **changes))
+def with_inputs(page: NetExample, **changes: Any) -> NetExample:
+    return replace(page, inputs=replace(page.inputs, **changes))
 
 
 def test_pages_that_do_not_fit_are_refused() -> None:
     page = toy(1)[0]
     net = train_net([page], replace(SMALL, epochs=0, names=NAMES))
-    more_names = with_rows(page, tokens=page.rows.tokens + NAMES)
-    wider = with_rows(page, dense=np.hstack([page.rows.dense, page.rows.dense]))
-    for bad in (more_names, wider, with_rows(page, containers=page.rows.containers[:, 1:])):
+    more_names = with_inputs(page, tokens=page.inputs.tokens + NAMES)
+    wider = with_inputs(page, dense=np.hstack([page.inputs.dense, page.inputs.dense]))
+    for bad in (more_names, wider, with_inputs(page, containers=page.inputs.containers[:, 1:])):
         with pytest.raises(ValueError, match="start from"):
             train_net([bad], SMALL, start=net)
     with pytest.raises(ValueError, match="names"):
@@ -168,7 +176,7 @@ def test_pages_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="no blocks"):
         train_net([empty], SMALL)
     with pytest.raises(ValueError, match="not finite"):
-        train_net([with_rows(page, dense=page.rows.dense * np.float32(np.nan))], SMALL, start=net)
+        train_net([with_inputs(page, dense=page.inputs.dense * np.float32(np.nan))], SMALL, start=net)
     assert same(train_net([page, empty], SMALL), train_net([page], SMALL))
 
 
@@ -177,11 +185,11 @@ def test_long_pages_are_cut_and_pages_changed_and_repeated() -> None:
     pages = [random_example(rng, 50), replace(random_example(rng, 4), repeats=3)]
     seen: list[int] = []
 
-    def augment(example: Example, rng: np.random.Generator) -> Example:
+    def augment(example: NetExample, rng: np.random.Generator) -> NetExample:
         seen.append(len(example.shares))
-        return with_rows(example, dense=example.rows.dense + np.float32(rng.normal()))
+        return with_inputs(example, dense=example.inputs.dense + np.float32(rng.normal()))
 
-    config = replace(SMALL, most_blocks=10, epochs=2)
+    config = replace(SMALL, max_blocks=10, epochs=2)
     net = train_net(pages, config, augment=augment)
     assert sorted(seen) == [4] * 6 + [50] * 2
     assert not same(net, train_net(pages, config))
@@ -189,31 +197,31 @@ def test_long_pages_are_cut_and_pages_changed_and_repeated() -> None:
 
 def test_only_a_stretch_of_a_long_page_is_learned_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     page = random_example(np.random.default_rng(0), 50)
-    page.rows.dense[:, 0] = page.words[:] = np.arange(50)
+    page.inputs.dense[:, 0] = page.words[:] = np.arange(50)
     batches: list[Batch] = []
 
     def watch(weights: Any, dilations: Any, batch: Batch, *rest: Any) -> Pass:
         batches.append(batch)
         return Pass(weights, dilations, batch, *rest)
 
-    monkeypatch.setattr("mainmatter.main.block_net_training.Pass", watch)
-    train_net([page], replace(SMALL, most_blocks=10, epochs=8))
+    monkeypatch.setattr("mainmatter.main.training.Pass", watch)
+    train_net([page], replace(SMALL, max_blocks=10, epochs=8))
     assert [len(batch.dense) for batch in batches] == [10] * 8
     assert len({batch.words[0] for batch in batches}) > 1
     for batch in batches:
         assert np.array_equal(np.diff(batch.words), np.ones(9))
         first = int(batch.words[0])
-        assert np.array_equal(batch.containers, page.rows.containers[first : first + 10])
+        assert np.array_equal(batch.containers, page.inputs.containers[first : first + 10])
         assert batch.dense[:, 0] == pytest.approx((batch.words - 24.5) / (np.arange(50).std() + 1e-3), abs=1e-3)
 
 
 def test_one_cycle_climbs_and_falls() -> None:
     cycle = OneCycle(0.01, 100)
-    rates, memories = zip(*(cycle.at(step) for step in range(100)), strict=True)
+    rates, betas = zip(*(cycle.at(step) for step in range(100)), strict=True)
     assert rates[0] == pytest.approx(0.01 / 25)
-    assert (rates[14], memories[14]) == pytest.approx((0.01, 0.85))
+    assert (rates[14], betas[14]) == pytest.approx((0.01, 0.85))
     assert rates[99] == pytest.approx(0.01 / 25 / 1e4)
-    assert memories[0] == memories[99] == pytest.approx(0.95)
+    assert betas[0] == betas[99] == pytest.approx(0.95)
     assert np.argmax(rates) == 14
     assert (np.diff(rates[:15]) > 0).all()
     assert (np.diff(rates[14:]) < 0).all()
@@ -221,7 +229,7 @@ def test_one_cycle_climbs_and_falls() -> None:
 
 def test_adam_steps_as_its_paper_says() -> None:
     start = np.array([1.0, -2.0])
-    adam = AdamW({"x": start, "y": np.zeros(1)}, {"x": 0.1, "y": 0.0}, longest=5.0)
+    adam = AdamW({"x": start, "y": np.zeros(1)}, {"x": 0.1, "y": 0.0}, max_gradient_norm=5.0)
     theta, m, v = start.copy(), np.zeros(2), np.zeros(2)
     for step, gradient in enumerate((np.array([1.0, 2.0]), np.array([30.0, 40.0])), 1):
         adam.step({"x": gradient, "y": np.zeros(1)}, 0.01, 0.9)
@@ -237,25 +245,25 @@ def test_how_much_the_losses_count_unless_told_otherwise() -> None:
     # One block without words, of which all odds are even: half a step for each, times what it counts.
     page = random_example(np.random.default_rng(0), 1, page_type=0)
     page = replace(page, shares=np.zeros(1, np.float32), words=np.zeros(1, np.float32), comment=np.zeros(1, np.float32))
-    batch = pack([page], page.rows.dense.astype(np.float64))
-    _, of_logits, of_types = loss_and_gradients(np.zeros((1, 2)), np.zeros((1, TYPES)), batch, Shares())
-    assert of_logits.tolist() == [pytest.approx([0.5, 0.3 * 0.5])]
-    assert of_types[0, 0] == pytest.approx(0.1 * (1 / TYPES - 1))
+    batch = pack([page], page.inputs.dense.astype(np.float64))
+    _, d_logits, d_types = loss_and_gradients(np.zeros((1, 2)), np.zeros((1, TYPES)), batch, LossWeights())
+    assert d_logits.tolist() == [pytest.approx([0.5, 0.3 * 0.5])]
+    assert d_types[0, 0] == pytest.approx(0.1 * (1 / TYPES - 1))
     # With words, the F1 of probabilities counts as much as their cross-entropy: 1 - (0 + 1) / (9 / 2 + 1).
     page = replace(page, words=np.full(1, 9, np.float32))
-    batch = pack([page], page.rows.dense.astype(np.float64))
+    batch = pack([page], page.inputs.dense.astype(np.float64))
     entropy = np.log(2)
-    loss, _, _ = loss_and_gradients(np.zeros((1, 2)), np.zeros((1, TYPES)), batch, Shares())
+    loss, _, _ = loss_and_gradients(np.zeros((1, 2)), np.zeros((1, TYPES)), batch, LossWeights())
     assert loss == pytest.approx(entropy + (1 - 1 / 5.5) + 0.3 * entropy + 0.1 * np.log(TYPES))
 
 
 def test_batches_are_sorted_by_length_eight_at_a_time() -> None:
     rng = np.random.default_rng(0)
     pages = [random_example(rng, blocks) for blocks in range(1, 129)]
-    sorted_ones = _shuffled(pages[:64], np.arange(64), replace(SMALL, pages_at_once=8), np.random.default_rng(1))
+    sorted_ones = _shuffled(pages[:64], np.arange(64), replace(SMALL, batch_size=8), np.random.default_rng(1))
     lengths = sorted(sorted(len(pages[number].shares) for number in batch) for batch in sorted_ones)
     assert lengths == [[*range(start, start + 8)] for start in range(1, 65, 8)]
-    both = _shuffled(pages[:65], np.arange(65), replace(SMALL, pages_at_once=8), np.random.default_rng(1))
+    both = _shuffled(pages[:65], np.arange(65), replace(SMALL, batch_size=8), np.random.default_rng(1))
     assert len(both) == 9
     assert sorted(map(len, both)) == [1, *[8] * 8]
     assert [batch for batch in both if len(batch) == 8 and np.ptp(batch) > 7]  # one page is sorted by itself
@@ -272,26 +280,26 @@ def test_the_recipe_of_a_net(monkeypatch: pytest.MonkeyPatch) -> None:
     made: dict[str, Any] = {}
 
     class Watched(AdamW):
-        def __init__(self, arrays: Any, decays: Any, longest: float) -> None:
-            made.update(decays=decays, longest=longest)
-            super().__init__(arrays, decays, longest)
+        def __init__(self, arrays: Any, weight_decays: Any, max_gradient_norm: float) -> None:
+            made.update(decays=weight_decays, norm=max_gradient_norm)
+            super().__init__(arrays, weight_decays, max_gradient_norm)
 
-        def step(self, gradients: Any, rate: float, memory: float) -> None:
-            steps.append((rate, memory))
-            super().step(gradients, rate, memory)
+        def step(self, gradients: Any, learning_rate: float, beta1: float) -> None:
+            steps.append((learning_rate, beta1))
+            super().step(gradients, learning_rate, beta1)
 
     def watch(weights: Any, dilations: Any, batch: Batch, rng: Any, dropout: float) -> Pass:
         made.update(dropout=dropout, blocks=max(made.get("blocks", 0), len(batch.dense)))
         return Pass(weights, dilations, batch, rng, dropout)
 
-    monkeypatch.setattr("mainmatter.main.block_net_training.Pass", watch)
-    monkeypatch.setattr("mainmatter.main.block_net_training.AdamW", Watched)
+    monkeypatch.setattr("mainmatter.main.training.Pass", watch)
+    monkeypatch.setattr("mainmatter.main.training.AdamW", Watched)
     long = random_example(np.random.default_rng(0), 1300)
-    train_net([long, *toy(17)], Config(hidden=8, width=2, pooled=4, dilations=(1,)), 1)
+    train_net([long, *toy(17)], TrainingConfig(hidden=8, width=2, pooled=4, dilations=(1,)), 1)
     assert len(steps) == 12 * 2  # epochs, of 18 pages, sixteen at once
     assert max(rate for rate, _ in steps) <= 3e-3
     assert max(rate for rate, _ in steps) > 2.9e-3
-    assert made["longest"] == 2
+    assert made["norm"] == 2
     assert (made["decays"]["embedding"], made["decays"]["in_weights"]) == (0.03, 0.01)
     assert made["dropout"] == 0.15
     assert made["blocks"] < 1200 + 17 * 30

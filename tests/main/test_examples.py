@@ -11,18 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from main_pages import examples
-from mainmatter.main import augment
-from mainmatter.main.augment import Augmenter
-from mainmatter.main.block_net import Rows
+from mainmatter.main import examples as examples_module
 from mainmatter.main.called import CALLED
 from mainmatter.main.context import COLUMNS
+from mainmatter.main.examples import Augmenter
 from mainmatter.main.method import Main
 from mainmatter.main.names import DIV, FIRST_STEM, SEMANTIC_TAGS
+from mainmatter.main.training import NetInput
 
 if TYPE_CHECKING:
-    from mainmatter.main.block_net_batch import Example
+    from mainmatter.main.training import NetExample
 
-CHANGES = ("_NO_NAMES", "_NO_SEMANTIC_TAGS", "_NO_CAPITALS", "_OTHER_SCRIPT", "_OTHER_PAGE", "_MORE_CHROME")
+CHANGES = ("_NO_NAMES", "_NO_SEMANTIC_TAGS", "_NO_CAPITALS", "_OTHER_SCRIPT", "_OTHER_PAGE", "_BOILERPLATE")
 AT = {name: number for number, name in enumerate((*COLUMNS, *CALLED))}
 PAGES = [Main().observe(example) for example in examples()[:6]]
 MARK = AT["copies"]  # a column that no change touches, made the number of the block
@@ -32,15 +32,15 @@ seeds = st.integers(0, 2**32)
 pages = st.integers(0, len(PAGES) - 1)
 
 
-def arrays_of(example: Example) -> list[np.ndarray]:
-    return [getattr(example.rows, field.name) for field in fields(Rows)] + [
+def arrays_of(example: NetExample) -> list[np.ndarray]:
+    return [getattr(example.inputs, field.name) for field in fields(NetInput)] + [
         example.shares,
         example.words,
         example.comment,
     ]
 
 
-def copied(example: Example) -> list[np.ndarray]:
+def copied(example: NetExample) -> list[np.ndarray]:
     return [array.copy() for array in arrays_of(example)]
 
 
@@ -48,23 +48,23 @@ def same(some: list[np.ndarray], others: list[np.ndarray]) -> bool:
     return all(np.array_equal(one, other, equal_nan=True) for one, other in zip(some, others, strict=True))
 
 
-def marked(example: Example, mark: int) -> Example:
+def marked(example: NetExample, mark: int) -> NetExample:
     """The page, on which each block can be recognised."""
-    dense = example.rows.dense.copy()
+    dense = example.inputs.dense.copy()
     dense[:, MARK] = mark + np.arange(len(dense))
-    return replace(example, rows=replace(example.rows, dense=dense))
+    return replace(example, inputs=replace(example.inputs, dense=dense))
 
 
 def only(monkeypatch: pytest.MonkeyPatch, *changes: str) -> None:
     """Make these changes always, and no other one; but lengths always change a little."""
     for change in CHANGES:
-        monkeypatch.setattr(augment, change, float(change in changes))
-    monkeypatch.setattr(augment, "_FORGOTTEN_NAMES", 0.0)
+        monkeypatch.setattr(examples_module, change, float(change in changes))
+    monkeypatch.setattr(examples_module, "_DROPPED_NAMES", 0.0)
 
 
-def check(example: Example) -> None:
+def check(example: NetExample) -> None:
     """All that a net asks of a page."""
-    rows, count = example.rows, len(example.shares)
+    rows, count = example.inputs, len(example.shares)
     assert rows.dense.shape == (count, len(COLUMNS) + len(CALLED))
     assert rows.dense.dtype == np.float32
     assert np.isfinite(rows.dense).all()
@@ -80,9 +80,9 @@ def check(example: Example) -> None:
     assert (np.diff(rows.token_elements) >= 0).all()
 
 
-def names_around(example: Example, block: int) -> list[list[int]]:
+def names_around(example: NetExample, block: int) -> list[list[int]]:
     """The names of the elements around a block, from its own outwards."""
-    rows, found = example.rows, []
+    rows, found = example.inputs, []
     element = int(rows.containers[block, 0])
     while True:
         found.append(sorted(rows.tokens[rows.token_elements == element].tolist()))
@@ -99,7 +99,7 @@ def test_a_changed_page_is_still_a_page(seed: int, number: int) -> None:
     check(changed)
     assert changed.page_type == host.page_type
     assert all(same(arrays_of(page), arrays) for page, arrays in zip(PAGES, before, strict=True))  # not touched
-    assert not np.shares_memory(changed.rows.dense, host.rows.dense)
+    assert not np.shares_memory(changed.inputs.dense, host.inputs.dense)
 
 
 @given(seeds, pages)
@@ -111,19 +111,19 @@ def test_the_same_seed_gives_the_same_page(seed: int, number: int) -> None:
 
 def test_other_seeds_give_other_pages() -> None:
     augmenter = Augmenter(PAGES)
-    found = {augmenter(PAGES[0], np.random.default_rng(seed)).rows.dense.tobytes() for seed in range(20)}
+    found = {augmenter(PAGES[0], np.random.default_rng(seed)).inputs.dense.tobytes() for seed in range(20)}
     assert len(found) == 20
 
 
 @pytest.mark.parametrize("host_number", range(4))
-def test_chrome_of_another_page(monkeypatch: pytest.MonkeyPatch, host_number: int) -> None:
-    only(monkeypatch, "_MORE_CHROME")
+def test_boilerplate_of_another_page(monkeypatch: pytest.MonkeyPatch, host_number: int) -> None:
+    only(monkeypatch, "_BOILERPLATE")
     host, donor = marked(PAGES[host_number], HOST_MARK), marked(PAGES[4], GUEST_MARK)
     places = set()
     for seed in range(40):
         found = Augmenter([donor])(host, np.random.default_rng(seed))
         check(found)
-        marks = found.rows.dense[:, MARK].astype(int)
+        marks = found.inputs.dense[:, MARK].astype(int)
         is_guest = marks >= GUEST_MARK
         # All of the host, in order; of the donor a stretch that is boilerplate, in one piece.
         assert marks[~is_guest].tolist() == (HOST_MARK + np.arange(len(host.shares))).tolist()
@@ -147,7 +147,7 @@ def test_chrome_of_another_page(monkeypatch: pytest.MonkeyPatch, host_number: in
                 assert names_around(found, block)[:-1] == names_around(donor, mark - GUEST_MARK)
             else:
                 assert names_around(found, block) == names_around(host, mark - HOST_MARK)
-        dense = found.rows.dense
+        dense = found.inputs.dense
         assert dense[:, AT["place"]] == pytest.approx((np.arange(len(dense)) + 0.5) / len(dense))
         assert (np.diff(dense[:, AT["chars_before"]]) >= 0).all()
         assert dense[0, AT["chars_before"]] == 0
@@ -161,29 +161,29 @@ def test_chrome_of_another_page(monkeypatch: pytest.MonkeyPatch, host_number: in
         assert (dense[is_guest, AT["longest_level"]] == 1).all()
         for column in ("longest_side", "top_side"):
             assert (dense[is_guest, AT[column]] == side).all()
-        has_title = host.rows.dense[0, AT["page_has_title"]]
+        has_title = host.inputs.dense[0, AT["page_has_title"]]
         assert (dense[is_guest, AT["title_level"]] == has_title).all()
         assert (dense[is_guest, AT["title_side"]] == side * has_title).all()
         assert (dense[is_guest][:, [AT["top_1"], AT["top_2"], AT["top_3"]]] <= 0.5).all()
-        longest = host.rows.dense[:, AT["chars"]].max()
-        ratios = np.minimum(donor.rows.dense[guests, AT["chars"]] - longest, 0)
+        longest = host.inputs.dense[:, AT["chars"]].max()
+        ratios = np.minimum(donor.inputs.dense[guests, AT["chars"]] - longest, 0)
         assert dense[is_guest, AT["longest_ratio"]] == pytest.approx(ratios)
     assert places == {"before", "after"}
 
 
-def test_pages_without_chrome_or_without_known_matter_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    only(monkeypatch, "_MORE_CHROME")
+def test_pages_without_boilerplate_or_without_known_matter_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch, "_BOILERPLATE")
     all_main = replace(PAGES[0], shares=np.ones_like(PAGES[0].shares))
-    all_chrome = replace(PAGES[0], shares=np.zeros_like(PAGES[0].shares))
+    all_boilerplate = replace(PAGES[0], shares=np.zeros_like(PAGES[0].shares))
     unknown = replace(PAGES[0], shares=np.full_like(PAGES[0].shares, np.nan))
-    for host, donor in ((PAGES[1], all_main), (PAGES[1], unknown), (all_chrome, PAGES[1])):
+    for host, donor in ((PAGES[1], all_main), (PAGES[1], unknown), (all_boilerplate, PAGES[1])):
         for seed in range(10):
             found = Augmenter([donor])(host, np.random.default_rng(seed))
             assert len(found.shares) == len(host.shares)
 
 
 def test_what_is_unknown_is_taken_for_main_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    only(monkeypatch, "_MORE_CHROME")
+    only(monkeypatch, "_BOILERPLATE")
     shares = np.full_like(PAGES[0].shares, np.nan)
     shares[0] = shares[-1] = 0
     shares[4] = 1
@@ -199,31 +199,31 @@ def test_what_is_unknown_is_taken_for_main_matter(monkeypatch: pytest.MonkeyPatc
 def test_names_are_dropped_but_not_tags(monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch, "_NO_NAMES")
     page = PAGES[0]
-    assert (page.rows.tokens >= FIRST_STEM).any()
-    assert page.rows.dense[:, len(COLUMNS) :].any()
-    found = Augmenter(PAGES)(page, np.random.default_rng(1)).rows
-    is_tag = page.rows.tokens < FIRST_STEM
-    assert np.array_equal(found.tokens, page.rows.tokens[is_tag])
-    assert np.array_equal(found.token_elements, page.rows.token_elements[is_tag])
+    assert (page.inputs.tokens >= FIRST_STEM).any()
+    assert page.inputs.dense[:, len(COLUMNS) :].any()
+    found = Augmenter(PAGES)(page, np.random.default_rng(1)).inputs
+    is_tag = page.inputs.tokens < FIRST_STEM
+    assert np.array_equal(found.tokens, page.inputs.tokens[is_tag])
+    assert np.array_equal(found.token_elements, page.inputs.token_elements[is_tag])
     assert not found.dense[:, len(COLUMNS) :].any()
 
 
-def test_some_names_are_forgotten_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_some_names_are_dropped_else(monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch)
-    monkeypatch.setattr(augment, "_FORGOTTEN_NAMES", 0.5)
-    page = PAGES[0].rows
+    monkeypatch.setattr(examples_module, "_DROPPED_NAMES", 0.5)
+    page = PAGES[0].inputs
     stems = int((page.tokens >= FIRST_STEM).sum())
-    left = [Augmenter(PAGES)(PAGES[0], np.random.default_rng(seed)).rows for seed in range(20)]
+    left = [Augmenter(PAGES)(PAGES[0], np.random.default_rng(seed)).inputs for seed in range(20)]
     assert all((rows.tokens < FIRST_STEM).sum() == (page.tokens < FIRST_STEM).sum() for rows in left)
     assert 0.35 * stems < np.mean([(rows.tokens >= FIRST_STEM).sum() for rows in left]) < 0.65 * stems
 
 
 def test_semantic_tags_become_divs(monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch, "_NO_SEMANTIC_TAGS")
-    page = PAGES[0].rows
+    page = PAGES[0].inputs
     is_semantic = np.isin(page.tokens, list(SEMANTIC_TAGS))
     assert is_semantic.any()
-    found = Augmenter(PAGES)(PAGES[0], np.random.default_rng(1)).rows
+    found = Augmenter(PAGES)(PAGES[0], np.random.default_rng(1)).inputs
     assert found.tokens.tolist() == np.where(is_semantic, DIV, page.tokens).tolist()
     for tag in "nav header footer aside article main section figure".split():
         assert not found.dense[:, AT[f"in_{tag}"]].any()
@@ -234,8 +234,8 @@ def test_semantic_tags_become_divs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_capitals_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch, "_NO_CAPITALS")
-    found = Augmenter(PAGES)(PAGES[0], np.random.default_rng(1)).rows.dense
-    assert PAGES[0].rows.dense[:, AT["capitals"]].any()
+    found = Augmenter(PAGES)(PAGES[0], np.random.default_rng(1)).inputs.dense
+    assert PAGES[0].inputs.dense[:, AT["capitals"]].any()
     assert not found[:, [AT["capitals"], AT["begins_with_capital"]]].any()
 
 
@@ -243,9 +243,9 @@ def test_lengths_change_together_and_nothing_else_does(monkeypatch: pytest.Monke
     only(monkeypatch)
     lengths = [AT[name] for name in COLUMNS if name == "chars" or name.endswith("_chars") or name == "page_longest"]
     assert len(lengths) == 13
-    before = PAGES[0].rows.dense
+    before = PAGES[0].inputs.dense
     for seed in range(10):
-        found = Augmenter(PAGES)(PAGES[0], np.random.default_rng(seed)).rows.dense
+        found = Augmenter(PAGES)(PAGES[0], np.random.default_rng(seed)).inputs.dense
         changes = (found - before)[:, lengths]
         assert changes == pytest.approx(np.full_like(changes, changes[0, 0]), abs=1e-4)
         assert changes[0, 0] != 0
@@ -256,27 +256,28 @@ def test_lengths_change_together_and_nothing_else_does(monkeypatch: pytest.Monke
 def test_other_scripts_are_shorter(monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch, "_OTHER_SCRIPT")
     chars = [
-        Augmenter(PAGES)(PAGES[0], np.random.default_rng(seed)).rows.dense[:, AT["chars"]].mean() for seed in range(30)
+        Augmenter(PAGES)(PAGES[0], np.random.default_rng(seed)).inputs.dense[:, AT["chars"]].mean()
+        for seed in range(30)
     ]
-    assert np.mean(chars) == pytest.approx(PAGES[0].rows.dense[:, AT["chars"]].mean() - 0.8, abs=0.2)
+    assert np.mean(chars) == pytest.approx(PAGES[0].inputs.dense[:, AT["chars"]].mean() - 0.8, abs=0.2)
 
 
 def test_lengths_stay_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch, "_OTHER_SCRIPT")
-    dense = PAGES[0].rows.dense.copy()
+    dense = PAGES[0].inputs.dense.copy()
     dense[0, AT["chars"]], dense[1, AT["chars"]] = np.log1p(1), 0
-    page = replace(PAGES[0], rows=replace(PAGES[0].rows, dense=dense))
-    found = [Augmenter(PAGES)(page, np.random.default_rng(seed)).rows.dense[:2, AT["chars"]] for seed in range(30)]
+    page = replace(PAGES[0], inputs=replace(PAGES[0].inputs, dense=dense))
+    found = [Augmenter(PAGES)(page, np.random.default_rng(seed)).inputs.dense[:2, AT["chars"]] for seed in range(30)]
     assert min(short for short, _ in found) == pytest.approx(0.3)
     assert {nothing for _, nothing in found} == {0}
 
 
 def test_figures_of_the_page_change_for_all_blocks_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch, "_OTHER_PAGE")
-    before = PAGES[0].rows.dense[:, AT["page_blocks"]]
+    before = PAGES[0].inputs.dense[:, AT["page_blocks"]]
     factors = []
     for seed in range(30):
-        found = Augmenter(PAGES)(PAGES[0], np.random.default_rng(seed)).rows.dense[:, AT["page_blocks"]]
+        found = Augmenter(PAGES)(PAGES[0], np.random.default_rng(seed)).inputs.dense[:, AT["page_blocks"]]
         assert (found == found[0]).all()
         factors.append(float(found[0] / before[0]))
     assert np.mean(factors) == pytest.approx(1, abs=0.06)
@@ -300,16 +301,16 @@ class Fixed:
         return end - 1 if self._last else first
 
 
-def changes_made(found: Example, host: Example) -> set[str]:
+def changes_made(found: NetExample, host: NetExample) -> set[str]:
     """What was changed on a page that has all that can be changed."""
-    rows, before = found.rows, host.rows.dense
+    rows, before = found.inputs, host.inputs.dense
     changes = {
         "_NO_NAMES": not rows.dense[:, len(COLUMNS) :].any(),
         "_NO_SEMANTIC_TAGS": not rows.dense[:, AT["in_nav"]].any(),
         "_NO_CAPITALS": not rows.dense[:, AT["capitals"]].any(),
         "_OTHER_SCRIPT": rows.dense[-1, AT["chars"]] < before[-1, AT["chars"]],
         "_OTHER_PAGE": rows.dense[-1, AT["page_blocks"]] != before[-1, AT["page_blocks"]],
-        "_MORE_CHROME": len(found.shares) > len(host.shares),
+        "_BOILERPLATE": len(found.shares) > len(host.shares),
     }
     return {name for name, is_made in changes.items() if is_made}
 
@@ -322,7 +323,7 @@ def changes_made(found: Example, host: Example) -> set[str]:
         ("_NO_CAPITALS", 0.3),
         ("_OTHER_SCRIPT", 0.2),
         ("_OTHER_PAGE", 0.3),
-        ("_MORE_CHROME", 0.35),
+        ("_BOILERPLATE", 0.35),
     ],
 )
 def test_how_often_each_change_is_made(change: str, share: float) -> None:
@@ -332,30 +333,30 @@ def test_how_often_each_change_is_made(change: str, share: float) -> None:
         assert (change in changes_made(found, host)) == is_made
 
 
-def test_a_tenth_of_the_names_is_forgotten() -> None:
+def test_a_tenth_of_the_names_is_dropped() -> None:
     for chance, is_left in ((0.0995, False), (0.1, True)):
         found = Augmenter(PAGES)(PAGES[0], cast("np.random.Generator", Fixed(1.0, chance)))
-        assert (found.rows.tokens >= FIRST_STEM).any() == is_left
+        assert (found.inputs.tokens >= FIRST_STEM).any() == is_left
 
 
-def with_shares(example: Example, *shares: float) -> Example:
+def with_shares(example: NetExample, *shares: float) -> NetExample:
     """A page of so many blocks, each the same as its first one."""
-    rows = example.rows
+    rows = example.inputs
     first = np.zeros(len(shares), np.intp)
     return replace(
         example,
-        rows=replace(rows, dense=rows.dense[first], containers=rows.containers[first]),
+        inputs=replace(rows, dense=rows.dense[first], containers=rows.containers[first]),
         shares=np.array(shares, np.float32),
         words=example.words[first],
         comment=example.comment[first],
     )
 
 
-def guests(host: Example, donor: Example, chance: float = 0.0, *, last: bool = False) -> list[int]:
+def guests(host: NetExample, donor: NetExample, chance: float = 0.0, *, last: bool = False) -> list[int]:
     """Where blocks of another page stand on a page, once they were put there."""
     rng = cast("np.random.Generator", Fixed(chance, last=last))
     found = Augmenter([marked(donor, GUEST_MARK)])(marked(host, HOST_MARK), rng)
-    return np.flatnonzero(found.rows.dense[:, MARK] >= GUEST_MARK).tolist()
+    return np.flatnonzero(found.inputs.dense[:, MARK] >= GUEST_MARK).tolist()
 
 
 def test_at_most_sixty_blocks_of_another_page() -> None:
@@ -373,7 +374,7 @@ def test_what_is_surely_boilerplate() -> None:
 
 
 def test_guests_stand_before_as_often_as_after(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(augment, "_MORE_CHROME", 1.0)
+    monkeypatch.setattr(examples_module, "_BOILERPLATE", 1.0)
     host, donor = with_shares(PAGES[0], 1, 1), with_shares(PAGES[4], 0.0)
     assert guests(host, donor, 0.495) == [0]
     assert guests(host, donor, 0.5) == [2]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mainmatter.main.block_net import Rows
 from mainmatter.main.context import COLUMNS
 from mainmatter.main.names import DIV, FIRST_STEM, SEMANTIC_TAGS
+from mainmatter.main.training import NetInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,13 +21,20 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from mainmatter.main.block_net_training import Example
+    from mainmatter.main.training import NetExample
 
 # How often each change is made.
-_NO_NAMES, _NO_SEMANTIC_TAGS, _NO_CAPITALS, _OTHER_SCRIPT, _OTHER_PAGE, _MORE_CHROME = 0.5, 0.4, 0.3, 0.2, 0.3, 0.35
-_FORGOTTEN_NAMES = 0.1  # of the names, where they are not all dropped
-_MOST_CHROME = 60  # blocks of another page
-_SURELY_CHROME = 0.1  # a block with a smaller share of main matter
+_NO_NAMES, _NO_SEMANTIC_TAGS, _NO_CAPITALS, _OTHER_SCRIPT, _OTHER_PAGE, _BOILERPLATE = (
+    0.5,
+    0.4,
+    0.3,
+    0.2,
+    0.3,
+    0.35,
+)
+_DROPPED_NAMES = 0.1  # of the names, where they are not all dropped
+_MAX_INSERTED = 60  # blocks of another page
+_SURELY_BOILERPLATE = 0.1  # a block with a smaller share of main matter
 
 _AT = {name: number for number, name in enumerate(COLUMNS)}
 _LOG_SIZES = [
@@ -50,21 +57,21 @@ class Augmenter:
         donors: the examples whose boilerplate may stand around the text of others.
     """
 
-    donors: Sequence[Example]
+    donors: Sequence[NetExample]
 
-    def __call__(self, example: Example, rng: Generator) -> Example:
+    def __call__(self, example: NetExample, rng: Generator) -> NetExample:
         """An example that differs from this one as another site's page might."""
-        if rng.random() < _MORE_CHROME:
+        if rng.random() < _BOILERPLATE:
             donor = self.donors[int(rng.integers(len(self.donors)))]
-            example = _with_chrome(example, donor, rng)
-        rows = example.rows
-        dense = rows.dense.copy()
-        tokens, token_elements = rows.tokens, rows.token_elements
-        forgotten = _FORGOTTEN_NAMES
+            example = _with_boilerplate(example, donor, rng)
+        page = example.inputs
+        dense = page.dense.copy()
+        tokens, token_elements = page.tokens, page.token_elements
+        dropped = _DROPPED_NAMES
         if rng.random() < _NO_NAMES:
-            forgotten = 1.0
+            dropped = 1.0
             dense[:, len(COLUMNS) :] = 0  # names that are inherited (main/called.py)
-        kept = (tokens < FIRST_STEM) | (rng.random(len(tokens)) >= forgotten)
+        kept = (tokens < FIRST_STEM) | (rng.random(len(tokens)) >= dropped)
         tokens, token_elements = tokens[kept], token_elements[kept]
         if rng.random() < _NO_SEMANTIC_TAGS:
             tokens = np.where(np.isin(tokens, _TAGS), DIV, tokens)
@@ -77,48 +84,48 @@ class Augmenter:
             dense[:, _CAPITALS] = 0
         if rng.random() < _OTHER_PAGE:
             dense[:, _OF_PAGE] *= rng.normal(1, 0.1, len(_OF_PAGE)).astype(np.float32)
-        return replace(example, rows=replace(rows, dense=dense, tokens=tokens, token_elements=token_elements))
+        return replace(example, inputs=replace(page, dense=dense, tokens=tokens, token_elements=token_elements))
 
 
-def _with_chrome(example: Example, donor: Example, rng: Generator) -> Example:
-    """The example with a stretch of another page's boilerplate before its main matter or after it."""
-    stretch = _stretch_of_chrome(donor, rng)
-    matter = np.flatnonzero(~(example.shares < _SURELY_CHROME))  # what is unknown stays together with main matter
-    if stretch is None or not len(matter):
+def _with_boilerplate(example: NetExample, donor: NetExample, rng: Generator) -> NetExample:
+    """The example with a run of another page's boilerplate before its main matter or after it."""
+    run = _run_of_boilerplate(donor, rng)
+    matter = np.flatnonzero(~(example.shares < _SURELY_BOILERPLATE))  # what is unknown stays together with main matter
+    if run is None or not len(matter):
         return example
     is_before = rng.random() < 0.5
     count = len(example.shares)
     at = int(rng.integers(0, matter[0] + 1) if is_before else rng.integers(matter[-1] + 1, count + 1))
-    host, guest = example.rows, donor.rows
-    dense = np.insert(host.dense, at, _as_guests(guest.dense[stretch], host.dense, is_before=is_before), axis=0)
+    host, guest = example.inputs, donor.inputs
+    dense = np.insert(host.dense, at, _as_guests(guest.dense[run], host.dense, is_before=is_before), axis=0)
     dense[:, _AT["place"]] = (np.arange(len(dense)) + 0.5) / len(dense)
     sizes = np.expm1(dense[:, _AT["chars"]])
     dense[:, _AT["chars_before"]] = (np.cumsum(sizes) - sizes) / max(1.0, float(sizes.sum()))
     offset = len(host.parents)
-    rows = Rows(
+    inputs = NetInput(
         dense=dense,
         tokens=np.concatenate([host.tokens, guest.tokens]),
         token_elements=np.concatenate([host.token_elements, guest.token_elements + offset]),
         parents=np.concatenate([host.parents, np.where(np.arange(len(guest.parents)) > 0, guest.parents + offset, 0)]),
-        containers=np.insert(host.containers, at, guest.containers[stretch] + offset, axis=0),
+        containers=np.insert(host.containers, at, guest.containers[run] + offset, axis=0),
     )
     return replace(
         example,
-        rows=rows,
-        shares=np.insert(example.shares, at, donor.shares[stretch]),
-        words=np.insert(example.words, at, donor.words[stretch]),
-        comment=np.insert(example.comment, at, donor.comment[stretch]),
+        inputs=inputs,
+        shares=np.insert(example.shares, at, donor.shares[run]),
+        words=np.insert(example.words, at, donor.words[run]),
+        comment=np.insert(example.comment, at, donor.comment[run]),
     )
 
 
-def _stretch_of_chrome(donor: Example, rng: Generator) -> slice | None:
+def _run_of_boilerplate(donor: NetExample, rng: Generator) -> slice | None:
     """A run of blocks that are boilerplate, of some length."""
-    chrome = np.flatnonzero(donor.shares < _SURELY_CHROME)
-    if not len(chrome):
+    boilerplate = np.flatnonzero(donor.shares < _SURELY_BOILERPLATE)
+    if not len(boilerplate):
         return None
-    runs = np.split(chrome, np.flatnonzero(np.diff(chrome) > 1) + 1)
+    runs = np.split(boilerplate, np.flatnonzero(np.diff(boilerplate) > 1) + 1)
     run = runs[int(rng.integers(len(runs)))]
-    length = min(len(run), int(rng.integers(1, _MOST_CHROME + 1)))
+    length = min(len(run), int(rng.integers(1, _MAX_INSERTED + 1)))
     start = int(run[0]) + int(rng.integers(0, len(run) - length + 1))
     return slice(start, start + length)
 

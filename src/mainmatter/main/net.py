@@ -1,8 +1,9 @@
-"""A small net over the sequence of a page's blocks, in numpy alone: what it looks at, its arrays, its forward pass.
+"""The net of `main`, in numpy alone: its arrays and its forward pass.
 
-Each block is a row of numbers and the names (tags, classes) of the elements around it. Names have vectors, an element
-the sum of its names' vectors. A first layer looks at each block by itself, dilated convolutions at its neighbours near
-and far (van den Oord et al. 2016, WaveNet, 2.1), two pools over all blocks at the page as a whole.
+It sees a page as a sequence of blocks. A block is a row of numbers and the names (tags, classes) of the elements around
+it. Names have embeddings; the vector of an element is the sum over its names. A first layer sees each block by itself,
+dilated convolutions with residual connections see its neighbours near and far (van den Oord et al. 2016, WaveNet, 2.1),
+and two pools over all blocks see the page as a whole.
 """
 
 from __future__ import annotations
@@ -13,50 +14,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mainmatter.main.block_net_paths import means_of_paths, sum_by, ways_up
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-FARTHEST = 6.0  # from the mean, in deviations; what is farther away counts as this
-_LARGEST = 1e3  # of a weight, by its amount: no net that learned anything comes near
-_MOST_DISTANT = 1024  # block that a convolution may look at: there are as many zeros around each page
+MAX_DEVIATIONS = 6.0  # from the mean, in standard deviations: numbers are clipped there
+_MAX_WEIGHT = 1e3  # by its amount: no net that learned anything comes near
+_MAX_DILATION = 1024  # blocks: there are as many zeros around each page
 # Products of matrices up to this size (rows x columns x inner) are not spread over several threads, which would fight
 # with those of other processes; papers/fiasco/svm.py does the same.
 _LARGEST_PRODUCT = 1 << 18
 _MOST_ROWS_AT_ONCE = 256
-_STRETCH = 448  # blocks at a time of long pages: what they need stays near to the processor
+_BLOCKS_AT_ONCE = 448  # of long pages: what they need stays in the processor's cache
 _ROWS_AS_ONE = 8  # for sums, numpy is twice as fast with few long rows as with many short ones
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """One page, as the net sees it.
-
-    Attributes:
-        dense: one row of numbers a block, as measured; the net brings them to one scale.
-        tokens: numbers of names, from 1 on; 0 is a name that is not known and says nothing.
-        token_elements: the element that each token belongs to; fastest if in order.
-        parents: for each element the one around it; the first is its own parent, all others come after theirs.
-        containers: for each block its element and ever wider ones, one a column.
-    """
-
-    dense: NDArray[np.float32]
-    tokens: NDArray[np.intp]
-    token_elements: NDArray[np.intp]
-    parents: NDArray[np.intp]
-    containers: NDArray[np.intp]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Output:
+class NetOutput:
     """What the net says about a page.
 
     Attributes:
         logits: one row a block: that it is main matter, and that it is a comment; above 0 is more likely than not.
-        types: one number a type of page; the highest is the likeliest.
+        types: one logit a type of page; the highest is the likeliest.
     """
 
     logits: NDArray[np.float32]
@@ -128,9 +108,9 @@ class BlockNet:
         of_dense = self.weights["in_weights"][:features].astype(np.float64) / self.scale[:, None]
         self._dense_weights = of_dense.astype(np.float32)
         self._in_bias = (self.weights["in_bias"] - self.mean @ of_dense).astype(np.float32)
-        self._lowest, self._highest = self.mean - FARTHEST * self.scale, self.mean + FARTHEST * self.scale
+        self._lowest, self._highest = self.mean - MAX_DEVIATIONS * self.scale, self.mean + MAX_DEVIATIONS * self.scale
         self._name_weights = np.ascontiguousarray(self.weights["in_weights"][features:])
-        self._taps = self.weights["conv_weights"][:, :, None]
+        self._kernels = self.weights["conv_weights"][:, :, None]
         self._conv_bias = np.tile(self.weights["conv_bias"], _ROWS_AS_ONE)
 
     @property
@@ -180,46 +160,49 @@ class BlockNet:
             vectors += embedding.take(tokens, axis=0)
         return vectors
 
-    def forward(self, rows: Rows) -> Output:
-        """Judge a page."""
-        vectors = sum_by(rows.token_elements, self.weights["embedding"].take(rows.tokens, axis=0), len(rows.parents))
-        return self.forward_from(rows.dense, vectors, ways_up(rows.parents), rows.containers)
-
-    def forward_from(
+    def forward(
         self,
         dense: NDArray[np.float32],
         vectors: NDArray[np.float32],
-        ways: Sequence[NDArray[np.intp]],
+        jumps: Sequence[NDArray[np.intp]],
         containers: NDArray[np.intp],
-    ) -> Output:
-        """Judge a page of whose elements the vectors (`embed`) and `ways_up` are known already; else as `forward`."""
+    ) -> NetOutput:
+        """Judge a page.
+
+        Args:
+            dense: one row of numbers a block, as measured; the net brings them to one scale.
+            vectors: of the page's elements (`embed`), one a row; the first element is the whole page.
+            jumps: jump pointers: for each element the one around it, two up, four up, ... (`Containers.ways`).
+            containers: for each block its element and ever wider ones, one a column.
+        """
         weights = self.weights
         if not len(dense):
-            nothing = np.zeros(len(weights["pool2_weights"]), np.float32)
-            return Output(np.zeros((0, 2), np.float32), self._types(self._bend("pool2", nothing)))
-        paths = means_of_paths(vectors, ways)
-        room = _Room(len(dense), weights["in_weights"].shape[1], self.dilations)
-        for part, h in room.stretches():
-            self._look_at_each(dense[part], vectors, paths, containers[part], h)
-            np.maximum(h, room.zeros[: len(h)], out=h)
-        page = self._bend("pool1", room.pooled())
-        told = page @ weights["back1_weights"] + weights["back1_bias"]
-        for _, h in room.stretches():
-            np.maximum(np.add(h, told, out=h), room.zeros[: len(h)], out=h)
-        for distance, taps, bias in zip(self.dilations, self._taps, self._conv_bias, strict=True):
-            room.convolve(distance, taps, bias)
-        page = self._bend("pool2", room.pooled())
-        told = page @ weights["back2_weights"] + weights["back2_bias"]
+            page = self._page_vector("pool2", np.zeros(len(weights["pool2_weights"]), np.float32))
+            return NetOutput(np.zeros((0, 2), np.float32), page @ weights["type_weights"] + weights["type_bias"])
+        paths = path_means(vectors, jumps)
+        activations = _Activations(len(dense), weights["in_weights"].shape[1], self.dilations)
+        zeros = activations.zeros
+        for part, h in activations.chunks():
+            self._first_layer(dense[part], vectors, paths, containers[part], h)
+            np.maximum(h, zeros[: len(h)], out=h)
+        page = self._page_vector("pool1", activations.pool())
+        of_page = page @ weights["back1_weights"] + weights["back1_bias"]
+        for _, h in activations.chunks():
+            np.maximum(np.add(h, of_page, out=h), zeros[: len(h)], out=h)
+        for dilation, kernel, bias in zip(self.dilations, self._kernels, self._conv_bias, strict=True):
+            activations.convolve(dilation, kernel, bias)
+        page = self._page_vector("pool2", activations.pool())
+        of_page = page @ weights["back2_weights"] + weights["back2_bias"]
         logits = np.empty((len(dense), 2), np.float32)
-        for part, h in room.stretches():
-            np.maximum(np.add(h, told, out=h), room.zeros[: len(h)], out=h)
+        for part, h in activations.chunks():
+            np.maximum(np.add(h, of_page, out=h), zeros[: len(h)], out=h)
             hidden = multiply(h, weights["hidden_weights"])
             hidden += weights["hidden_bias"]
             np.maximum(hidden, 0, out=hidden)
             np.add(multiply(hidden, weights["out_weights"]), weights["out_bias"], out=logits[part])
-        return Output(logits, self._types(page))
+        return NetOutput(logits, page @ weights["type_weights"] + weights["type_bias"])
 
-    def _look_at_each(
+    def _first_layer(
         self,
         dense: NDArray[np.float32],
         vectors: NDArray[np.float32],
@@ -227,7 +210,7 @@ class BlockNet:
         containers: NDArray[np.intp],
         h: NDArray[np.float32],
     ) -> None:
-        """The first layer into `h`, before its bend: numbers, names of the containers, names of all that is around."""
+        """Numbers, names of the containers, and names of all elements around, into `h`, before its ReLU."""
         x = np.maximum(dense, self._lowest)
         np.minimum(x, self._highest, out=x)
         multiply(x, self._dense_weights, out=h)
@@ -237,64 +220,60 @@ class BlockNet:
         h += multiply(paths.take(containers[:, 0], axis=0), self._name_weights[cut:])
         h += self._in_bias
 
-    def _bend(self, name: str, pooled: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _page_vector(self, name: str, pooled: NDArray[np.float32]) -> NDArray[np.float32]:
         page: NDArray[np.float32] = pooled @ self.weights[f"{name}_weights"] + self.weights[f"{name}_bias"]
-        np.maximum(page, 0, out=page)
+        np.maximum(page, 0, out=page)  # ReLU
         return page
 
-    def _types(self, page: NDArray[np.float32]) -> NDArray[np.float32]:
-        types: NDArray[np.float32] = page @ self.weights["type_weights"] + self.weights["type_bias"]
-        return types
 
-
-class _Room:
-    """Memory for the vectors of a page's blocks, with zeros around them, where convolutions look beyond the page.
+class _Activations:
+    """The hidden vectors of a page's blocks, padded with zeros, where convolutions look beyond the page.
 
     Attributes:
         count: of the blocks, at least one.
-        zeros: as many as a stretch has; numpy compares with an array three times as fast as with a number.
+        zeros: as many as a chunk has; numpy compares with an array three times as fast as with a number.
     """
 
     def __init__(self, count: int, hidden: int, dilations: tuple[int, ...]) -> None:
-        self.count, self._around = count, max(dilations, default=0)
-        stretch = -(-count // -(-count // _STRETCH))  # all about the same
+        self.count, self._padding = count, max(dilations, default=0)
+        chunk = -(-count // -(-count // _BLOCKS_AT_ONCE))  # all about the same
         at_once = max(1, min(_MOST_ROWS_AT_ONCE, _LARGEST_PRODUCT // hidden**2) // _ROWS_AS_ONE) * _ROWS_AS_ONE
-        self._tiles = -(-stretch // at_once)
-        self._at_once = _round_up(-(-stretch // self._tiles))
-        self._stretch = self._tiles * self._at_once
-        shape = (self._around + -(-count // self._stretch) * self._stretch + self._around, hidden)
+        self._tiles = -(-chunk // at_once)
+        self._at_once = _round_up(-(-chunk // self._tiles))
+        self._chunk = self._tiles * self._at_once
+        shape = (self._padding + -(-count // self._chunk) * self._chunk + self._padding, hidden)
         self._now, self._next = np.zeros(shape, np.float32), np.zeros(shape if dilations else (0, hidden), np.float32)
-        self._products = np.empty((3, self._stretch, hidden), np.float32)
-        self.zeros = np.zeros((self._stretch, hidden), np.float32)
+        self._products = np.empty((3, self._chunk, hidden), np.float32)
+        self.zeros = np.zeros((self._chunk, hidden), np.float32)
 
-    def stretches(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+    def chunks(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         """Which blocks, and their vectors, to be changed in place."""
-        for start in range(0, self.count, self._stretch):
-            part = slice(start, min(start + self._stretch, self.count))
-            yield part, self._now[self._around + part.start : self._around + part.stop]
+        for start in range(0, self.count, self._chunk):
+            part = slice(start, min(start + self._chunk, self.count))
+            yield part, self._now[self._padding + part.start : self._padding + part.stop]
 
-    def pooled(self) -> NDArray[np.float32]:
+    def pool(self) -> NDArray[np.float32]:
         """The mean of all vectors, and their maximum; they are not below 0, as are the zeros behind them."""
         hidden = self._now.shape[1]
-        even = self._now[self._around : self._around + _round_up(self.count)].reshape(-1, _ROWS_AS_ONE * hidden)
+        even = self._now[self._padding : self._padding + _round_up(self.count)].reshape(-1, _ROWS_AS_ONE * hidden)
         pooled = np.empty(2 * hidden, np.float32)
         for reduce, half in ((np.add.reduce, pooled[:hidden]), (np.maximum.reduce, pooled[hidden:])):
             reduce(reduce(even).reshape(_ROWS_AS_ONE, hidden), out=half)
         pooled[:hidden] /= self.count
         return pooled
 
-    def convolve(self, distance: int, taps: NDArray[np.float32], bias: NDArray[np.float32]) -> None:
-        """Add to each vector what it, the one `distance` before it and the one as far behind it tell, bent."""
+    def convolve(self, dilation: int, kernel: NDArray[np.float32], bias: NDArray[np.float32]) -> None:
+        """A residual layer: add to each vector the ReLU of a convolution over it and those `dilation` away from it."""
         hidden, row, size = self._now.shape[1], self._now.strides[0], self._now.itemsize
-        shape, steps = (3, self._tiles, self._at_once, hidden), (distance * row, self._at_once * row, row, size)
+        shape, strides = (3, self._tiles, self._at_once, hidden), (dilation * row, self._at_once * row, row, size)
         products, (before, y, behind) = self._products.reshape(shape), self._products
         long = y.reshape(-1, _ROWS_AS_ONE * hidden)
         buffer = self._now.data
-        for part, h in self.stretches():
+        for part, h in self.chunks():
             # Three views of the same memory, each in tiles: before, here, behind.
-            first = self._around + part.start
-            views = np.ndarray(shape, np.float32, buffer, (first - distance) * row, steps)
-            np.matmul(views, taps, out=products)
+            first = self._padding + part.start
+            views = np.ndarray(shape, np.float32, buffer, (first - dilation) * row, strides)
+            np.matmul(views, kernel, out=products)
             y += before
             y += behind
             long += bias
@@ -328,6 +307,29 @@ def multiply(rows: NDArray[Any], matrix: NDArray[Any], out: NDArray[Any] | None 
     return product
 
 
+def path_means(vectors: NDArray[Any], jumps: Sequence[NDArray[np.intp]]) -> NDArray[Any]:
+    """For each element the sum over it and all elements around it, divided by its depth.
+
+    The first element counts in all sums, but not as a step of depth. Each round looks twice as far as the one before,
+    so that a chain of any length takes few of them.
+
+    Args:
+        vectors: one row an element.
+        jumps: as for `BlockNet.forward`.
+    """
+    sums = vectors.copy()
+    depths = np.ones(len(vectors), vectors.dtype)
+    sums[0] = depths[0] = 0  # else rounds that look beyond the first element would add it again
+    for jump in jumps:
+        sums += sums.take(jump, axis=0)
+        depths += depths.take(jump)
+    if vectors[0].any():  # a document has no names
+        sums += vectors[0]
+    depths[0] = 1
+    sums /= depths[:, None]
+    return sums
+
+
 def _check(net: BlockNet) -> None:
     """Raise ValueError for arrays that are no net."""
     weights = net.weights
@@ -348,8 +350,8 @@ def _check(net: BlockNet) -> None:
     )
     if levels < 1 or min(names, width, hidden) < 1:
         raise ValueError("sizes of less than one")
-    if not all(1 <= distance <= _MOST_DISTANT for distance in net.dilations):
-        raise ValueError(f"dilations: not from 1 to {_MOST_DISTANT}")
+    if not all(1 <= dilation <= _MAX_DILATION for dilation in net.dilations):
+        raise ValueError(f"dilations: not from 1 to {_MAX_DILATION}")
     if expected.keys() != weights.keys():
         raise ValueError(f"missing or unknown: {', '.join(sorted(expected.keys() ^ weights.keys()))}")
     measured = {"mean": net.mean, "scale": net.scale}
@@ -357,7 +359,7 @@ def _check(net: BlockNet) -> None:
         shape = expected.get(name, (features,))
         if array.shape != shape:
             raise ValueError(f"{name}: {array.shape} does not fit, {shape} would")
-        if not (np.abs(array) <= (np.finfo(np.float32).max if name in measured else _LARGEST)).all():  # nor does NaN
+        if not (np.abs(array) <= (np.finfo(np.float32).max if name in measured else _MAX_WEIGHT)).all():  # nor does NaN
             raise ValueError(f"{name}: not finite, or too large")
     if not (net.scale > 0).all():
         raise ValueError("scale: not above 0")
