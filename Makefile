@@ -7,13 +7,29 @@ BIN := $(VENV)/bin
 DATA ?= ../shared/data
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test chromium test-integrations check check-scripts bench quality models results docs clean
+.PHONY: demo test test-fast coverage chromium test-integrations check check-python check-scripts check-docs dist bench quality \
+	models results docs clean
 
 demo: $(VENV)/installed
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/installed-dev chromium check
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+# The core alone, in less than a minute: what reads pages, judges them and writes them.
+CORE_TESTS := $(wildcard $(addprefix tests/, html text render main methods/test_main*.py methods/test_controls.py contract test_clean.py \
+	test_errors.py test_imports.py test_registry.py))
+test-fast: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -q -n auto --dist loadfile $(CORE_TESTS)
+
+# Which lines the tests run: a table here, pages under COVERAGE. TESTS=tests/html measures what the tests of one folder run.
+COVERAGE ?= $(VENV)/coverage
+TESTS ?= tests
+coverage: export COVERAGE_FILE = $(abspath $(COVERAGE))/data
+coverage: $(VENV)/installed-dev chromium
+	rm -rf $(COVERAGE)
+	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report term --cov-report markdown:$(COVERAGE)/report.md \
+		--cov-report html:$(COVERAGE)/html $(TESTS)
 
 # What renders pages and runs the tests of the workbench: Debian's Chromium, where it is missing and may be installed.
 chromium: | $(BIN)/python
@@ -29,10 +45,14 @@ test-integrations: $(VENV)-dolma/installed $(VENV)-nemo/installed
 	$(VENV)-nemo/bin/python -m pytest -q tests/corpus/adapters/test_nemo_curator.py
 
 # Formatting, lint, types, documentation.
-check: $(VENV)/installed-dev check-scripts
+check: check-python check-scripts check-docs
+
+check-python: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+check-docs: $(VENV)/installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir $(VENV)/site 2>$(VENV)/docs.log || (cat $(VENV)/docs.log; false)
 
 # Types of the workbench's scripts (tsconfig.json), by npm's TypeScript, which is kept in the environment.
@@ -46,6 +66,15 @@ check-scripts: | $(BIN)/python
 		$(TSC) --version; } >$(VENV)/typescript.log 2>&1 || \
 		unchecked "npm did not install typescript $(TYPESCRIPT): $$(grep -m 1 -i err $(VENV)/typescript.log)"; \
 	echo $(TSC) --project tsconfig.json; $(TSC) --project tsconfig.json
+
+# What a release uploads, in dist/: built, checked, and the wheel installed in an environment of its own, where it cleans a page.
+dist: $(VENV)-dist/installed
+	rm -rf dist $(VENV)-dist/wheel
+	$(VENV)-dist/bin/python -m build --outdir dist
+	$(VENV)-dist/bin/python -m twine check --strict dist/*
+	$(PYTHON) -m venv $(VENV)-dist/wheel
+	$(VENV)-dist/wheel/bin/python -m pip install --quiet dist/*.whl
+	cd $(VENV)-dist && wheel/bin/mainmatter --version && wheel/bin/mainmatter clean ../examples/site/de/nebelhorn.html | grep -m 1 Nebelhorn
 
 # Speed, memory and accuracy beside the peers; DATA is the folder of gold standards, BENCH gets tables and plots.
 BENCH ?= $(VENV)/bench
@@ -85,7 +114,7 @@ docs: $(VENV)/installed-dev
 	$(BIN)/mkdocs serve
 
 clean:
-	rm -rf $(VENV) $(VENV)-dolma $(VENV)-nemo demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-dist $(VENV)-dolma $(VENV)-nemo dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/installed: EXTRAS = corpus,eval,plot,search,serve
 $(VENV)/installed: pyproject.toml | $(BIN)/python
@@ -95,6 +124,10 @@ $(VENV)/installed-dev: EXTRAS = dev
 $(VENV)/installed-dev: pyproject.toml | $(BIN)/python
 	$(INSTALL)
 	@touch $(VENV)/installed
+
+$(VENV)-dist/installed:
+	$(PYTHON) -m venv $(VENV)-dist
+	$(VENV)-dist/bin/python -m pip install --quiet 'build>=1.2' 'twine>=6.1' && touch $@
 
 # dolma needs urllib3 before 2, we a later one, for URLs alone: so it gets none of our dependencies but the parser.
 $(VENV)-dolma/installed: pyproject.toml
