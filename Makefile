@@ -17,8 +17,8 @@ test: $(VENV)/installed-dev chromium check
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 # The core alone, in less than a minute: what reads pages, judges them and writes them.
-CORE_TESTS := $(wildcard $(addprefix tests/, html text render main methods/test_main*.py methods/test_controls.py contract test_clean.py \
-	test_errors.py test_imports.py test_registry.py))
+CORE_TESTS := tests/html tests/text tests/render tests/main tests/contract tests/test_clean.py tests/test_errors.py tests/test_imports.py \
+	tests/test_registry.py
 test-fast: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -q -n auto --dist loadfile $(CORE_TESTS)
 

@@ -21,6 +21,13 @@ def test_a_source_distribution_can_be_checked_and_its_documentation_built() -> N
     assert [name for name in included if not (ROOT / name).exists()] == []
 
 
+def test_the_tests_of_the_core_are_where_the_makefile_says() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    [places] = [line.split()[2:] for line in makefile.splitlines() if line.startswith("CORE_TESTS :=")]
+    assert {"tests/html", "tests/main"} <= set(places)
+    assert [place for place in places if not (ROOT / place).exists()] == []
+
+
 @pytest.fixture(scope="module")
 def bundled_pip(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The pip that comes with this interpreter, in an environment of its own."""
