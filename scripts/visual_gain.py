@@ -3,7 +3,7 @@
 python scripts/visual_gain.py --data ../shared/data --renderings FOLDER
 
 Renderings are kept in FOLDER, so that a second run does not need the browser. What `main` sees of a block is extended
-here, in this script only, by the columns of papers/fiasco/visual.py and papers/fiasco/visual_layout.py.
+here, in this script only, by the columns of papers/fiasco/visual.py.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from mainmatter.main import augment
 from mainmatter.main import method as main_module
 from mainmatter.main.context import COLUMNS
 from mainmatter.main.method import Main
-from mainmatter.papers.fiasco.visual import VISUAL, measure_regions
-from mainmatter.papers.fiasco.visual_layout import LAYOUT, measure_layout
+from mainmatter.papers.fiasco.visual import LAYOUT, VISUAL, measure_layout, measure_regions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -161,12 +161,12 @@ class Reproduction:
 
 REPRODUCTIONS: dict[str, Reproduction] = {
     "alignment": Reproduction(
-        "FIASCO 5.1: gold text to labels, and how many pages align well", "fiasco.reproduce_alignment:reproduce"
+        "FIASCO 5.1: gold text to labels, and how many pages align well", "fiasco.reproduce:alignment"
     ),
-    "fiasco-features": Reproduction("FIASCO tables 2 and 3: feature subsets", "fiasco.reproduce_features:reproduce"),
-    "fiasco-kernels": Reproduction("FIASCO 4.1: grid search, kernels, trees", "fiasco.reproduce_kernels:reproduce"),
+    "fiasco-features": Reproduction("FIASCO tables 2 and 3: feature subsets", "fiasco.reproduce:feature_subsets"),
+    "fiasco-kernels": Reproduction("FIASCO 4.1: grid search, kernels, trees", "fiasco.reproduce:kernels"),
     "fiasco-system": Reproduction(
-        "FIASCO 6: word-level precision and recall of the whole system", "fiasco.reproduce_system:reproduce"
+        "FIASCO 6: word-level precision and recall of the whole system", "fiasco.reproduce:system"
     ),
     "ice-regex": Reproduction("ICE 3.5: genetic search for a regular expression", "ice.reproduce_regex:reproduce"),
     "ice-table-1": Reproduction("ICE table 1: CleanEval scores of all its methods", "ice.reproduce_table_1:reproduce"),

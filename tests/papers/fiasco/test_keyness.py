@@ -7,7 +7,7 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from mainmatter.papers.fiasco.keyness import Usage, choose_keywords, general_frequency, keyness
+from mainmatter.papers.fiasco.features import Usage, choose_keywords, general_frequency, keyness
 
 
 def counts(*values: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

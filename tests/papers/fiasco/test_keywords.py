@@ -8,19 +8,18 @@ import numpy as np
 import pytest
 
 import mainmatter
-from mainmatter.papers.fiasco.keywords import find_keywords
-from mainmatter.papers.fiasco.linguistic import PageWords
+from mainmatter.papers.fiasco.features import NumberedWords, find_keywords
 from mainmatter.records import Page
 
 if TYPE_CHECKING:
-    from mainmatter.papers.fiasco.keywords import Labelled
+    from mainmatter.papers.fiasco.features import Labelled
 
 pytest.importorskip("wordfreq", reason="the extra train is not installed")
 
 
 def page(clean: str, dirty: str, language: str = "en") -> Labelled:
     document = mainmatter.read(Page(f"<p>{clean}<p>{dirty}"))
-    return PageWords.of(document), np.array([True, False]), language
+    return NumberedWords.of(document), np.array([True, False]), language
 
 
 def test_each_side_has_its_words() -> None:

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import mainmatter
-from mainmatter.papers.fiasco.linguistic import (
+from mainmatter.papers.fiasco.features import (
     _SENTENCE_END,
     KEYWORDS,
     LINGUISTIC,
-    PageWords,
+    NumberedWords,
     keyword_features,
     linguistic_features,
 )
@@ -25,7 +25,7 @@ from mainmatter.records import Page
 
 def features(html: str) -> list[dict[str, float]]:
     document = mainmatter.read(Page(html))
-    found = linguistic_features(document, find_nodes(document).spans, PageWords.of(document))
+    found = linguistic_features(document, find_nodes(document).spans, NumberedWords.of(document))
     assert found.shape == (len(document), len(LINGUISTIC))
     return [dict(zip(LINGUISTIC, row, strict=True)) for row in found.tolist()]
 
@@ -59,7 +59,7 @@ def test_chinese_sentences() -> None:
 
 def test_keywords() -> None:
     document = mainmatter.read(Page("<ul><li>Copyright copyright water<ul><li>Water rights, water!</ul></ul>"))
-    spans, words = find_nodes(document).spans, PageWords.of(document)
+    spans, words = find_nodes(document).spans, NumberedWords.of(document)
     assert words.vocabulary == ["copyright", "water", "rights"]
     assert words.count({"water"}).tolist() == [1, 2]
     found = keyword_features(spans, words, frozenset(("water",)), frozenset(("copyright", "rights", "menu")))
@@ -112,7 +112,7 @@ def test_ends_of_sentences_agree_with_a_plain_expression() -> None:
 )
 def test_hostile_texts_take_no_longer_than_others(text: str) -> None:
     document = mainmatter.read(Page(text, format="text"))
-    spans, words = find_nodes(document).spans, PageWords.of(document)
+    spans, words = find_nodes(document).spans, NumberedWords.of(document)
     start = time.process_time()
     assert np.isfinite(linguistic_features(document, spans, words)).all()
     assert time.process_time() - start < 5

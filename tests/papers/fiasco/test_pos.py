@@ -9,9 +9,9 @@ import pytest
 
 import mainmatter
 from mainmatter.errors import MissingExtra
-from mainmatter.papers.fiasco import pos
+from mainmatter.papers.fiasco import features
+from mainmatter.papers.fiasco.features import MOST_WORDS, POS, need_tagger, pos_features
 from mainmatter.papers.fiasco.nodes import find_nodes
-from mainmatter.papers.fiasco.pos import MOST_WORDS, POS, need_tagger, pos_features
 from mainmatter.records import Page
 from toys import hide_package
 
@@ -50,7 +50,7 @@ def test_only_the_first_words_are_tagged() -> None:
 
 
 def test_many_and_long_words_are_not_tagged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pos, "_MOST_LETTERS", len("housegarden"))
+    monkeypatch.setattr(features, "_MOST_LETTERS", len("housegarden"))
     [row] = shares("<p>house garden water garden")
     assert (row["open_class"], row["unknown_words"]) == (3 / 4, 1 / 4)
     monkeypatch.undo()
@@ -61,7 +61,7 @@ def test_many_and_long_words_are_not_tagged(monkeypatch: pytest.MonkeyPatch) -> 
         assert language == "en"
         return 0
 
-    monkeypatch.setattr(pos, "_class_of", class_of)
+    monkeypatch.setattr(features, "_class_of", class_of)
     [row] = shares(f"<p>{'x' * 20} {'y' * 21} {'z' * 100_000}")
     assert row["unknown_words"] == 2 / 3
     assert tagged == ["x" * 20]

@@ -7,8 +7,8 @@ from math import log
 import pytest
 
 import mainmatter
+from mainmatter.papers.fiasco.features import STRUCTURAL, structural_features
 from mainmatter.papers.fiasco.nodes import find_nodes
-from mainmatter.papers.fiasco.structural import STRUCTURAL, structural_features
 from mainmatter.records import Page
 
 

@@ -12,9 +12,15 @@ import mainmatter
 from mainmatter.errors import MissingExtra
 from mainmatter.html.browser.rendering import Rendering
 from mainmatter.html.browser.shared import keep_rendering
-from mainmatter.papers.fiasco.visual import VISUAL, measure_regions, visual_features
-from mainmatter.papers.fiasco.visual_layout import LAYOUT, layout_features, measure_layout
-from mainmatter.papers.fiasco.visual_regions import find_regions
+from mainmatter.papers.fiasco.visual import (
+    LAYOUT,
+    VISUAL,
+    find_regions,
+    layout_features,
+    measure_layout,
+    measure_regions,
+    visual_features,
+)
 from mainmatter.records import Document, Page
 
 if TYPE_CHECKING:

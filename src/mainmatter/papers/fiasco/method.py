@@ -13,15 +13,23 @@ import numpy as np
 
 from mainmatter.errors import InputError
 from mainmatter.method import Reasons
-from mainmatter.papers.fiasco.keyness import need_frequencies
-from mainmatter.papers.fiasco.keywords import find_keywords
-from mainmatter.papers.fiasco.linguistic import KEYWORDS, LINGUISTIC, PageWords, keyword_features, linguistic_features
+from mainmatter.papers.fiasco.features import (
+    KEYWORDS,
+    LINGUISTIC,
+    POS,
+    STRUCTURAL,
+    NumberedWords,
+    find_keywords,
+    keyword_features,
+    linguistic_features,
+    need_frequencies,
+    need_tagger,
+    pos_features,
+    structural_features,
+)
 from mainmatter.papers.fiasco.nodes import Spans, find_nodes
-from mainmatter.papers.fiasco.pos import POS, need_tagger, pos_features
-from mainmatter.papers.fiasco.structural import STRUCTURAL, structural_features
 from mainmatter.papers.fiasco.svm import KERNELS, Kernel, Svm, need_trainer, restore_svm, train_svm
-from mainmatter.papers.fiasco.visual import VISUAL, need_rendering, visual_features
-from mainmatter.papers.fiasco.visual_layout import LAYOUT, layout_features
+from mainmatter.papers.fiasco.visual import LAYOUT, VISUAL, layout_features, need_rendering, visual_features
 from mainmatter.records import Document, Extraction
 from mainmatter.trainable import Example, Trainable, be_silent, need_some
 
@@ -76,7 +84,7 @@ class NodesOfPage:
 
     rows: NDArray[np.float32]
     spans: Spans
-    words: PageWords
+    words: NumberedWords
     language: str
     kept: NDArray[np.bool_]
 
@@ -313,7 +321,7 @@ class Fiasco(Trainable[NodesOfPage]):
     def _look_at(self, document: Document, kept: NDArray[np.bool_] | None = None) -> NodesOfPage:
         nodes = find_nodes(document)
         spans = nodes.spans
-        words = PageWords.of(document)
+        words = NumberedWords.of(document)
         columns = {
             "linguistic": lambda: linguistic_features(document, spans, words),
             "structural": lambda: structural_features(document, nodes),

@@ -55,7 +55,9 @@ class Svm:
             part = self._left(np.asarray(rows[start : start + _ROWS_AT_ONCE], np.float32))
             for first in range(0, len(self.weights), _VECTORS_AT_ONCE):
                 last = first + _VECTORS_AT_ONCE
-                decided[start : start + len(part)] += self._bend(part @ right[:, first:last]) @ self.weights[first:last]
+                decided[start : start + len(part)] += (
+                    self._apply_kernel(part @ right[:, first:last]) @ self.weights[first:last]
+                )
         return decided
 
     def _left(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -75,7 +77,7 @@ class Svm:
         squares = np.einsum("ij,ij->i", self.vectors, self.vectors)
         return np.vstack([2 * gamma * self.vectors.T, np.full_like(squares, -gamma), -gamma * squares])
 
-    def _bend(self, products: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _apply_kernel(self, products: NDArray[np.float32]) -> NDArray[np.float32]:
         """The rest of the kernel; in place, since the table is large."""
         if self.kernel == "rbf":
             np.exp(products, out=products)

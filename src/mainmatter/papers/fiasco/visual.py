@@ -1,7 +1,12 @@
-"""FIASCO 3.3: what the page region of each target node looks like when the page is rendered.
+"""FIASCO 3.3: what each target node looks like when the page is rendered.
 
-Five measures of the blob that a block is part of (visual_regions.py). The paper says what each measures, but not how it
-is scaled; table 1 has values of four regions, two ragged lists (I, II) and two of running text (III, IV):
+Regions: lines of text that are near one another flow together into blobs. The paper takes the page's picture, finds out
+with bright purple blocks where the text of a node is, and blurs the picture until lines coalesce. A browser of today
+says where each line is. So the picture that is blurred here shows the lines of text as bars and nothing else: pictures,
+borders and backgrounds cannot be taken for text.
+
+The paper has five measures of the region that a block is part of. It says what each measures, but not how it is scaled;
+table 1 has values of four regions, two ragged lists (I, II) and two of running text (III, IV):
 
 solidity_1      the area of the polygon around the region / that of its bounding rectangle (table 1: 0.71 to 0.99)
 solidity_2      the polygon's vertices / the region's height in lines. Running text has 0.00 in table 1, so the four
@@ -11,25 +16,174 @@ solidity_3      the mean distance of the vertices from the rectangle's middle, s
 relative_width  the region's width / that of the widest region of the page
 headline        1 - the relative difference between the region's height and the mean height of headlines, at least 0:
                 in table 1 all regions have 0.00 but one of few lines
+
+Layout is what a browser tells besides. The paper looked at local maps of luminance, colour and texture and found little
+in them. These are what today's style sheets decide: how large the text is beside the page's running text, how it stands
+out, in which column it stands.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mainmatter.errors import MissingExtra
 from mainmatter.html.browser.finding import need_browser
 from mainmatter.html.browser.shared import rendering_of
-from mainmatter.papers.fiasco.visual_regions import find_regions, need_opencv
 from mainmatter.records import Kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mainmatter.html.browser.rendering import Rendering
-    from mainmatter.papers.fiasco.visual_regions import Regions
     from mainmatter.records import Document
+
+
+# The regions of a page
+
+# All in units of a usual line's height. With these, lines flow together that have less than 0.8 of a line between
+# them, as they do in lists and in running text up to twice the usual spacing; paragraphs with a blank line do not.
+_KERNEL = 1.2
+_ENOUGH_INK = 0.35  # of the kernel's area
+_CORNER = 0.8  # a polygon's corners stand out at least by this; else round edges would have several
+_SCALE = 0.5  # of the picture; the browser's pixels are finer than needed
+_MOST_PIXELS = 16_000_000  # of the picture; a page that is higher is drawn smaller
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Regions:
+    """The blobs of a page, and which blob each block is part of.
+
+    Attributes:
+        of_blocks: the number of the region that holds most of each block; -1 for one that is not shown.
+        widths: of the text in each region, in the page's pixels; blurring has made the region itself a little larger.
+        heights: the same.
+        areas: of the outline, as a share of the region's bounding rectangle.
+        corners: how many vertices the polygon around the region has.
+        spreads: the mean distance of its vertices from the middle of the rectangle, sidewards, in pixels.
+        line: the height of a usual line of text.
+    """
+
+    of_blocks: NDArray[np.intp]
+    widths: NDArray[np.float64]
+    heights: NDArray[np.float64]
+    areas: NDArray[np.float64]
+    corners: NDArray[np.float64]
+    spreads: NDArray[np.float64]
+    line: float
+
+
+def need_opencv() -> Any:  # noqa: ANN401 - the module; its types say little
+    """OpenCV.
+
+    Raises:
+        MissingExtra: it is not installed.
+    """
+    try:
+        import cv2  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise MissingExtra("opencv-python-headless", "visual") from error
+    return cv2
+
+
+def find_regions(rendering: Rendering) -> Regions:
+    """Blur a page's text until lines flow together, and draw a polygon around each blob.
+
+    Raises:
+        MissingExtra: OpenCV is not installed.
+    """
+    cv2 = need_opencv()
+    nobody = np.full(len(rendering), -1, np.intp)
+    lines = rendering.lines.astype(np.float64)
+    if not len(lines):
+        none = np.zeros(0)
+        return Regions(nobody, none, none, none, none, none, 1.0)
+    line = usual_line(lines)
+    scale = min(_SCALE, float(np.sqrt(_MOST_PIXELS / np.prod((lines[:, :2] + lines[:, 2:]).max(axis=0)))))
+    text = _draw(lines, scale, margin=_reach(line * scale))
+    size = 2 * _reach(line * scale) + 1
+    blurred = cv2.blur(text, (size, size), borderType=cv2.BORDER_CONSTANT)
+    blobs = ((blurred > 255 * _ENOUGH_INK) | (text > 0)).astype(np.uint8)
+    count, labels = cv2.connectedComponents(blobs, connectivity=8)
+    outlines, nesting = cv2.findContours(blobs, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
+    shapes = np.zeros((count, 3))
+    for outline, (_, _, _, parent) in zip(outlines, nesting[0], strict=True):
+        if parent < 0:  # else it is the edge of a hole
+            x, y = outline[0, 0]
+            shapes[labels[y, x]] = _shape(cv2, outline, line * scale)
+    margin = _reach(line * scale)
+    centres = ((lines[:, :2] + lines[:, 2:] / 2) * scale).astype(np.intp) + margin
+    of_lines = labels[centres[:, 1], centres[:, 0]]
+    areas, corners, spreads = shapes.T
+    sizes = _extents(lines, of_lines, count)
+    return Regions(
+        of_blocks=_most(nobody, rendering.line_blocks, of_lines, lines[:, 2] * lines[:, 3]),
+        widths=sizes[:, 0],
+        heights=sizes[:, 1],
+        areas=areas,
+        corners=corners,
+        spreads=spreads / scale,
+        line=line,
+    )
+
+
+def usual_line(lines: NDArray[np.float64]) -> float:
+    """The height of the line of text that most of a page's text has."""
+    order = np.argsort(lines[:, 3])
+    widths = np.cumsum(lines[order, 2])
+    return float(max(1.0, lines[order[np.searchsorted(widths, widths[-1] / 2)], 3]))
+
+
+def _reach(line: float) -> int:
+    """How far the kernel reaches to each side, in pixels of the picture."""
+    return max(1, round((_KERNEL * line - 1) / 2))
+
+
+def _draw(lines: NDArray[np.float64], scale: float, margin: int) -> NDArray[np.uint8]:
+    """The lines of text as bars, with an empty margin around."""
+    starts = np.floor(lines[:, :2] * scale).astype(np.intp) + margin
+    ends = np.maximum(np.ceil((lines[:, :2] + lines[:, 2:]) * scale).astype(np.intp) + margin, starts + 1)
+    width, height = ends.max(axis=0) + margin + 1
+    text = np.zeros((height, width), np.uint8)
+    for (left, top), (right, bottom) in zip(starts.tolist(), ends.tolist(), strict=True):
+        text[top:bottom, left:right] = 255
+    return text
+
+
+def _shape(cv2: Any, outline: NDArray[np.int32], line: float) -> list[float]:  # noqa: ANN401
+    """The share of the bounding rectangle, the number of corners, and their mean distance from the middle."""
+    polygon = cv2.approxPolyDP(outline, _CORNER * line, closed=True)[:, 0]
+    low, high = outline[:, 0].min(axis=0), outline[:, 0].max(axis=0)
+    width, height = (float(each) for each in high - low)
+    # The outline goes through the middles of pixels. So does this rectangle. The polygon would have too few corners to
+    # have the region's area.
+    area = cv2.contourArea(outline) / max(1.0, width * height)
+    spread = float(np.abs(polygon[:, 0] - (low[0] + high[0]) / 2).mean())
+    return [area, float(len(polygon)), spread]
+
+
+def _extents(lines: NDArray[np.float64], of_lines: NDArray[np.int32], count: int) -> NDArray[np.float64]:
+    """The width and the height of the text in each region."""
+    low, high = np.full((count, 2), np.inf), np.full((count, 2), -np.inf)
+    np.minimum.at(low, of_lines, lines[:, :2])
+    np.maximum.at(high, of_lines, lines[:, :2] + lines[:, 2:])
+    return np.where(np.isfinite(low), high - low, 0.0)
+
+
+def _most(
+    of_blocks: NDArray[np.intp], blocks: NDArray[np.int32], regions: NDArray[np.int32], areas: NDArray[np.float64]
+) -> NDArray[np.intp]:
+    """For each block, the region that holds most of its area."""
+    pairs, inverse = np.unique(np.stack([blocks, regions], axis=1), axis=0, return_inverse=True)
+    held = np.bincount(inverse.reshape(-1), weights=areas)
+    order = np.argsort(held, kind="stable")  # the largest is written last
+    of_blocks[pairs[order, 0]] = pairs[order, 1]
+    return of_blocks
+
+
+# The paper's five measures
 
 VISUAL = ("solidity_1", "solidity_2", "solidity_3", "relative_width", "headline")
 _RECTANGLE = 4  # vertices
@@ -88,3 +242,90 @@ def _headline_height(rendering: Rendering, document: Document, regions: Regions)
     """The mean height of the page's headlines; of a page without any, that of a usual line."""
     is_heading = np.array([kind == Kind.HEADING for kind in document.columns.kinds], np.bool_) & rendering.visible
     return float(rendering.boxes[is_heading, 3].mean()) if is_heading.any() else regions.line
+
+
+# Size, colour and place of the text
+
+LAYOUT = (
+    "rendered",
+    "visible",
+    "font_size",
+    "weight",
+    "contrast",
+    "other_background",
+    "left",
+    "right",
+    "top",
+    "width_share",
+    "area_share",
+    "above_fold",
+    "in_main_column",
+    "line_count",
+    "line_chars",
+)
+_HIGHEST_CONTRAST = 21.0
+_SAME_COLUMN = 8.0  # pixels between left edges that readers take for one
+
+
+def layout_features(document: Document) -> NDArray[np.float64]:
+    """The features of each block, one row a block, one column for each name in `LAYOUT`.
+
+    All are 0 on a page that could not be shown, all but `rendered` for a block that readers do not see. The page is
+    rendered if no rendering is kept with it (html/browser/shared.py).
+
+    Raises:
+        MissingExtra: Playwright is not installed.
+        InputError: there is no Chromium, or it does not start.
+    """
+    return measure_layout(rendering_of(document), document)
+
+
+def measure_layout(rendering: Rendering, document: Document) -> NDArray[np.float64]:
+    """The same, of a rendering."""
+    values = np.zeros((len(document), len(LAYOUT)))
+    if rendering.failed:
+        return values
+    values[:, 0] = 1
+    shown = np.flatnonzero(rendering.visible)
+    if len(shown):
+        values[shown, 1:] = np.stack(_of_shown(rendering, document, shown), axis=1)
+    return values
+
+
+def _of_shown(rendering: Rendering, document: Document, shown: NDArray[np.intp]) -> list[NDArray[np.float64]]:
+    """The columns after the first, of the blocks that readers see."""
+    chars = np.maximum(document.lengths[shown], 1).astype(np.float64)
+    left, top, width, height = rendering.boxes[shown].astype(np.float64).T
+    sizes = np.maximum(rendering.font_sizes[shown].astype(np.float64), 1)
+    backgrounds = rendering.backgrounds[shown].astype(np.int64) @ (1 << 16, 1 << 8, 1)
+    areas = width * height
+    lines = np.maximum(_rows(rendering)[shown], 1)
+    return [
+        np.ones(len(shown)),
+        np.clip(np.log2(sizes / _usual(sizes, chars)), -3, 3),
+        np.clip((rendering.weights[shown] - 400) / 300, -1, 2),
+        np.log(rendering.contrasts[shown]) / np.log(_HIGHEST_CONTRAST),
+        (backgrounds != _usual(backgrounds, chars)).astype(np.float64),
+        np.minimum(left / max(1, rendering.width), 1),
+        np.minimum((left + width) / max(1, rendering.width), 1),
+        np.minimum(top / max(1, rendering.height), 1),
+        np.minimum(width / max(1, rendering.width), 1),
+        np.sqrt(areas / max(1.0, float(areas.sum()))),
+        (top < rendering.fold).astype(np.float64),
+        (np.abs(left - _usual(left, areas)) < _SAME_COLUMN).astype(np.float64),
+        np.log1p(lines),
+        np.log1p(chars / lines),
+    ]
+
+
+def _usual(values: NDArray[np.float64] | NDArray[np.int64], weights: NDArray[np.float64]) -> float:
+    """The value that most of the weight has."""
+    different, places = np.unique(values, return_inverse=True)
+    return float(different[np.bincount(places.reshape(-1), weights=weights).argmax()])
+
+
+def _rows(rendering: Rendering) -> NDArray[np.float64]:
+    """How many lines of text each block has: pieces of text that begin at the same height are one line."""
+    middles = np.round((rendering.lines[:, 1] + rendering.lines[:, 3] / 2) / 6).astype(np.int64)
+    different = np.unique(np.stack([rendering.line_blocks.astype(np.int64), middles], axis=1), axis=0)
+    return np.bincount(different[:, 0], minlength=len(rendering)).astype(np.float64)

@@ -14,17 +14,13 @@ import pytest
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.metrics.bag import Counts
 from mainmatter.lab.reproduction import Run
-from mainmatter.papers.fiasco import reproduce_alignment as alignment
-from mainmatter.papers.fiasco import reproduce_features as fiasco_features
-from mainmatter.papers.fiasco import reproduce_kernels as fiasco_kernels
-from mainmatter.papers.fiasco import reproduce_system as fiasco_system
-from mainmatter.papers.fiasco.linguistic import LINGUISTIC
-from mainmatter.papers.fiasco.reproduce_nodes import DATA, Judgement, data_note, observe
+from mainmatter.papers.fiasco import reproduce
+from mainmatter.papers.fiasco.features import LINGUISTIC
+from mainmatter.papers.fiasco.reproduce import DATA, NodeScores, data_note, observe
 from mainmatter.records import Gold, Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import ModuleType
 
     from mainmatter.lab.reproduction import ResultsPage
 
@@ -34,9 +30,9 @@ OTHER = "Nobody was hurt, said the mayor, who had been woken by a call from the 
 
 
 def test_a_judgement_by_hand() -> None:
-    found = Judgement.of(np.array([True, True, False, False]), np.array([True, False, True, False]))
+    found = NodeScores.of(np.array([True, True, False, False]), np.array([True, False, True, False]))
     assert (found.accuracy, found.precision, found.recall, found.f1) == (0.5, 0.5, 0.5, 0.5)
-    nothing = Judgement.of(np.array([False]), np.array([True]))
+    nothing = NodeScores.of(np.array([False]), np.array([True]))
     assert (nothing.accuracy, nothing.precision, nothing.recall, nothing.f1) == (0, 0, 0, 0)
     assert found.cells() == ["50.00%", "0.50", "0.50", "0.50"]
 
@@ -66,10 +62,10 @@ class OwnRun(Run):
         return self.sets.get(name, [])
 
 
-def run_on(module: ModuleType, **sets: list[GoldPage]) -> list[dict[str, dict[str, str]]]:
+def run_on(function: Callable[[Run], ResultsPage], **sets: list[GoldPage]) -> list[dict[str, dict[str, str]]]:
     """The tables of a report: rows by their first cell, cells by their heading."""
     named = {name.replace("_", "-"): pages for name, pages in sets.items()}
-    return tables(module.reproduce(OwnRun(SHARED, 1, silent, lambda _: None, sets=named)))
+    return tables(function(OwnRun(SHARED, 1, silent, lambda _: None, sets=named)))
 
 
 def tables(report: ResultsPage) -> list[dict[str, dict[str, str]]]:
@@ -85,7 +81,7 @@ def tables(report: ResultsPage) -> list[dict[str, dict[str, str]]]:
 def test_labels_of_simple_pages() -> None:
     # The gold text of the last page lacks the last of 20 words: 2 * 19 / 39 = 0.974 is the coefficient, and F1 too.
     pages = [*simple_pages(3), GoldPage(page(3, [LONG]).page, Gold(text=LONG.removesuffix(" traffic.")), {})]
-    labels, rates, _ = run_on(alignment, cleaneval_dev=pages, wcxb_dev=simple_pages(1))
+    labels, rates, _ = run_on(reproduce.alignment, cleaneval_dev=pages, wcxb_dev=simple_pages(1))
     assert labels["cleaneval-dev"]["pages"] == "4"
     for column in ("words", "dice 0.4", "dice 0.9"):
         assert labels["cleaneval-dev"][column] == f"{(3 + 38 / 39) / 4:.4f}"
@@ -101,7 +97,7 @@ def test_thresholds_of_labels() -> None:
     # words, not more than half of the block is aligned.
     pages = [page(0, ["one two three four"])]
     other = [GoldPage(pages[0].page, Gold(text="one two five six"), {})]
-    row = run_on(alignment, cleaneval_dev=other, wcxb_dev=pages)[0]["cleaneval-dev"]
+    row = run_on(reproduce.alignment, cleaneval_dev=other, wcxb_dev=pages)[0]["cleaneval-dev"]
     by_dice = [row[f"dice {threshold}"] for threshold in (0.4, 0.5, 0.6)]
     assert (row["words"], by_dice) == ("0.0000", ["0.5000", "0.5000", "0.0000"])
 
@@ -109,14 +105,14 @@ def test_thresholds_of_labels() -> None:
 def test_figures_of_the_system_by_hand() -> None:
     # Precision 1/2, 1, 0 and recall 1, 1/2, 0; F 2/3, 2/3, 0; over all words 3 of 4 and 3 of 9.
     counts = [Counts(1, 2, 1), Counts(2, 2, 4), Counts(0, 0, 4)]
-    assert fiasco_system._figures(counts) == ["50.00", "50.00", "50.00", "44.44", "46.15", "1"]
+    assert reproduce._figures(counts) == ["50.00", "50.00", "50.00", "44.44", "46.15", "1"]
 
 
 def test_the_system_on_simple_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sklearn")
     pytest.importorskip("wordfreq")
     monkeypatch.setitem(sys.modules, "cv2", None)  # rows that need rendered pages are left out
-    [systems] = run_on(fiasco_system, cleaneval_dev=simple_pages(), readability=simple_pages())
+    [systems] = run_on(reproduce.system, cleaneval_dev=simple_pages(), readability=simple_pages())
     dump = systems["plain text dump"]
     precision = (20 / 23 + 40 / 43) / 2
     assert dump["precision"] == f"{100 * precision:.2f}"
@@ -143,10 +139,10 @@ def test_subsets_on_simple_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "HanTa", None)
     monkeypatch.setitem(sys.modules, "HanTa.HanoverTagger", None)
     monkeypatch.setitem(sys.modules, "cv2", None)
-    monkeypatch.setattr(fiasco_features, "_FOLDS", 2)
+    monkeypatch.setattr(reproduce, "_SUBSET_FOLDS", 2)
     # The text of the last page looks clean and is not in its gold text, so that only table 2 counts it.
     odd = GoldPage(page(9, [LONG], "").page, Gold(text="Nothing of this is there"), {})
-    all_pages, well_aligned = run_on(fiasco_features, cleaneval_dev=[*simple_pages(), odd])
+    all_pages, well_aligned = run_on(reproduce.feature_subsets, cleaneval_dev=[*simple_pages(), odd])
     for table in (all_pages, well_aligned):
         for name, row in table.items():
             paper, *ours = list(row.values())[1:]
@@ -167,7 +163,7 @@ def test_keywords_and_scale_are_those_of_the_pages_learned_from() -> None:
     pytest.importorskip("wordfreq")
     pages = [*simple_pages(4), page(4, [LONG * 20])]
     observed = observe(OwnRun(SHARED, 1, silent, lambda _: None), "linguistic+structural", pages, "words")
-    fold = fiasco_kernels._make_fold(observed, [4])
+    fold = reproduce._make_fold(observed, [4])
     length = LINGUISTIC.index("own_chars")
     assert (fold.learn.shape[0], fold.test.shape[0]) == (3 * 4 + 6, 4)
     # Were the longest text part of the scale, those learned from would not reach its end.
@@ -179,10 +175,10 @@ def test_keywords_and_scale_are_those_of_the_pages_learned_from() -> None:
 def test_kernels_on_simple_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sklearn")
     pytest.importorskip("wordfreq")
-    monkeypatch.setattr(fiasco_kernels, "_COSTS", [1.0, 1e-6])
-    monkeypatch.setattr(fiasco_kernels, "_GAMMAS", [0.1])
-    monkeypatch.setattr(fiasco_kernels, "_GRIDS", dict.fromkeys(fiasco_kernels._GRIDS, ([1.0, 1e-6], [0.1])))
-    classifiers, grid = run_on(fiasco_kernels, cleaneval_dev=simple_pages())
+    monkeypatch.setattr(reproduce, "_COSTS", [1.0, 1e-6])
+    monkeypatch.setattr(reproduce, "_GAMMAS", [0.1])
+    monkeypatch.setattr(reproduce, "_GRIDS", dict.fromkeys(reproduce._GRIDS, ([1.0, 1e-6], [0.1])))
+    classifiers, grid = run_on(reproduce.kernels, cleaneval_dev=simple_pages())
     # 18 of 27 nodes are dirty: all that a machine finds whose errors cost nothing.
     assert list(classifiers["rbf"].values())[1:] == ["1", "0.1", "66.7%", "100.0%", "89.1%"]
     assert classifiers["linear"]["best gamma"] == ""
@@ -199,12 +195,12 @@ def test_real_pages() -> None:
     pytest.importorskip("sklearn")
     pytest.importorskip("wordfreq")
     run = Run(SHARED, 1, silent, lambda _: None, pages=8)
-    labels, rates, _ = tables(alignment.reproduce(run))
+    labels, rates, _ = tables(reproduce.alignment(run))
     for name in ("cleaneval-dev", "wcxb-dev"):
         assert labels[name]["pages"] == "8"
         assert 0.8 < float(labels[name]["words"]) <= 1
         assert sum(int(cell) for cell in list(rates[name].values())[1:5]) == 8
-    report = fiasco_system.reproduce(run)
+    report = reproduce.system(run)
     assert "(16 pages)" in report.parts[0]
     [systems] = tables(report)
     dump, ours, paper = (
