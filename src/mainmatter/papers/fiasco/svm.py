@@ -55,9 +55,8 @@ class Svm:
             part = self._left(np.asarray(rows[start : start + _ROWS_AT_ONCE], np.float32))
             for first in range(0, len(self.weights), _VECTORS_AT_ONCE):
                 last = first + _VECTORS_AT_ONCE
-                decided[start : start + len(part)] += (
-                    self._apply_kernel(part @ right[:, first:last]) @ self.weights[first:last]
-                )
+                likeness = self._apply_kernel(part @ right[:, first:last])
+                decided[start : start + len(part)] += likeness @ self.weights[first:last]
         return decided
 
     def _left(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
