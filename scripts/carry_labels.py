@@ -19,7 +19,7 @@ from mainmatter.clean import read
 from mainmatter.lab.datasets import load_dataset, sample_by_site
 from mainmatter.lab.datasets.labels import Label, Referred, carry_over, make_references, trace
 from mainmatter.lab.evaluation import format_table
-from mainmatter.lab.training.align import make_example
+from mainmatter.lab.training.examples import make_example
 
 if TYPE_CHECKING:
     from mainmatter.records import Document, Page

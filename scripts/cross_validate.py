@@ -13,7 +13,7 @@ import click
 from mainmatter.isolation.parallel import default_workers
 from mainmatter.lab.datasets import load_dataset
 from mainmatter.lab.metrics import find_metric
-from mainmatter.lab.training.fit import cross_validate, observe_pages
+from mainmatter.lab.training.train import cross_validate, observe_pages
 from mainmatter.registry import make_untrained
 
 SETS = ("cleaneval-dev", "readability", "trafilatura-eval-a", "wcxb-dev")

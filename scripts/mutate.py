@@ -2,7 +2,7 @@
 
 python scripts/mutate.py --constants-only                 # all packages of `PACKAGES`
 python scripts/mutate.py --only 'html/*' --limit 40 --seed 1
-python scripts/mutate.py --only 'lab/training/align.py' --list
+python scripts/mutate.py --only 'lab/training/examples.py' --list
 
 A mutant that no test kills stands for a rule that could be changed without anybody noticing. Mutations, one at a time:
 
@@ -66,7 +66,7 @@ PACKAGES = {
     ),
     "html": ("html/*.py",),
     "text": ("text/*.py",),
-    "training": ("lab/training/align.py", "lab/training/dice.py", "lab/training/fit.py"),
+    "training": ("lab/training/examples.py", "lab/training/train.py"),
     "core": ("method.py", "parameters.py", "trainable.py"),
 }
 _METADATA = ("html/test_metadata_limits.py", "html/test_metadata.py")
@@ -97,7 +97,11 @@ TESTS = {
     "text/paragraphs.py": ("text/test_metric_paragraphs.py", "lab/training/test_dice.py"),
     "method.py": ("main/test_controls.py",),
     "parameters.py": ("test_trainable.py", "papers/ice/test_ice_lm.py"),
-    "lab/training/align.py": ("lab/training/test_align.py", "lab/training/test_block_labels.py"),
+    "lab/training/examples.py": (
+        "lab/training/test_align.py",
+        "lab/training/test_dice.py",
+        "lab/training/test_labels_to_examples.py",
+    ),
 }
 
 # Numbers that decide how fast something is done, or in how much memory, and nothing else: tests hold that results are

@@ -20,7 +20,7 @@ import numpy as np
 
 from mainmatter.lab.datasets import load_dataset, site_of
 from mainmatter.lab.evaluation import format_table
-from mainmatter.lab.training.align import make_example
+from mainmatter.lab.training.examples import make_example
 from mainmatter.papers.template.site_counts import SiteCounts
 from mainmatter.registry import get_method
 

@@ -26,9 +26,8 @@ import numpy as np
 
 from mainmatter.lab.datasets import folds_by_site, load_dataset, site_of
 from mainmatter.lab.evaluation import evaluate
-from mainmatter.lab.training.fit import observe_pages
-from mainmatter.lab.training.teach import Teaching, teach
-from mainmatter.lab.training.teach_records import measure_gain
+from mainmatter.lab.training.teach import Teaching, measure_gain, teach
+from mainmatter.lab.training.train import observe_pages
 from mainmatter.models.store import is_model
 from mainmatter.registry import make_untrained
 

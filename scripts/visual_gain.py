@@ -23,7 +23,7 @@ from mainmatter.html.browser.rendering import Rendering
 from mainmatter.lab.datasets import folds_by_site, load_dataset
 from mainmatter.lab.metrics.bag import bag_of_words
 from mainmatter.lab.metrics.significance import paired_t_test
-from mainmatter.lab.training.align import make_example
+from mainmatter.lab.training.examples import make_example
 from mainmatter.main import augment
 from mainmatter.main import method as main_module
 from mainmatter.main.context import COLUMNS

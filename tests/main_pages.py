@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mainmatter.lab.datasets import GoldPage
-from mainmatter.lab.training.align import make_example
+from mainmatter.lab.training.examples import make_example
 from mainmatter.main.called import CALLED
 from mainmatter.main.context import COLUMNS, LEVELS
 from mainmatter.main.method import PAGE_TYPES, Main

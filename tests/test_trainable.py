@@ -11,7 +11,7 @@ import mainmatter
 from mainmatter import registry
 from mainmatter.errors import InputError, ModelError, UnknownName
 from mainmatter.lab.datasets import load_dataset
-from mainmatter.lab.training.align import make_example
+from mainmatter.lab.training.examples import make_example
 from mainmatter.registry import get_method, is_method, make_untrained, split_name, trainable_names
 from toys import LONG, Cutoff, write_gold_folder
 

@@ -34,7 +34,7 @@ _MOST_OF = 0.5  # a block is main matter if more than this share of its words is
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A page with its answer, to learn from (lab/training/align.py makes them).
+    """A page with its answer, to learn from (lab/training/examples.py makes them).
 
     Attributes:
         document: the page.

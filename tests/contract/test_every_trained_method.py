@@ -11,7 +11,7 @@ import pytest
 import mainmatter
 from mainmatter.errors import InputError, ModelError
 from mainmatter.lab.datasets import DATASETS, GoldPage, load_dataset
-from mainmatter.lab.training.align import make_example
+from mainmatter.lab.training.examples import make_example
 from mainmatter.models.store import SHIPPED, is_model, load, save
 from mainmatter.records import Gold, Page
 from mainmatter.registry import get_method, make_untrained, trainable_names

@@ -9,7 +9,7 @@ import pytest
 
 import mainmatter
 from main_pages import gold_pages, prose, trained
-from mainmatter.lab.training.align import make_example
+from mainmatter.lab.training.examples import make_example
 from mainmatter.main.method import PAGE_TYPES, Main
 from mainmatter.records import Page
 

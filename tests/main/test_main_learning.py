@@ -15,8 +15,8 @@ from mainmatter.clean import read
 from mainmatter.errors import InputError, ModelError
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.metrics.bag import bag_of_words
-from mainmatter.lab.training.align import make_example
-from mainmatter.lab.training.fit import observe_pages
+from mainmatter.lab.training.examples import make_example
+from mainmatter.lab.training.train import observe_pages
 from mainmatter.main import method as main
 from mainmatter.main.examples import Augmenter
 from mainmatter.main.method import PAGE_TYPES, Main

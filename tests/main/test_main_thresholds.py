@@ -11,7 +11,7 @@ import pytest
 from main_pages import examples, trained
 from mainmatter.clean import read
 from mainmatter.lab.datasets import GoldPage
-from mainmatter.lab.training.align import make_example
+from mainmatter.lab.training.examples import make_example
 from mainmatter.main import dumps
 from mainmatter.main import method as main
 from mainmatter.main.method import PAGE_TYPES, Judgement, Main

@@ -15,10 +15,8 @@ import click
 from mainmatter.cli import options
 from mainmatter.errors import DatasetError, InputError, MainmatterError, UnknownName
 from mainmatter.lab.training.curve import check_ending, save_curve
-from mainmatter.lab.training.teach import Teaching, teach
-from mainmatter.lab.training.teach_learner import Learner
-from mainmatter.lab.training.teach_records import Point, Step
-from mainmatter.lab.training.teach_save import CARD_PAGE, record_lesson, save_lesson
+from mainmatter.lab.training.teach import CurvePoint, Learner, Step, Teaching, record_lesson, save_lesson, teach
+from mainmatter.lab.training.train import CARD_PAGE
 from mainmatter.limits import format_size
 from mainmatter.models.store import may_be_written
 from mainmatter.registry import DEFAULT_METHOD, method_names
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from mainmatter.lab.training.teach_records import Lesson, Told
+    from mainmatter.lab.training.teach import Lesson, Told
     from mainmatter.workbench.labels.gold import TeachingPages
 
 _PARTS = 1000  # of a progress bar
@@ -147,12 +145,12 @@ def _told_to_people() -> Iterator[Callable[[Told], object]]:
                 bar.label = told.doing
                 bar.update(max(0, _PARTS * told.done // max(1, told.of) - bar.pos))
             else:
-                click.echo(_point_line(told) if isinstance(told, Point) else told, err=True)
+                click.echo(_point_line(told) if isinstance(told, CurvePoint) else told, err=True)
 
         yield listen
 
 
-def _point_line(point: Point) -> str:
+def _point_line(point: CurvePoint) -> str:
     gain = point.gain
     return (
         f"{point.pages:4} page{'s' if point.pages != 1 else ' '} taught: {gain.metric} {gain.taught:.3f}, "
@@ -176,7 +174,7 @@ def _told_as_json() -> Iterator[Callable[[Told], object]]:
                 if now != last:
                     last = now
                     _print_json("step", {"done": done, "of": of, "doing": doing})
-            case Point():
+            case CurvePoint():
                 _print_json("point", told.to_json())
             case _:
                 _print_json("say", {"line": told})

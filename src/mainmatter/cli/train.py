@@ -13,10 +13,8 @@ import click
 
 from mainmatter.cli import options
 from mainmatter.cli.progress import progress
-from mainmatter.files import write_whole
 from mainmatter.lab.datasets import load_dataset, sample_by_site
-from mainmatter.lab.training.card import card_page
-from mainmatter.lab.training.train import Training, train
+from mainmatter.lab.training.train import CARD_PAGE, Training, save_model, train
 from mainmatter.limits import format_size
 from mainmatter.models.store import may_be_written
 from mainmatter.registry import make_untrained, method_names
@@ -97,11 +95,10 @@ def command(
         if checkpoint.is_dir():
             click.echo(f"interrupted; the same command goes on from {checkpoint}", err=True)
         raise
-    size = trained.save(output, card)
-    write_whole(output / "README.md", card_page(trained, card, size).encode("utf-8"))
+    size = save_model(trained, card, output)
     shutil.rmtree(checkpoint, ignore_errors=True)
     seconds = card["seconds"]["in_all"]
-    click.echo(f"model written to {output}: {format_size(size)}, {seconds:.0f} s; its card: {output / 'README.md'}")
+    click.echo(f"model written to {output}: {format_size(size)}, {seconds:.0f} s; its card: {output / CARD_PAGE}")
     # A method's name goes before a folder's.
     name = f".{os.sep}{output}" if str(output) in method_names() else output
     click.echo(f"use it: mainmatter clean PAGE --method {name}")

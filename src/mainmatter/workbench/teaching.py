@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mainmatter.errors import InputError, ModelError, UnknownName
 from mainmatter.lab.bench.peers import PEERS
-from mainmatter.lab.training.teach import FEWEST, need_enough
-from mainmatter.lab.training.teach_save import LESSONS, read_lessons
+from mainmatter.lab.training.teach import FEWEST, LESSONS, need_enough, read_lessons
 from mainmatter.models.store import load
 from mainmatter.registry import METHODS, make_untrained, method_names, trainable_names
 from mainmatter.workbench.answers import error_answer, error_answers

@@ -14,7 +14,7 @@ from mainmatter.cli import group
 from mainmatter.errors import InputError, MissingExtra, ModelError
 from mainmatter.html.browser import finding
 from mainmatter.html.browser.shared import keep_rendering
-from mainmatter.lab.training.align import label
+from mainmatter.lab.training.examples import label
 from mainmatter.papers.fiasco.method import Fiasco
 from mainmatter.papers.fiasco.visual import VISUAL, visual_features
 from mainmatter.records import Gold, Page

@@ -12,8 +12,8 @@ from mainmatter.clean import read
 from mainmatter.lab.datasets import GoldPage, load_dataset
 from mainmatter.lab.metrics.bag import bag_of_words
 from mainmatter.lab.metrics.sequences import common_subsequence
-from mainmatter.lab.training import align
-from mainmatter.lab.training.align import align_snippets, label, make_example
+from mainmatter.lab.training import examples
+from mainmatter.lab.training.examples import align_snippets, label, make_example
 from mainmatter.records import Gold, Kind, Page
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
@@ -108,7 +108,7 @@ def test_nothing_to_align(html: str, text: str) -> None:
     ],
 )
 def test_words_move_to_the_longer_run(page: str, gold: str, expected: list[int]) -> None:
-    [found] = align._align([page.split()], gold.split())
+    [found] = examples._align([page.split()], gold.split())
     assert found.tolist() == expected
 
 
@@ -119,7 +119,7 @@ def test_closing_gaps_keeps_an_alignment_an_alignment() -> None:
         gold = [rng.choice("abcd") for _ in range(rng.randint(0, 15))]
         cuts = sorted(rng.sample(range(len(page) + 1), min(3, len(page))))
         blocks = [page[a:b] for a, b in zip([0, *cuts], [*cuts, len(page)], strict=True)]
-        found = np.concatenate(align._align(blocks, gold)) if page else np.array([], int)
+        found = np.concatenate(examples._align(blocks, gold)) if page else np.array([], int)
         used = found[found >= 0]
         assert (np.diff(used) > 0).all()
         assert all(page[i] == gold[g] for i, g in enumerate(found) if g >= 0)

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import mainmatter
-from mainmatter.lab.training.align import label
-from mainmatter.lab.training.dice import align_dice, match_paragraphs, spread
+from mainmatter.lab.training.examples import align_dice, label, match_paragraphs, spread
 from mainmatter.papers.fiasco.nodes import find_nodes
 from mainmatter.records import Gold, Page
 from mainmatter.text.paragraphs import gold_paragraphs

@@ -10,8 +10,8 @@ import pytest
 from mainmatter.clean import read
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.datasets.labels import Label, make_references
-from mainmatter.lab.training.align import make_example, use_labels
-from mainmatter.lab.training.fit import observe_pages
+from mainmatter.lab.training.examples import make_example, use_labels
+from mainmatter.lab.training.train import observe_pages
 from mainmatter.main.method import Main
 from mainmatter.records import Gold, Kind, Page
 from mainmatter.registry import make_untrained

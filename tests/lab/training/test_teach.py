@@ -13,12 +13,22 @@ import pytest
 from mainmatter import clean, registry
 from mainmatter.errors import InputError, MissingExtra, ModelError, UnknownName
 from mainmatter.lab.metrics.bag import bag_of_words
-from mainmatter.lab.training.align import make_example
-from mainmatter.lab.training.teach import Teaching, teach
-from mainmatter.lab.training.teach_learner import Learner, best_strength, choose_strengths
-from mainmatter.lab.training.teach_records import Point, Step, measure_gain
-from mainmatter.lab.training.teach_save import CARD_PAGE, read_lessons, record_lesson, save_lesson
-from mainmatter.lab.training.teach_split import split_pages
+from mainmatter.lab.training.examples import make_example
+from mainmatter.lab.training.teach import (
+    CurvePoint,
+    Learner,
+    Step,
+    Teaching,
+    best_strength,
+    choose_strengths,
+    measure_gain,
+    read_lessons,
+    record_lesson,
+    save_lesson,
+    split_pages,
+    teach,
+)
+from mainmatter.lab.training.train import CARD_PAGE
 from mainmatter.models.store import load
 from mainmatter.records import Gold, Page
 from teaching_pages import boards, notice_board
@@ -26,7 +36,7 @@ from teaching_pages import boards, notice_board
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mainmatter.lab.training.teach_records import Lesson, Told
+    from mainmatter.lab.training.teach import Lesson, Told
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +102,7 @@ def test_what_happens_is_told_in_order() -> None:
     assert steps[-1].done == steps[-1].of
     fractions = [each.done / each.of for each in steps[5:]]  # after the pages are read, all work is known
     assert fractions == sorted(fractions)
-    assert tuple(each for each in told if isinstance(each, Point)) == found.curve
+    assert tuple(each for each in told if isinstance(each, CurvePoint)) == found.curve
     assert "5 pages of 5 sites, left out by site in 5 parts" in told
 
 
@@ -271,7 +281,7 @@ def test_whoever_interrupts_saving_finds_nothing(
     def interrupt(*_: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mainmatter.lab.training.teach_save.card_page", interrupt)
+    monkeypatch.setattr("mainmatter.lab.training.train.card_page", interrupt)
     with pytest.raises(KeyboardInterrupt):
         save_lesson(quick, tmp_path / "model")
     assert list(tmp_path.iterdir()) == []

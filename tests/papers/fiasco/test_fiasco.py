@@ -10,7 +10,7 @@ import pytest
 
 import mainmatter
 from mainmatter.errors import InputError, MainmatterError, MissingExtra, ModelError
-from mainmatter.lab.training.align import label
+from mainmatter.lab.training.examples import label
 from mainmatter.models.store import SHIPPED, load, save
 from mainmatter.papers.fiasco.method import Fiasco, sample_nodes
 from mainmatter.papers.fiasco.nodes import find_nodes

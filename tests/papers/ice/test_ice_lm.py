@@ -12,7 +12,7 @@ import pytest
 import mainmatter
 from mainmatter.clean import read
 from mainmatter.errors import InputError, ModelError
-from mainmatter.lab.training.align import label
+from mainmatter.lab.training.examples import label
 from mainmatter.models.store import SHIPPED, load
 from mainmatter.papers.ice.lm import IceLm, PageLikeness, QueryModel, _best_threshold
 from mainmatter.records import Gold, Page

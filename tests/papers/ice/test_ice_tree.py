@@ -14,7 +14,7 @@ import pytest
 import mainmatter
 from mainmatter.clean import read
 from mainmatter.errors import InputError, MissingExtra, ModelError
-from mainmatter.lab.training.align import label
+from mainmatter.lab.training.examples import label
 from mainmatter.models.store import SHIPPED, load
 from mainmatter.papers.ice import tree as ice_tree
 from mainmatter.papers.ice.shallow import frequent_words

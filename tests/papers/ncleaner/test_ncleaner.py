@@ -14,7 +14,7 @@ import pytest
 import mainmatter
 from mainmatter.clean import read
 from mainmatter.errors import InputError, ModelError
-from mainmatter.lab.training.align import label
+from mainmatter.lab.training.examples import label
 from mainmatter.models.store import SHIPPED, load
 from mainmatter.papers.ncleaner import method as ncleaner
 from mainmatter.papers.ncleaner.method import Ncleaner, ObservedTexts, choose_threshold, has_bars

@@ -10,7 +10,7 @@ import pytest
 import mainmatter
 from mainmatter.clean import read
 from mainmatter.errors import InputError, ModelError
-from mainmatter.lab.training.align import make_example
+from mainmatter.lab.training.examples import make_example
 from mainmatter.models.store import Model, save
 from mainmatter.papers.template.method import Template
 from mainmatter.records import Gold, Page

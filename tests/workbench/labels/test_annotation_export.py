@@ -14,7 +14,7 @@ from mainmatter import registry
 from mainmatter.cli import group
 from mainmatter.errors import DatasetError
 from mainmatter.lab.datasets import load_dataset
-from mainmatter.lab.training.align import make_example
+from mainmatter.lab.training.examples import make_example
 from mainmatter.records import Kind, Page
 from mainmatter.workbench.labels import AnnotationError, Store
 from mainmatter.workbench.labels.gold import collect, export, may_be_written, unique_names

@@ -1,10 +1,11 @@
-"""The learning curve as a picture (NCleaner, figure 4): SVG without any library, a page of HTML, or PNG."""
+"""The learning curve as a picture (NCleaner, figure 4): SVG, drawn without any library; in a page of HTML; as PNG."""
 
 from __future__ import annotations
 
 import math
 from html import escape
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 from mainmatter.errors import InputError, MissingExtra
 from mainmatter.files import write_whole
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from mainmatter.lab.training.teach_records import Lesson, Point
+    from mainmatter.lab.training.teach import CurvePoint, Lesson
 
 ENDINGS = (".svg", ".png", ".html")
 _WIDTH, _HEIGHT = 640, 400
@@ -34,7 +35,10 @@ def check_ending(path: Path) -> None:
     if path.suffix.lower() not in ENDINGS:
         raise InputError(f"{path}: a curve is drawn into a file that ends in {', '.join(ENDINGS)}")
     if path.suffix.lower() == ".png":
-        _need_matplotlib()
+        try:
+            import matplotlib  # noqa: F401, PLC0415 - an extra
+        except ImportError as error:
+            raise MissingExtra("matplotlib", "plot") from error
 
 
 def save_curve(lesson: Lesson, path: Path) -> None:
@@ -52,10 +56,10 @@ def save_curve(lesson: Lesson, path: Path) -> None:
             write_whole(path, _page(lesson).encode("utf-8"))
         case _:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _save_png(lesson.curve, path)
+            _save_png(curve_svg(lesson.curve), path)
 
 
-def curve_svg(curve: Sequence[Point]) -> str:
+def curve_svg(curve: Sequence[CurvePoint]) -> str:
     """The learning curve as an SVG document: pages learned from, to the right by powers of two; the score, upwards.
 
     Raises:
@@ -108,7 +112,7 @@ def _text(x: float, y: float, text: str, anchor: str = "middle", colour: str = "
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">{escape(text)}</text>'
 
 
-def _span(curve: Sequence[Point]) -> tuple[float, float]:
+def _span(curve: Sequence[CurvePoint]) -> tuple[float, float]:
     """The lowest and the highest score that is drawn."""
     shipped = curve[-1].gain.shipped
     scores = [shipped, *(point.gain.taught for point in curve)]
@@ -126,7 +130,7 @@ def _ticks(low: float, high: float) -> list[float]:
     return [number * step for number in range(first, math.floor(high / step) + 1)]
 
 
-def _describe(curve: Sequence[Point]) -> str:
+def _describe(curve: Sequence[CurvePoint]) -> str:
     gain, pages = curve[-1].gain, curve[-1].pages
     return f"Learning curve: {pages} pages teach {gain.metric} {gain.taught:.3f}; as shipped {gain.shipped:.3f}"
 
@@ -175,34 +179,37 @@ def _page(lesson: Lesson) -> str:
     )
 
 
-def _row(point: Point) -> str:
+def _row(point: CurvePoint) -> str:
     gain = point.gain
     cells = (f"{point.words:,}", f"{gain.taught:.3f}", f"{gain.shipped:.3f}", f"{gain.gain:+.3f}")
     rest = (f"{gain.low:+.3f} to {gain.high:+.3f}", gain.wins, gain.losses)
     return f'<tr><th scope="row">{point.pages}</th>{"".join(f"<td>{cell}</td>" for cell in (*cells, *rest))}</tr>'
 
 
-def _need_matplotlib() -> None:
-    try:
-        import matplotlib  # noqa: F401, PLC0415 - an extra
-    except ImportError as error:
-        raise MissingExtra("matplotlib", "plot") from error
-
-
-def _save_png(curve: Sequence[Point], path: Path) -> None:
+def _save_png(svg: str, path: Path) -> None:
+    """Draw the shapes of the SVG document with matplotlib: the same picture."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
 
-    figure = Figure(figsize=(6.5, 4.2), layout="constrained")
-    axes = figure.subplots()
-    shipped = curve[-1].gain.shipped
-    pages, taught = [point.pages for point in curve], [point.gain.taught for point in curve]
-    below = [max(0.0, point.gain.gain - point.gain.low) for point in curve]
-    above = [max(0.0, point.gain.high - point.gain.gain) for point in curve]
-    axes.errorbar(pages, taught, yerr=[below, above], color=_TAUGHT, marker="o", label="taught")
-    axes.axhline(shipped, color=_SHIPPED, linestyle="--", label=f"as shipped, {shipped:.3f}")
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(pages, [str(count) for count in pages])
-    axes.set_xlabel("pages learned from")
-    axes.set_ylabel(curve[0].gain.metric)
-    axes.legend(frameon=False)
-    figure.savefig(path, dpi=150)
+    figure = Figure(figsize=(_WIDTH / 100, _HEIGHT / 100), dpi=200)
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, _WIDTH), ylim=(_HEIGHT, 0))
+    axes.set_axis_off()
+    for shape in ElementTree.fromstring(svg):  # noqa: S314 - our own
+        style = shape.attrib
+        colour = style.get("stroke", style.get("fill"))
+        match shape.tag.rpartition("}")[2]:
+            case "line":
+                ends = ([float(style[f"{axis}{end}"]) for end in (1, 2)] for axis in "xy")
+                dashes = "--" if "stroke-dasharray" in style else "-"
+                axes.plot(*ends, dashes, color=colour, alpha=float(style.get("stroke-opacity", 1)), linewidth=0.72)
+            case "polyline":
+                corners = [tuple(map(float, corner.split(","))) for corner in style["points"].split()]
+                axes.plot(*zip(*corners, strict=True), color=colour, linewidth=1.44)
+            case "circle":
+                axes.plot(float(style["cx"]), float(style["cy"]), "o", color=colour, markersize=5.8)
+            case "text":
+                side = {"start": "left", "middle": "center", "end": "right"}[style["text-anchor"]]
+                place = float(style["x"]), float(style["y"])
+                axes.text(
+                    *place, shape.text or "", ha=side, va="baseline", color=colour, fontsize=9.4, parse_math=False
+                )
+    figure.savefig(path)

@@ -1,47 +1,475 @@
 """Teach a method with annotated pages, and measure honestly what that gains over the shipped model.
 
-Each page is left out once, together with the others of its site; models learn from the rest, and from ever larger
-parts of it, and are measured on what was left out. That gives the learning curve (NCleaner, figure 4), whose last point
-is the gain to expect of the model that learns from all pages in the end.
+Teaching is training with a split and a measured gain. Each page is left out once, together with the others of its site;
+models learn from the rest, and from ever larger parts of it, and are measured on what was left out. That gives the
+learning curve (NCleaner, figure 4), whose last point is the gain to expect of the model that learns from all pages in
+the end.
 """
 
 from __future__ import annotations
 
+import json
+import math
+import os
+import shutil
 import time
-from dataclasses import dataclass, field
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from random import Random
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from mainmatter.errors import InputError, MissingExtra
+from mainmatter.errors import InputError, ModelError
+from mainmatter.inputs.sites import split_by_site
+from mainmatter.lab.datasets import site_of
 from mainmatter.lab.evaluation import check_names, evaluate
 from mainmatter.lab.metrics import find_metric
 from mainmatter.lab.metrics.sequences import need
-from mainmatter.lab.training.card import data_entry, method_entry, page_digest
-from mainmatter.lab.training.fit import observe_pages
-from mainmatter.lab.training.teach_learner import Learner, best_strength, choose_strengths
-from mainmatter.lab.training.teach_records import Lesson, PageGain, Point, Step, measure_gain
-from mainmatter.lab.training.teach_split import SplitBy, split_pages
-from mainmatter.registry import DEFAULT_METHOD
+from mainmatter.lab.metrics.significance import paired_t_test
+from mainmatter.lab.training.train import different_pages, figures, make_card, need_aligner, observe_pages, save_model
+from mainmatter.models.store import is_model, load, may_be_written
+from mainmatter.parameters import parse_parameters
+from mainmatter.registry import DEFAULT_METHOD, get_method, make_untrained, split_name
 from mainmatter.text.tokens import words
+from mainmatter.trainable import be_silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from mainmatter.lab.datasets import GoldPage
     from mainmatter.lab.evaluation import Evaluation
-    from mainmatter.lab.training.fit import Observed
-    from mainmatter.lab.training.teach_records import Gain, Told
-    from mainmatter.lab.training.teach_split import Split
+    from mainmatter.lab.training.train import ObservedPages
     from mainmatter.method import Method
+    from mainmatter.trainable import Trainable
 
-FEWEST = 4
+Splitting = Literal["site", "page"]
+SplitBy = Literal["auto", "site", "page"]
+
+FEWEST = 4  # pages
 METRICS = ("bag", "shingle", "cleaneval")
+LESSONS = "lessons.jsonl"  # in the folder of a workbench's models
 _ALL_TEXT = "ice-baseline"
 _LEARNING_COSTS = 3  # as much time as measuring a page, for each page
+_FOLDS, _FOLDS_OF_FEW, _FEW = 5, 10, 20  # of few pages each model needs all but one or two
+
+# A net that was trained further on a few pages forgets some of what it knew. Part of the way between its weights before
+# and after, it has learned most and forgotten little (Wortsman et al. 2022, Robust fine-tuning of zero-shot models,
+# section 4). How far is best depends on how unlike the pages are; docs/results/teaching.md says how these were chosen.
+STRENGTHS = (0.4, 0.7, 1.0)
+_OF_MAIN = {"start": "main", "epochs": "16"}
+
+SURE = 0.05  # a gain that chance gives less often than this is one
+_SAME = 1e-6  # scores that differ by less are those of a draw
+_COVERED = 0.95  # of an interval
+_TINY = 0.001  # a probability that need not be told more exactly
+
+
+@dataclass(frozen=True)
+class Split:
+    """Pages in folds.
+
+    Attributes:
+        folds: the numbers of the pages that are left out together, each page in one fold.
+        by: whether pages of one site are always in one fold.
+        sites: how many sites there are; a page without URL counts as one.
+        notes: what a reader of the figures should know about the split.
+    """
+
+    folds: tuple[tuple[int, ...], ...]
+    by: Splitting
+    sites: int
+    notes: tuple[str, ...]
+
+    def rest(self, fold: Sequence[int], seed: int = 0) -> list[int]:
+        """The pages that are not in a fold, in random order."""
+        left_out = set(fold)
+        rest = [page for other in self.folds for page in other if page not in left_out]
+        Random(f"{seed} {fold[0]}").shuffle(rest)  # noqa: S311 - no secret
+        return rest
+
+
+def split_pages(pages: Sequence[GoldPage], by: SplitBy = "auto", seed: int = 0) -> Split:
+    """Split pages into folds: by site if they are of several, else by page.
+
+    Args:
+        pages: at least two.
+        by: "site" or "page" decide; by site nonetheless needs two sites.
+        seed: for another split.
+    """
+    sites = [site_of(page) for page in pages]
+    different = len(set(sites))
+    notes = []
+    without_url = sum(not page.page.url for page in pages)
+    if without_url:
+        notes.append(
+            f"{without_url} of {len(pages)} pages have no URL and count as sites of their own: if they are of one "
+            "site, the gain is that on more pages of it"
+        )
+    wanted = _FOLDS if len(pages) >= _FEW else _FOLDS_OF_FEW
+    is_by_site = by == "site" or (by == "auto" and different > 1)
+    if different == 1:
+        is_by_site = False
+        notes.append("all pages are of one site, so single pages were left out: the gain is that on more pages of it")
+    elif not is_by_site:
+        notes.append("single pages were left out, not sites: the gain is that on more pages of these sites")
+    groups = sites if is_by_site else [""] * len(pages)
+    folds = tuple(tuple(fold) for fold in split_by_site(groups, wanted, seed) if fold)
+    return Split(folds, "site" if is_by_site else "page", different, tuple(notes))
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A method that is to learn from annotated pages.
+
+    Args:
+        method: its name, with parameters if need be, as in "main:epochs=4" or "ncleaner:n=4". `main` goes on from the
+            shipped model, unless `start` names another one, or is empty.
+
+    Raises:
+        UnknownName: there is no such method.
+        InputError: the method does not learn, or a parameter is wrong.
+        MissingExtra: learning needs a package that is not installed.
+        ModelError: the model to go on from is missing or damaged.
+    """
+
+    method: str
+
+    def __post_init__(self) -> None:
+        if is_model(split_name(self.method)[0]):
+            raise InputError(
+                f"{self.method} is a model, not a method; to go on from it: main:start={split_name(self.method)[0]}"
+            )
+        self.make().need_extras()
+        _ = self.shipped
+
+    @property
+    def base(self) -> str:
+        """The name of the method, without parameters."""
+        return split_name(self.method)[0]
+
+    @property
+    def full_name(self) -> str:
+        """The method with all parameters that it learns with."""
+        name, listed = split_name(self.method)
+        chosen = parse_parameters(name, listed)
+        added = [f"{key}={value}" for key, value in _OF_MAIN.items() if name == "main" and key not in chosen]
+        listed = ",".join([*added, *filter(None, [listed])])
+        return f"{name}:{listed}" if listed else name
+
+    @property
+    def start(self) -> str:
+        """The model that learning goes on from; "" if it begins from nothing."""
+        return str(self.make().parameters.get("start", "")) if self.base == "main" else ""
+
+    @property
+    def strengths(self) -> tuple[float, ...]:
+        """How far from the start models are taken, for the best of them to be chosen."""
+        return STRENGTHS if self.start else (1.0,)
+
+    @property
+    def shipped(self) -> str:
+        """The model to compare with: the one to go on from or, without one, the method's own that ships.
+
+        Where none of the method ships, it is the default method's.
+        """
+        if self.start and self.start != self.base:
+            return self.start
+        try:
+            get_method(self.base)
+        except ModelError:
+            return DEFAULT_METHOD
+        return self.base
+
+    def make(self) -> Trainable[Any]:
+        """The method, as yet untrained."""
+        return make_untrained(self.full_name)
+
+    def learn(
+        self, observations: Sequence[Any], seed: int = 0, report: Callable[[str], object] = be_silent
+    ) -> list[Trainable[Any]]:
+        """Learn from what was observed: one model for each strength.
+
+        Raises:
+            InputError: there is nothing to learn from.
+        """
+        method = self.make()
+        if self.start and seed:
+            method = make_untrained(f"{self.full_name},seed={seed}")
+        method.learn(observations, report)
+        if not self.start:
+            return [method]
+        before, after = self._start_arrays(), method.facts_and_arrays()[1]
+        return [self._between(method, before, after, strength) for strength in self.strengths]
+
+    def _start_arrays(self) -> dict[str, NDArray[Any]]:
+        if self.start != self.base:
+            return load(self.start).arrays
+        shipped: Method = get_method(self.base)
+        return shipped.facts_and_arrays()[1]  # type: ignore[attr-defined, no-any-return]
+
+    def _between(
+        self,
+        trained: Trainable[Any],
+        before: dict[str, NDArray[Any]],
+        after: dict[str, NDArray[Any]],
+        strength: float,
+    ) -> Trainable[Any]:
+        """A model whose weights are so far on the way from one to another."""
+        mixed = {name: _mix(before[name], array, strength) for name, array in after.items()}
+        method = type(trained)(**trained.parameters)
+        method.restore(trained.facts_and_arrays()[0], mixed)
+        return method
+
+
+def _mix(before: NDArray[Any], after: NDArray[Any], strength: float) -> NDArray[Any]:
+    if before.dtype.kind != "f":  # sizes, not weights: they are the same in both
+        return after
+    return ((1 - strength) * before + strength * after).astype(after.dtype)
+
+
+def choose_strengths(scores: NDArray[np.float64], folds: Sequence[Sequence[int]]) -> NDArray[np.intp]:
+    """For each page, the strength that is best on the pages of all other folds.
+
+    So no page has a say in the choice of the model that it is measured with. Where several are as good, the gentlest.
+
+    Args:
+        scores: one row a strength, one column a page: its score while it was left out.
+        folds: the numbers of the pages that were left out together.
+    """
+    chosen = np.zeros(scores.shape[1], np.intp)
+    for fold in folds:
+        others = np.ones(scores.shape[1], bool)
+        others[list(fold)] = False
+        chosen[list(fold)] = best_strength(scores[:, others])
+    return chosen
+
+
+def best_strength(scores: NDArray[np.float64]) -> int:
+    """The number of the strength with the highest mean score; of several, the gentlest."""
+    means = scores.mean(axis=1).round(6)
+    return int(means.argmax())
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What teaching gains on pages that were not learned from, by one metric.
+
+    Attributes:
+        metric: the metric and its column, such as "bag f1".
+        pages: on how many pages both were measured.
+        shipped: the mean of the shipped model.
+        taught: the mean of the taught one.
+        low: the gain at the lower end of its 95 % interval.
+        high: the gain at the upper end.
+        p: how probable such a difference, or a larger one, is by chance (paired t-test over pages).
+        wins: the pages on which the taught one is better.
+        losses: the pages on which it is worse.
+    """
+
+    metric: str
+    pages: int
+    shipped: float
+    taught: float
+    low: float
+    high: float
+    p: float
+    wins: int
+    losses: int
+
+    @property
+    def gain(self) -> float:
+        """The mean difference."""
+        return self.taught - self.shipped
+
+    @property
+    def is_sure(self) -> bool:
+        """There is a gain, and it is hardly one of chance."""
+        return self.gain > _SAME and self.p < SURE
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as a dictionary, with the gain itself."""
+        return {**asdict(self), "gain": self.gain, "sure": self.is_sure}
+
+
+def measure_gain(metric: str, shipped: Sequence[float], taught: Sequence[float]) -> Gain:
+    """Compare two models page by page.
+
+    Args:
+        metric: what the scores are called.
+        shipped: the scores of the shipped model.
+        taught: those of the taught one, of the same pages in the same order.
+
+    Raises:
+        MissingExtra: scipy is not installed.
+    """
+    before, after = np.asarray(shipped, float), np.asarray(taught, float)
+    difference = after - before
+    test = paired_t_test(taught, shipped)
+    margin = 0.0
+    if test.df:
+        quantile = float(need("scipy.special").stdtrit(test.df, (1 + _COVERED) / 2))
+        margin = quantile * float(difference.std(ddof=1)) / math.sqrt(len(difference))
+    mean = float(difference.mean())
+    return Gain(
+        metric,
+        len(difference),
+        float(before.mean()),
+        float(after.mean()),
+        mean - margin,
+        mean + margin,
+        test.p,
+        int((difference > _SAME).sum()),
+        int((difference < -_SAME).sum()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """A point of the learning curve: what so many pages teach (NCleaner, figure 4).
+
+    Attributes:
+        pages: on how many pages each model was trained.
+        words: of clean text in them, on average.
+        trained: how many models were, each on other pages.
+        gain: what they gain on the pages that they were not trained on.
+    """
+
+    pages: int
+    words: int
+    trained: int
+    gain: Gain
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as a dictionary; `measured` is on how many pages it was."""
+        mine = {"pages": self.pages, "words": self.words, "trained": self.trained, "measured": self.gain.pages}
+        return {**self.gain.to_json(), **mine}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far teaching has come: so many units of work of so many, and what is being done."""
+
+    done: int
+    of: int
+    doing: str
+
+
+Told = Step | CurvePoint | str  # a text is a line about what is done
+
+
+@dataclass(frozen=True, slots=True)
+class PageGain:
+    """How both models did on one page, by the first metric."""
+
+    page: str
+    url: str | None
+    shipped: float
+    taught: float
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What came of teaching: how good the taught model is on pages that it has not seen, and the model itself.
+
+    Attributes:
+        method: the method, with the parameters that it learned with.
+        start: the model that learning went on from; "" if it began from nothing.
+        shipped: the name of the shipped model that it is compared with.
+        strength: how far it was led away from the start, from 0 to 1.
+        pages: how many pages it learned from.
+        sites: how many sites they are of.
+        splitting: whether whole sites were left out to measure on, or single pages.
+        folds: how many times some were left out.
+        gains: over the shipped model, by metric, the most important one first.
+        default: what the default method reaches as shipped, by the first metric; None if that is what was taught.
+        all_text: what keeping all text gives, by the columns of the first metric.
+        taught: what the taught model gives, by the same columns.
+        curve: the learning curve; its last point is the first of the gains.
+        by_page: how both did on each page.
+        oracle: what a perfect choice of blocks would reach.
+        skipped: pages that could not be used, with the reason.
+        notes: what a reader of the figures should know.
+        seconds: how long it took.
+        model: the model, trained on all pages.
+    """
+
+    method: str
+    start: str
+    shipped: str
+    strength: float
+    pages: int
+    sites: int
+    splitting: Splitting
+    folds: int
+    gains: tuple[Gain, ...]
+    default: float | None
+    all_text: dict[str, float]
+    taught: dict[str, float]
+    curve: tuple[CurvePoint, ...]
+    by_page: tuple[PageGain, ...]
+    oracle: float
+    skipped: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    seconds: float
+    model: Trainable[Any] = field(repr=False, compare=False)
+    card: dict[str, Any] = field(repr=False, compare=False)
+
+    @property
+    def gain(self) -> Gain:
+        """The gain by the first metric."""
+        return self.gains[0]
+
+    @property
+    def is_recommended(self) -> bool:
+        """The taught model is surely better than the shipped one, and no worse than the default method as shipped."""
+        return self.gain.is_sure and not self._is_below_default
+
+    @property
+    def _is_below_default(self) -> bool:
+        return self.default is not None and self.default > self.gain.taught
+
+    @property
+    def verdict(self) -> str:
+        """The result in plain words: whether to use the taught model or to keep the shipped one."""
+        gain = self.gain
+        figures = (
+            f"{gain.metric} {gain.taught:.3f} instead of {gain.shipped:.3f} on pages that it had not seen "
+            f"({gain.gain:+.3f}, 95 % interval {gain.low:+.3f} to {gain.high:+.3f}, {_tell_p(gain.p)}; "
+            f"better on {gain.wins} of {gain.pages} pages, worse on {gain.losses})"
+        )
+        if gain.is_sure and self._is_below_default:
+            return f"Better than {self.shipped} as shipped, but not as good as main: {figures}. Use main."
+        if gain.is_sure:
+            return f"Better: {figures}. Use the taught model."
+        if not gain.wins and not gain.losses:
+            return f"No difference: {figures}. Keep the shipped model."
+        if gain.gain > 0:
+            return f"No sure gain: {figures}. That may be chance: keep the shipped model, or label more pages."
+        return f"No gain: {figures}. Keep the shipped model."
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it but the model, as a dictionary that JSON can hold."""
+        plain = ("method start shipped strength pages sites splitting folds default all_text taught oracle").split()
+        return {
+            **{name: getattr(self, name) for name in plain},
+            "recommended": self.is_recommended,
+            "verdict": self.verdict,
+            "gains": [gain.to_json() for gain in self.gains],
+            "curve": [point.to_json() for point in self.curve],
+            "by_page": [asdict(page) for page in self.by_page],
+            "skipped": [list(each) for each in self.skipped],
+            "notes": list(self.notes),
+            "seconds": round(self.seconds, 1),
+        }
+
+
+def _tell_p(p: float) -> str:
+    return "p < 0.001" if p < _TINY else f"p = {p:.3f}"
 
 
 @dataclass(frozen=True)
@@ -83,7 +511,7 @@ def teach(
         listen: is told how far it has come, each point of the learning curve, and lines about what is done.
 
     Returns:
-        The lesson, with the model; `teach_save.save_lesson` writes it into a folder.
+        The lesson, with the model; `save_lesson` writes it into a folder.
 
     Raises:
         InputError: there are too few pages, or the method or a parameter is wrong.
@@ -91,7 +519,7 @@ def teach(
         MissingExtra: a package is missing.
         ModelError: the model to go on from is missing or damaged.
     """
-    return _Class(pages, teaching or Teaching(method), listen).run()
+    return _Run(pages, teaching or Teaching(method), listen).run()
 
 
 def need_enough(count: int, in_all: int | None = None) -> None:
@@ -109,7 +537,7 @@ def need_enough(count: int, in_all: int | None = None) -> None:
 
 
 @dataclass
-class _Class:
+class _Run:
     """One run of teaching, from pages to a lesson."""
 
     given: Sequence[GoldPage]
@@ -118,7 +546,7 @@ class _Class:
     metrics: tuple[str, ...] = METRICS
     done: int = 0
     of: int = 1
-    observed: Observed = field(init=False)
+    observed: ObservedPages = field(init=False)
     split: Split = field(init=False)
     learner: Learner = field(init=False)
     shipped: Evaluation = field(init=False)
@@ -126,7 +554,9 @@ class _Class:
     def run(self) -> Lesson:
         started = time.monotonic()
         self.learner = Learner(self.teaching.method)
-        self._need_extras()
+        need_aligner()  # before any work
+        need("scipy.special")
+        check_names([self.learner.shipped], self.metrics)
         self._observe()
         sizes = self._sizes()
         self._plan(sizes)
@@ -135,9 +565,9 @@ class _Class:
         default = None
         if self.learner.shipped != DEFAULT_METHOD:
             found = self._measure(DEFAULT_METHOD, range(len(self.pages)), self.metrics[:1], DEFAULT_METHOD)
-            default = _mean(_scores(found, self.metrics[0]))
-        curve = [self._point(size) for size in sizes]
-        last, taught, scores = self._last_point()
+            default = float(np.mean(_scores(found, self.metrics[0])))
+        curve = [self._point(size, self.metrics[:1])[0] for size in sizes]
+        last, taught, scores = self._point(None, self.metrics)
         best = best_strength(scores)
         learning = time.monotonic()
         model = self._learn(range(len(self.pages)), "learning from all pages")[best]
@@ -153,8 +583,8 @@ class _Class:
             len(self.split.folds),
             self._gains(taught),
             default,
-            _figures(all_text.scores[self.metrics[0]], self.metrics[0]),
-            self._taught_figures(taught),
+            figures(all_text.scores[self.metrics[0]], self.metrics[0]),
+            figures(find_metric(self.metrics[0]).aggregate([row[self.metrics[0]] for row in taught]), self.metrics[0]),
             (*curve, last),
             tuple(self._by_page(taught)),
             self.observed.oracle,
@@ -172,22 +602,12 @@ class _Class:
     def pages(self) -> list[GoldPage]:
         return self.observed.pages
 
-    def _need_extras(self) -> None:
-        """Find out before any work."""
-        if find_spec("rapidfuzz") is None:
-            raise MissingExtra("rapidfuzz", "train")
-        need("scipy.special")
-        check_names([self.learner.shipped], self.metrics)
-
     def _observe(self) -> None:
         """Read the pages, each of them once: a copy would be on both sides of a split."""
-        pages = list({page_digest(page): page for page in self.given if page.gold.text is not None}.values())
+        pages = different_pages(page for page in self.given if page.gold.text is not None)
         need_enough(len(pages), len(self.given))
         self.of = len(pages) * 20  # a guess, until the pages are known
-
-        def on_page() -> None:
-            self._advance(1, "reading pages")
-
+        on_page = partial(self._advance, 1, "reading pages")
         self.observed = observe_pages(self.learner.make(), pages, workers=self.teaching.workers, on_page=on_page)
         need_enough(len(self.pages), len(self.given))
         without_text = sum(page.gold.text is None for page in self.given)
@@ -238,10 +658,7 @@ class _Class:
 
     def _measure(self, method: str | Method, numbers: Sequence[int], metrics: Sequence[str], doing: str) -> Evaluation:
         pages = [self.pages[number] for number in numbers]
-
-        def on_page() -> None:
-            self._advance(1, f"measuring {doing}")
-
+        on_page = partial(self._advance, 1, f"measuring {doing}")
         return evaluate(method, "", pages, metrics, workers=self.teaching.workers, on_page=on_page)
 
     def _learn(self, numbers: Sequence[int], doing: str) -> list[Any]:
@@ -269,27 +686,21 @@ class _Class:
                     rows[strength][number] = row
         return rows, float(np.mean(sizes)), float(np.mean(counts))
 
-    def _point(self, size: int) -> Point:
-        rows, _, count = self._left_out(size, self.metrics[:1])
-        return self._tell_point(self._choose(rows)[0], size, count)
+    def _point(self, size: int | None, metrics: Sequence[str]) -> tuple[CurvePoint, list[Any], NDArray[np.float64]]:
+        """What so many pages teach, or all that are not left out.
 
-    def _last_point(self) -> tuple[Point, list[Any], NDArray[np.float64]]:
-        """The point of all pages, what the taught models gave for each page, and the scores by strength."""
-        rows, size, count = self._left_out(None, self.metrics)
-        taught, scores = self._choose(rows)
-        return self._tell_point(taught, round(size), count), taught, scores
-
-    def _choose(self, rows: list[list[Any]]) -> tuple[list[Any], NDArray[np.float64]]:
-        """Of each page the row of the strength that the other folds choose."""
-        headline = find_metric(self.metrics[0]).headline
-        scores = np.array([[row[self.metrics[0]][headline] for row in of_one] for of_one in rows])
+        Returns:
+            The point of the curve; of each page the row of the strength that the other folds choose; the scores by
+            strength.
+        """
+        rows, mean_size, count = self._left_out(size, metrics)
+        headline = find_metric(metrics[0]).headline
+        scores = np.array([[row[metrics[0]][headline] for row in of_one] for of_one in rows])
         chosen = choose_strengths(scores, self.split.folds)
-        return [rows[strength][page] for page, strength in enumerate(chosen.tolist())], scores
-
-    def _tell_point(self, taught: list[Any], size: int, count: float) -> Point:
-        point = Point(size, round(count), len(self.split.folds), self._gains(taught)[0])
+        taught = [rows[strength][page] for page, strength in enumerate(chosen.tolist())]
+        point = CurvePoint(round(mean_size), round(count), len(self.split.folds), self._gains(taught)[0])
         self.listen(point)
-        return point
+        return point, taught, scores
 
     def _gains(self, taught: list[Any]) -> tuple[Gain, ...]:
         """The gain by each metric, on the pages whose gold standard has what it needs."""
@@ -304,10 +715,6 @@ class _Class:
                 gains.append(measure_gain(f"{metric} {headline}", *zip(*measured, strict=True)))
         return tuple(gains)
 
-    def _taught_figures(self, taught: list[Any]) -> dict[str, float]:
-        metric = self.metrics[0]
-        return _figures(find_metric(metric).aggregate([row[metric] for row in taught]), metric)
-
     def _by_page(self, taught: list[Any]) -> list[PageGain]:
         metric, headline = self.metrics[0], find_metric(self.metrics[0]).headline
         before = _scores(self.shipped, metric)
@@ -318,11 +725,9 @@ class _Class:
         ]
 
     def _card(self, lesson: Lesson, learning: float) -> dict[str, Any]:
+        data, skipped = {self.teaching.source: self.pages}, len(self.given) - lesson.pages
         return {
-            **method_entry(lesson.method, "blocks"),
-            "data": [data_entry(self.teaching.source, self.pages, self.teaching.licence)],
-            "pages": {"learned_from": lesson.pages, "skipped": len(self.given) - lesson.pages},
-            "oracle": {"bag_f1": round(lesson.oracle, 4)},
+            **make_card(lesson.method, "blocks", data, self.teaching.licence, self.observed, skipped),
             "check": {"pages": lesson.pages, **lesson.taught, "all_text": lesson.all_text},
             "seconds": {"learning": round(learning, 1), "in_all": round(lesson.seconds, 1)},
             "valid": [],
@@ -335,15 +740,113 @@ def _scores(evaluation: Evaluation, metric: str) -> list[float]:
     return [row[headline] for _, scores in evaluation.pages if (row := scores[metric]) is not None]
 
 
-def _mean(scores: Sequence[float]) -> float:
-    return float(np.mean(scores))
-
-
-def _figures(scores: dict[str, float], metric: str) -> dict[str, float]:
-    return {
-        f"{metric}_{column}": round(scores[column], 4) for column in find_metric(metric).columns if column in scores
-    }
-
-
 def _count(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def save_lesson(lesson: Lesson, folder: Path) -> int:
+    """Write the model that was taught, with its card, in one step: whoever interrupts it finds all of it, or nothing.
+
+    Args:
+        lesson: what `teach` gave.
+        folder: where; an older model there is replaced.
+
+    Returns:
+        The model's size in bytes.
+
+    Raises:
+        InputError: the folder holds something else.
+        OSError: it cannot be written.
+    """
+    if not may_be_written(folder):
+        raise InputError(f"{folder} holds something other than a model; choose another folder")
+    more = _gain_section(lesson)
+    if is_model(folder):  # the model's own file is replaced in one step, and the card's page after it
+        return save_model(lesson.model, lesson.card, folder, more)
+    draft = folder.with_name(f".{folder.name}.{os.getpid()}")
+    try:
+        size = save_model(lesson.model, lesson.card, draft, more)
+        if folder.is_dir():
+            shutil.rmtree(folder)  # empty, or what is left of a model that was not finished
+        draft.rename(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return size
+
+
+_SECTION = """
+## Gain
+
+{verdict}
+{notes}
+Each page was left out once, by {splitting}, in {folds} parts. The learning went on from: {start}.
+
+| metric | pages | shipped | taught | gain | 95 % interval | p | better on | worse on |
+| --- | ---: | ---: | ---: | ---: | --- | ---: | ---: | ---: |
+{gains}
+
+| pages learned from | words | shipped | taught | gain | 95 % interval | p | better on | worse on |
+| ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: | ---: |
+{curve}
+"""
+
+
+def _gain_section(lesson: Lesson) -> str:
+    return _SECTION.format(
+        verdict=lesson.verdict,
+        notes="".join(f"\nNote: {note}.\n" for note in lesson.notes),
+        splitting=lesson.splitting,
+        folds=lesson.folds,
+        start=f"`{lesson.start}`, {lesson.strength:.0%} of the way" if lesson.start else "nothing",
+        gains="\n".join(f"| {gain.metric} | {gain.pages} |{_cells(gain)}" for gain in lesson.gains),
+        curve="\n".join(f"| {point.pages} | {point.words:,} |{_cells(point.gain)}" for point in lesson.curve),
+    )
+
+
+def _cells(gain: Gain) -> str:
+    figures = (f"{gain.shipped:.3f}", f"{gain.taught:.3f}", f"{gain.gain:+.3f}", f"{gain.low:+.3f} to {gain.high:+.3f}")
+    return "".join(f" {figure} |" for figure in (*figures, f"{gain.p:.2g}", gain.wins, gain.losses))
+
+
+def record_lesson(file: Path, name: str, lesson: Lesson) -> None:
+    """Add a lesson to the list of all, in short: so the learning curve grows as annotations come.
+
+    Args:
+        file: the list, one JSON object a line.
+        name: of the model.
+        lesson: what `teach` gave.
+    """
+    gain = lesson.gain
+    entry = {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "name": name,
+        "method": lesson.method,
+        "pages": lesson.pages,
+        "sites": lesson.sites,
+        "splitting": lesson.splitting,
+        "recommended": lesson.is_recommended,
+        "verdict": lesson.verdict,
+        **{key: value for key, value in gain.to_json().items() if key not in ("pages", "sure")},
+        "curve": [point.to_json() for point in lesson.curve],
+    }
+    file.parent.mkdir(parents=True, exist_ok=True)
+    line = json.dumps(entry, ensure_ascii=False) + "\n"
+    with file.open("a", encoding="utf-8") as lines:  # one write of one line: others may append at the same time
+        lines.write(line)
+
+
+def read_lessons(file: Path) -> list[dict[str, Any]]:
+    """All lessons, the oldest first; a line that a crash cut short is left out."""
+    try:
+        lines = file.read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    found = []
+    for line in lines:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict):
+            found.append(entry)
+    return found

@@ -1,29 +1,39 @@
-"""The whole of training: data to labels to a model with its card."""
+"""The whole of training: gold pages to examples to a model with its card, and cross-validation by site.
+
+A card tells where a model comes from: for programs in model.json, for people in README.md.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import math
 import time
 from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.errors import InputError, MissingExtra
+from mainmatter.files import write_whole
+from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.datasets import DATASETS, folds_by_site
-from mainmatter.lab.evaluation import evaluate
+from mainmatter.lab.evaluation import Evaluation, evaluate
 from mainmatter.lab.metrics import find_metric
-from mainmatter.lab.training.card import data_entry, method_entry, page_digest
-from mainmatter.lab.training.fit import Observed, headline, observe_pages
+from mainmatter.lab.metrics.bag import bag_of_words
+from mainmatter.lab.training.examples import make_example
 from mainmatter.registry import make_untrained
 from mainmatter.trainable import be_silent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from mainmatter.lab.datasets import GoldPage
-    from mainmatter.lab.evaluation import Evaluation
-    from mainmatter.lab.training.align import Aligner
+    from mainmatter.lab.metrics import Row
+    from mainmatter.lab.training.examples import Aligner
     from mainmatter.trainable import Trainable
 
     Progress = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
@@ -33,6 +43,121 @@ CHECK_FOLDS = 10  # a first training leaves this part of the sites out, to measu
 FEW_PAGES, CHECK_FOLDS_OF_FEW = 50, 3  # of fewer pages it leaves a third out: one or two would say little
 POOR_LABELS = 0.8
 BASELINE = "ice-baseline"  # keeps everything: whatever is below it has learned nothing
+CARD_PAGE = "README.md"  # beside the model
+_UNKNOWN = "not said"
+
+
+@dataclass
+class ObservedPages:
+    """What a method observed on pages.
+
+    Attributes:
+        pages: the pages that it could observe, in order.
+        observations: what it observed on each of them.
+        skipped: the pages that it could not, with the reason.
+        oracle_scores: for each page, bag of words F1 of the text of exactly those blocks that are labelled as kept;
+            None for a page with snippets only.
+    """
+
+    pages: list[GoldPage] = field(default_factory=list)
+    observations: list[Any] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    oracle_scores: list[float | None] = field(default_factory=list)
+
+    @property
+    def oracle(self) -> float:
+        """What a perfect choice of blocks would reach on average."""
+        known = [score for score in self.oracle_scores if score is not None]
+        return sum(known) / max(1, len(known))
+
+
+def observe_pages(
+    method: Trainable[Any],
+    pages: Sequence[GoldPage],
+    *,
+    by: Aligner = "words",
+    workers: int = 1,
+    on_page: Callable[[], object] = lambda: None,
+) -> ObservedPages:
+    """Label pages by their gold text and take from each what a method needs for learning.
+
+    Args:
+        method: the method that is to learn.
+        pages: pages with gold text; those without are skipped, unless the method learns from their snippets.
+        by: how to label blocks; see `lab/training/examples.py`.
+        workers: how many processes.
+        on_page: called after each page, for showing progress.
+    """
+    found = ObservedPages()
+    with_gold = [page for page in pages if _is_of_use(page, method)]
+    found.skipped += [(page.page.id or "", "has no gold text") for page in pages if not _is_of_use(page, method)]
+    results = ordered_map(partial(_observe_page, method, by), with_gold, workers)
+    for page, result in zip(with_gold, results, strict=True):
+        if isinstance(result, Failure):
+            found.skipped.append((page.page.id or "", result.error))
+        else:
+            found.pages.append(page)
+            observation, oracle_score = result
+            found.observations.append(observation)
+            found.oracle_scores.append(oracle_score)
+        on_page()
+    return found
+
+
+def _is_of_use(page: GoldPage, method: Trainable[Any]) -> bool:
+    has_snippets = bool(page.gold.must_have or page.gold.must_not_have)
+    return page.gold.text is not None or (method.learns_from_snippets and has_snippets)
+
+
+def _observe_page(method: Trainable[Any], by: Aligner, page: GoldPage) -> tuple[Any, float | None]:
+    # What annotators left open is unknown, but only some methods know of that.
+    example = make_example(page, by, unknown=math.nan if method.learns_from_snippets else 0.0)
+    if page.gold.text is None:
+        return method.observe(example), None
+    labelled = "\n".join(compress(example.document.columns.texts, example.kept))
+    return method.observe(example), bag_of_words(labelled, page.gold.text).f1
+
+
+def cross_validate(
+    name: str,
+    observed: ObservedPages,
+    metrics: Sequence[str],
+    *,
+    folds: int = 10,
+    workers: int = 1,
+    report: Callable[[str], object] = be_silent,
+) -> Evaluation:
+    """Measure a method on pages of sites that it has not learned from: each page is judged once.
+
+    Args:
+        name: the method with its parameters, as in "ncleaner:n=4".
+        observed: what it observed on the pages; parameters that change observations need another observation.
+        metrics: the names of the metrics.
+        folds: how many parts; fewer where there are fewer sites.
+        workers: how many processes evaluate; learning takes one.
+        report: told a line after each fold.
+    """
+    rows: dict[int, tuple[str, Any]] = {}
+    failures: list[tuple[str, str]] = []
+    parts = [fold for fold in folds_by_site(observed.pages, folds) if fold]
+    for number, fold in enumerate(parts):
+        held_out = set(fold)
+        rest = [each for i, each in enumerate(observed.observations) if i not in held_out]
+        method = make_untrained(name).learn(rest)
+        result = evaluate(method, "", [observed.pages[i] for i in fold], metrics, workers=workers)
+        rows.update(zip(fold, result.pages, strict=True))
+        failures += result.failures
+        report(f"fold {number + 1} of {len(parts)}: {headline(result, metrics[0])}")
+    in_order = [rows[i] for i in range(len(observed.pages))]
+    scores = {metric: find_metric(metric).aggregate([row[metric] for _, row in in_order]) for metric in metrics}
+    return Evaluation(name, "", scores, {}, in_order, failures)
+
+
+def headline(evaluation: Evaluation, name: str) -> str:
+    """The one figure to look at, with its name."""
+    metric = find_metric(name)
+    figure = evaluation.scores[name].get(metric.headline)
+    return f"{metric.name} {metric.headline} {'-' if figure is None else f'{figure:.3f}'}"
 
 
 @dataclass
@@ -43,7 +168,7 @@ class Training:
         method: the name of the method, with parameters, as in "ncleaner:n=4".
         data: the gold standards to learn from, by name.
         valid: the gold standards to measure the result on, by name.
-        by: how to label blocks; see `lab/training/align.py`.
+        by: how to label blocks; see `lab/training/examples.py`.
         check: train on nine tenths of the sites first and measure on the rest, for an early and honest figure.
         licence: under which licence the data is, where the table of datasets does not know it.
         workers: how many processes read pages.
@@ -88,16 +213,13 @@ def train(
     started = time.monotonic()
     method = training.make_method()
     method.need_extras()
-    if find_spec("rapidfuzz") is None:
-        raise MissingExtra("rapidfuzz", "train")
-    card = method_entry(training.method, training.by)
-    card["data"] = [data_entry(name, pages, training.licence) for name, pages in training.data.items()]
+    need_aligner()
     for name in training.data:
         if name in DATASETS and not DATASETS[name].trains:
             say(f"{name} is a test set: what learns from it cannot be measured on it, and should not be given away")
     observed = _observe(training, method, progress, say)
-    card["pages"] = {"learned_from": len(observed.pages), "skipped": len(observed.skipped)}
-    card["oracle"] = {f"{METRIC}_f1": round(observed.oracle, 4)}
+    skipped = len(observed.skipped)
+    card = make_card(training.method, training.by, training.data, training.licence, observed, skipped)
     if training.check:
         card["check"] = _check(training, observed, progress, say)
     say(f"learning from {_count(observed.pages)}")
@@ -109,9 +231,14 @@ def train(
     return method, card
 
 
-def _observe(training: Training, method: Trainable[Any], progress: Progress, say: Callable[[str], object]) -> Observed:
+def _observe(
+    training: Training, method: Trainable[Any], progress: Progress, say: Callable[[str], object]
+) -> ObservedPages:
     """Read and label the pages; fewer than all of them is told, none of them is an error."""
-    pages = _without_copies([page for pages in training.data.values() for page in pages], say)
+    given = [page for pages in training.data.values() for page in pages]
+    pages = different_pages(given)
+    if len(pages) < len(given):
+        say(f"{len(given) - len(pages):,} of {_count(given)} are copies of others, and left out")
     with progress("reading and labelling", len(pages)) as advance:
         observed = observe_pages(method, pages, by=training.by, workers=training.workers, on_page=advance)
     for page, reason in observed.skipped:
@@ -134,7 +261,7 @@ def _observe(training: Training, method: Trainable[Any], progress: Progress, say
 
 
 def _check(
-    training: Training, observed: Observed, progress: Progress, say: Callable[[str], object]
+    training: Training, observed: ObservedPages, progress: Progress, say: Callable[[str], object]
 ) -> dict[str, Any] | None:
     """Train without a tenth of the sites and measure on them: the figure to expect on pages like these."""
     parts = CHECK_FOLDS if len(observed.pages) >= FEW_PAGES else CHECK_FOLDS_OF_FEW
@@ -157,23 +284,16 @@ def _check(
     everything = _measure(BASELINE, "held out", pages, training.workers, progress)
     left_out = f"{_count(pages)} of sites left out of a first training{_doubt(observed.pages)}"
     say(f"check: on {left_out}: {headline(found, METRIC)} (all text: {headline(everything, METRIC)})")
-    if _figures(found).get(f"{METRIC}_f1", 0) <= _figures(everything).get(f"{METRIC}_f1", 0):
+    scores, of_all_text = (figures(each.scores[METRIC]) for each in (found, everything))
+    if scores.get(f"{METRIC}_f1", 0) <= of_all_text.get(f"{METRIC}_f1", 0):
         say(f"that is no better than keeping everything: more pages, or other parameters of {method.name}, may help")
-    return {"pages": len(pages), **_figures(found), "all_text": _figures(everything)}
+    return {"pages": len(pages), **scores, "all_text": of_all_text}
 
 
 def _doubt(pages: Sequence[GoldPage]) -> str:
     """How many pages were perhaps not kept together with others of their site."""
     unknown = sum(not page.page.url for page in pages)
     return f" ({unknown:,} of {_count(pages)} have no URL, and count as sites of their own)" if unknown else ""
-
-
-def _without_copies(pages: Sequence[GoldPage], say: Callable[[str], object]) -> list[GoldPage]:
-    """Each page once: a copy would be on both sides of a split, and count double."""
-    different = list({page_digest(page): page for page in pages}.values())
-    if len(different) < len(pages):
-        say(f"{len(pages) - len(different):,} of {_count(pages)} are copies of others, and left out")
-    return different
 
 
 def _validate(
@@ -185,7 +305,7 @@ def _validate(
     seen = sum(page_digest(page) in learned_from for page in pages)
     warning = f", {seen:,} of which it has learned from" if seen else ""
     say(f"{name}: {headline(found, METRIC)} on {_count(pages)}{warning}")
-    return {"name": name, "pages": len(pages), "learned_from": seen, **_figures(found)}
+    return {"name": name, "pages": len(pages), "learned_from": seen, **figures(found.scores[METRIC])}
 
 
 def _measure(
@@ -200,8 +320,135 @@ def _count(pages: Sequence[object]) -> str:
     return f"{len(pages):,} page{'s' * (len(pages) != 1)}"
 
 
-def _figures(evaluation: Evaluation) -> dict[str, float]:
-    scores = evaluation.scores[METRIC]
+def figures(scores: Row, metric: str = METRIC) -> dict[str, float]:
+    """The columns of a metric, as a card holds them."""
     return {
-        f"{METRIC}_{column}": round(scores[column], 4) for column in find_metric(METRIC).columns if column in scores
+        f"{metric}_{column}": round(scores[column], 4) for column in find_metric(metric).columns if column in scores
     }
+
+
+def need_aligner() -> None:
+    """Find out, before any work, whether gold texts can be aligned.
+
+    Raises:
+        MissingExtra: rapidfuzz is not installed.
+    """
+    if find_spec("rapidfuzz") is None:
+        raise MissingExtra("rapidfuzz", "train")
+
+
+def different_pages(pages: Iterable[GoldPage]) -> list[GoldPage]:
+    """Each page once: a copy would be on both sides of a split, and count double."""
+    return list({page_digest(page): page for page in pages}.values())
+
+
+def make_card(
+    method: str,
+    by: str,
+    data: Mapping[str, Sequence[GoldPage]],
+    licence: str | None,
+    observed: ObservedPages,
+    skipped: int,
+) -> dict[str, Any]:
+    """What was trained, by which version, on which pages."""
+    return {
+        "method": method,
+        "mainmatter": version("mainmatter"),
+        "labels": by,
+        "data": [data_entry(name, pages, licence) for name, pages in data.items()],
+        "pages": {"learned_from": len(observed.pages), "skipped": skipped},
+        "oracle": {"bag_f1": round(observed.oracle, 4)},
+    }
+
+
+def save_model(model: Trainable[Any], card: dict[str, Any], folder: Path, more: str = "") -> int:
+    """Write a model, and its card with what else there is to say as a page for people; gives the model's size."""
+    size = model.save(folder, card)
+    write_whole(folder / CARD_PAGE, (card_page(model, card, size) + more).encode("utf-8"))
+    return size
+
+
+def data_entry(name: str, pages: Sequence[GoldPage], licence: str | None = None) -> dict[str, Any]:
+    """Which pages were learned from: how many, under which licence, and a digest of them with their gold texts."""
+    known = DATASETS.get(name)
+    return {
+        "name": name,
+        "pages": len(pages),
+        "licence": known.licence if known is not None else licence or _UNKNOWN,
+        "sha256": digest(pages),
+    }
+
+
+def digest(pages: Sequence[GoldPage]) -> str:
+    """A digest of pages and gold texts, in order; the layout of the files that they were read from does not matter."""
+    return hashlib.sha256(b"".join(map(page_digest, pages))).hexdigest()
+
+
+def page_digest(page: GoldPage) -> bytes:
+    """A digest of a page and its gold text."""
+    found = hashlib.sha256()
+    for part in (page.page.html, page.gold.text or ""):
+        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        found.update(len(data).to_bytes(8, "big") + data)
+    return found.digest()
+
+
+_CARD_PAGE = """\
+# A model of {name}
+
+{name}: {summary}. Parameters: {parameters}.
+
+Trained by mainmatter {version} in {learning} s ({in_all} s with reading and measuring); {size:,} bytes.
+
+## Data
+
+| name | pages | licence | SHA-256 |
+| --- | ---: | --- | --- |
+{data}
+
+{learned_from} pages were learned from, {skipped} were skipped. Blocks were labelled by `{labels}`;
+keeping exactly those labelled so would give F1 {oracle:.3f}.
+
+## Figures
+
+Macro-averaged bag of words.
+
+| measured on | pages | precision | recall | F1 |
+| --- | ---: | ---: | ---: | ---: |
+{figures}
+"""
+
+
+def card_page(method: Trainable[Any], card: dict[str, Any], size: int) -> str:
+    """The card as a page for people."""
+    data = (f"| {one['name']} | {one['pages']} | {one['licence']} | `{one['sha256']}` |" for one in card["data"])
+    return _CARD_PAGE.format(
+        name=method.name,
+        summary=method.summary,
+        parameters=", ".join(f"{name}={value}" for name, value in method.parameters.items()) or "none",
+        version=card["mainmatter"],
+        **card["seconds"],
+        size=size,
+        data="\n".join(data),
+        **card["pages"],
+        labels=card["labels"],
+        oracle=card["oracle"]["bag_f1"],
+        figures="\n".join(_figure_rows(card)),
+    )
+
+
+def _figure_rows(card: dict[str, Any]) -> list[str]:
+    rows = []
+    if card.get("check"):
+        check = card["check"]
+        rows.append(_row("pages left out of a first training, by site", check["pages"], check))
+        rows.append(_row("the same, all text kept", check["pages"], check["all_text"]))
+    for one in card["valid"]:
+        seen = f" ({one['learned_from']} of them learned from)" if one["learned_from"] else ""
+        rows.append(_row(one["name"] + seen, one["pages"], one))
+    return rows
+
+
+def _row(name: str, pages: int, figures: dict[str, float]) -> str:
+    columns = (figures.get(f"bag_{column}") for column in ("precision", "recall", "f1"))
+    return f"| {name} | {pages} | " + " | ".join("-" if one is None else f"{one:.3f}" for one in columns) + " |"

@@ -21,8 +21,7 @@ from mainmatter.lab.datasets import folds_by_site
 from mainmatter.lab.metrics.bag import Counts, bag_of_words
 from mainmatter.lab.metrics.sequences import common_subsequence
 from mainmatter.lab.reproduction import ResultsPage
-from mainmatter.lab.training.align import align_words, make_example
-from mainmatter.lab.training.dice import SIMILAR_ENOUGH, match_paragraphs, spread
+from mainmatter.lab.training.examples import SIMILAR_ENOUGH, align_words, make_example, match_paragraphs, spread
 from mainmatter.papers.fiasco.features import need_tagger
 from mainmatter.papers.fiasco.method import FAMILIES, Fiasco, NodesOfPage, sample_nodes
 from mainmatter.papers.fiasco.svm import Fold, Kernel, Tried, grid_search
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
     from mainmatter.lab.datasets import GoldPage
     from mainmatter.lab.reproduction import Run
-    from mainmatter.lab.training.align import Aligner
+    from mainmatter.lab.training.examples import Aligner
     from mainmatter.records import Document
 
 DATA = ("cleaneval-dev", "readability")

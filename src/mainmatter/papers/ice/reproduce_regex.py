@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mainmatter.errors import MissingExtra
 from mainmatter.lab.evaluation import evaluate
 from mainmatter.lab.reproduction import ResultsPage
-from mainmatter.lab.training.fit import observe_pages
+from mainmatter.lab.training.train import observe_pages
 from mainmatter.papers.ice.expressions import EVERYTHING, GRAMMARS
 from mainmatter.papers.ice.regex import Fitness, IceRegex
 

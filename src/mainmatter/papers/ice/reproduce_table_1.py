@@ -8,7 +8,7 @@ import numpy as np
 
 from mainmatter.lab.evaluation import Evaluation, evaluate
 from mainmatter.lab.reproduction import ResultsPage
-from mainmatter.lab.training.fit import cross_validate, observe_pages
+from mainmatter.lab.training.train import cross_validate, observe_pages
 from mainmatter.registry import make_untrained
 
 if TYPE_CHECKING:

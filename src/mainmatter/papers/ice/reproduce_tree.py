@@ -8,7 +8,7 @@ import numpy as np
 
 from mainmatter.lab.datasets import folds_by_site
 from mainmatter.lab.reproduction import ResultsPage
-from mainmatter.lab.training.fit import Observed, observe_pages
+from mainmatter.lab.training.train import ObservedPages, observe_pages
 from mainmatter.papers.ice.tree import CLASSES, IceTree, Instances
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def reproduce(run: Run) -> ResultsPage:
     """Label the blocks of cleaneval-dev, cross-validate trees on them, and print one."""
     report = ResultsPage("ICE: the decision tree")
     pages = run.load(_DATA)
-    observed: dict[tuple[str, bool], Observed] = {}
+    observed: dict[tuple[str, bool], ObservedPages] = {}
     for parameters in _TREES.values():
         tree = IceTree(**parameters)
         if (tree.features, tree.kl) not in observed:
@@ -68,7 +68,7 @@ def _tell_instances(report: ResultsPage, observations: Sequence[Instances]) -> N
     report.table(rows)
 
 
-def _tell_errors(report: ResultsPage, run: Run, observed: dict[tuple[str, bool], Observed]) -> None:
+def _tell_errors(report: ResultsPage, run: Run, observed: dict[tuple[str, bool], ObservedPages]) -> None:
     report.text(
         f"## Ten-fold cross-validation\n\nShare of blocks that get the wrong class of the four, in percent. The paper "
         f"gives {_PAPER_ERROR}. It does not say how it made the folds; C4.5's own script deals out single instances, "
@@ -111,7 +111,7 @@ def _error(parameters: dict[str, Any], splits: Iterator[tuple[list[Instances], l
     return 100 * wrong / max(total, 1)
 
 
-def _splits_of_sites(observed: Observed) -> Iterator[tuple[list[Instances], list[Instances]]]:
+def _splits_of_sites(observed: ObservedPages) -> Iterator[tuple[list[Instances], list[Instances]]]:
     for fold in folds_by_site(observed.pages, _FOLDS):
         held_out = set(fold)
         rest = [page for i, page in enumerate(observed.observations) if i not in held_out]

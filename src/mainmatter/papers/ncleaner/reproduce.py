@@ -18,7 +18,7 @@ from mainmatter.lab.metrics.bag import Counts
 from mainmatter.lab.metrics.sequences import common_subsequence
 from mainmatter.lab.metrics.significance import TTest, paired_t_test
 from mainmatter.lab.reproduction import ResultsPage, new_axes
-from mainmatter.lab.training.fit import Observed, cross_validate, observe_pages
+from mainmatter.lab.training.train import ObservedPages, cross_validate, observe_pages
 from mainmatter.limits import format_size
 from mainmatter.models.store import SHIPPED
 from mainmatter.papers.ncleaner.method import Ncleaner
@@ -182,7 +182,7 @@ def internal(run: Run) -> ResultsPage:
     return report
 
 
-def observe(run: Run) -> Observed:
+def observe(run: Run) -> ObservedPages:
     """The pages that `ncleaner` learns from, marked up so that their words can be aligned, and what it observes."""
     pages = [page for name in TRAINING_SETS for page in run.load(name)]
     with run.progress("observe", len(pages)) as advance:

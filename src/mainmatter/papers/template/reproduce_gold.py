@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mainmatter.lab.datasets import site_of
-from mainmatter.lab.training.align import make_example
+from mainmatter.lab.training.examples import make_example
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -25,8 +25,7 @@ from mainmatter.errors import InputError, MissingExtra
 from mainmatter.files import write_whole
 from mainmatter.lab.datasets import load_dataset
 from mainmatter.lab.datasets.gold import GoldPage
-from mainmatter.lab.training.teach import need_enough
-from mainmatter.lab.training.teach_save import LESSONS
+from mainmatter.lab.training.teach import LESSONS, need_enough
 from mainmatter.records import Gold
 from mainmatter.workbench.labels.agreement import by_block, find_agreed
 from mainmatter.workbench.labels.database import database_path, is_database

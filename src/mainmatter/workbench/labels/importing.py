@@ -20,7 +20,7 @@ from mainmatter.errors import InputError, MainmatterError, PageTooLarge
 from mainmatter.inputs.fetch import is_url
 from mainmatter.inputs.paths import DUMP_ENDINGS, find_inputs
 from mainmatter.lab.datasets.labels import Label, kind_by_markup
-from mainmatter.lab.training.align import make_example
+from mainmatter.lab.training.examples import make_example
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.workbench.labels.records import GOLD
 
@@ -175,8 +175,8 @@ def add_gold(
 ) -> Iterator[Addition]:
     """Add the pages of a gold standard and, if wanted, what it says of their blocks, as the annotator "gold".
 
-    Its own labels are taken as they are; else its text is aligned with the blocks (lab/training/align.py). Pages whose
-    labels of "gold" are there already keep them.
+    Its own labels are taken as they are; else its text is aligned with the blocks (lab/training/examples.py). Pages
+    whose labels of "gold" are there already keep them.
 
     Raises:
         MissingExtra: aligning needs rapidfuzz.

@@ -11,20 +11,19 @@ import pytest
 
 from mainmatter.errors import InputError, MissingExtra
 from mainmatter.lab.training.curve import check_ending, curve_svg, save_curve
-from mainmatter.lab.training.teach import teach
-from mainmatter.lab.training.teach_records import Gain, Point
+from mainmatter.lab.training.teach import CurvePoint, Gain, teach
 from teaching_pages import boards
 from toys import hide_package
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mainmatter.lab.training.teach_records import Lesson
+    from mainmatter.lab.training.teach import Lesson
 
 
-def point(pages: int, taught: float, margin: float = 0.05) -> Point:
+def point(pages: int, taught: float, margin: float = 0.05) -> CurvePoint:
     gain = taught - 0.5
-    return Point(pages, 100 * pages, 5, Gain("bag f1", 10, 0.5, taught, gain - margin, gain + margin, 0.01, 7, 2))
+    return CurvePoint(pages, 100 * pages, 5, Gain("bag f1", 10, 0.5, taught, gain - margin, gain + margin, 0.01, 7, 2))
 
 
 def heights(svg: str) -> list[float]:
@@ -43,7 +42,7 @@ def test_better_is_higher_and_more_pages_are_farther_right() -> None:
 
 
 @pytest.mark.parametrize("curve", [[point(1, 0.5, 0)], [point(3, 0.5)], [point(1, 0), point(2, 1)], [point(1, 0.5, 9)]])
-def test_odd_curves_can_be_drawn(curve: list[Point]) -> None:
+def test_odd_curves_can_be_drawn(curve: list[CurvePoint]) -> None:
     svg = curve_svg(curve)
     ElementTree.fromstring(svg)
     assert "nan" not in svg

@@ -12,9 +12,7 @@ import pytest
 from mainmatter import registry
 from mainmatter.errors import InputError, MissingExtra
 from mainmatter.lab.datasets import GoldPage, load_dataset
-from mainmatter.lab.training.card import card_page, data_entry, digest
-from mainmatter.lab.training.fit import cross_validate, observe_pages
-from mainmatter.lab.training.train import Training, train
+from mainmatter.lab.training.train import Training, card_page, cross_validate, data_entry, digest, observe_pages, train
 from mainmatter.records import Gold, Page
 from toys import LONG, Cutoff, write_gold_folder
 
