@@ -7,22 +7,21 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.clean import clean
+from mainmatter.corpus.browse import Listing, ListingQuery, StoredCorpus
 from mainmatter.corpus.filters import Filters
 from mainmatter.corpus.folder import SUMMARY, Folder, part_name, rejects_name
 from mainmatter.corpus.job import Job
 from mainmatter.corpus.plan import make_plan, write_plan
 from mainmatter.corpus.readers import find_shards, read_slice
-from mainmatter.corpus.reading import Listing, StoredCorpus, Wish
 from mainmatter.corpus.records import Record, Reject
-from mainmatter.corpus.rows import COLUMNS, make_blocks, make_row
 from mainmatter.corpus.summary import Summary
-from mainmatter.corpus.writers import make_writer, rejects_to_bytes
+from mainmatter.corpus.writers import COLUMNS, make_blocks, make_row, make_writer, rejects_to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from mainmatter.corpus.unbuilt import UnbuiltCorpus
+    from mainmatter.corpus.browse import UncleanedInput
 
 
 def write_corpus(out: Path, inputs: Iterable[str], *, min_words: int = 0, **wanted: Any) -> Path:
@@ -77,11 +76,11 @@ def write_rows(out: Path, parts: Iterable[int], format_: Any, first: int = 0) ->
     return ids
 
 
-def walk(corpus: StoredCorpus | UnbuiltCorpus, **wanted: Any) -> list[Listing]:
+def walk(corpus: StoredCorpus | UncleanedInput, **wanted: Any) -> list[Listing]:
     """Listings from the first to the last."""
-    listings = [corpus.find(Wish(**wanted))]
+    listings = [corpus.find(ListingQuery(**wanted))]
     while listings[-1].after is not None:
-        listings.append(corpus.find(Wish(**wanted, start=listings[-1].after)))
+        listings.append(corpus.find(ListingQuery(**wanted, start=listings[-1].after)))
     return listings
 
 

@@ -12,8 +12,7 @@ from mainmatter.corpus import Job, Report, Summary
 from mainmatter.corpus.folder import SUMMARY, Folder, part_name
 from mainmatter.corpus.plan import Plan, write_plan
 from mainmatter.corpus.report import corpus_report
-from mainmatter.corpus.rows import COLUMNS
-from mainmatter.corpus.writers import make_writer
+from mainmatter.corpus.writers import COLUMNS, make_writer
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.evaluation import evaluate
 from mainmatter.lab.reports import evaluation_report

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mainmatter.cli import corpus_progress
-from mainmatter.cli.corpus_progress import Teller, show_progress
+from mainmatter.cli import corpus as corpus_command
+from mainmatter.cli.corpus import Teller, show_progress
 from mainmatter.corpus.summary import Progress
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def test_each_stage_is_measured_by_itself() -> None:
 def test_a_log_says_once_that_there_is_no_page(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(corpus_progress, "LOG_EVERY", 0.0)
+    monkeypatch.setattr(corpus_command, "LOG_EVERY", 0.0)
     with show_progress("ray") as tell:
         for seconds in (10.0, 20.0, 30.0):
             tell(replace(BEGIN, seconds=seconds))

@@ -12,7 +12,7 @@ from crawls import SENTENCE, files_of, page, pages, write_warc
 from mainmatter import InputError, UnknownName
 from mainmatter.corpus import Filters, Job, Progress, build_corpus
 from mainmatter.corpus.folder import Folder
-from mainmatter.corpus.rows import COLUMNS, mainmatter_version
+from mainmatter.corpus.writers import COLUMNS, mainmatter_version
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,11 +10,9 @@ import time
 import numpy as np
 import pytest
 
-from mainmatter.corpus import near_duplicates
-from mainmatter.corpus.duplicates import KINDS, find_duplicates, signature
-from mainmatter.corpus.near_duplicates import band_shape, find_groups
+from mainmatter.corpus import duplicates
+from mainmatter.corpus.duplicates import KINDS, band_shape, find_duplicates, find_groups, signature
 from mainmatter.errors import InputError, UnknownName
-from mainmatter.text import imatch
 
 VOCABULARY = [f"word{number}" for number in range(2_000)]
 
@@ -105,11 +103,11 @@ def test_imatch_leaves_out_what_nearly_every_page_has() -> None:
 
 def test_imatch_agrees_with_the_signatures_of_texts() -> None:
     texts = [change(make_text(seed % 6, 40), 0.02 * (seed % 3), seed % 2) for seed in range(40)]
-    frequencies = imatch.TermFrequencies().add_all(texts)
+    frequencies = duplicates.TermFrequencies().add_all(texts)
     first: dict[bytes, int] = {}
     expected = {}
     for number, text in enumerate(texts):
-        kept = first.setdefault(imatch.signature(text, frequencies), number)
+        kept = first.setdefault(duplicates.imatch_digest(text, frequencies), number)
         if kept != number:
             expected[number] = ("duplicate", kept)
     assert find("i-match", texts) == expected
@@ -183,7 +181,7 @@ def test_near_estimates_the_share_of_runs_in_common() -> None:
 
 def test_near_looks_beyond_the_first_of_a_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
     """All pages fall into one bucket: those that are alike are found among those that are not."""
-    monkeypatch.setattr(near_duplicates, "_band_hashes", lambda band: np.zeros(len(band), np.uint64))
+    monkeypatch.setattr(duplicates, "_band_hashes", lambda band: np.zeros(len(band), np.uint64))
     texts = [make_text(seed % 7) for seed in range(40)]
     assert find("near", texts) == {number: ("near-duplicate", number % 7) for number in range(7, 40)}
 
@@ -193,8 +191,8 @@ def test_near_takes_many_signatures_in_batches(monkeypatch: pytest.MonkeyPatch) 
     whole = find("near", texts)
     long = make_text(1, 2000)
     one = signature("near", long)
-    monkeypatch.setattr(near_duplicates, "_ROWS", 7)
-    monkeypatch.setattr(near_duplicates, "_BATCH", 11)
+    monkeypatch.setattr(duplicates, "_ROWS", 7)
+    monkeypatch.setattr(duplicates, "_BATCH", 11)
     assert find("near", texts) == whole
     assert len(whole) == 70
     assert signature("near", long) == one

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import crawls
-from mainmatter.corpus.originals import read_original
-from mainmatter.corpus.reading import Place, StoredCorpus, Wish
-from mainmatter.corpus.unbuilt import UnbuiltCorpus
-from mainmatter.corpus.whereabouts import Whereabouts
+from mainmatter.corpus.browse import ListingQuery, Place, StoredCorpus, UncleanedInput
+from mainmatter.corpus.originals import InputLocations, read_original
 from mainmatter.errors import InputError
 from stored_corpora import ids_of, walk, write_corpus
 
@@ -30,7 +28,7 @@ def originals(out: Path) -> list[Page]:
     """The pages of all rows of a corpus, found again."""
     corpus = StoredCorpus(str(out))
     found = []
-    for place, _ in corpus.find(Wish()).rows:
+    for place, _ in corpus.find(ListingQuery()).rows:
         row = corpus.get(place)
         found.append(read_original(str(out), place.part, row["source"], row["position"], row["id"]))
     return found
@@ -77,10 +75,10 @@ def test_inputs_are_found_from_elsewhere(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(originals(tmp_path / "alone")) == 2
     plan = tmp_path / "alone/_run/plan.json"
     plan.write_text(json.dumps(json.loads(plan.read_text()) | {"inputs": ["a/crawl.warc.gz", "b/crawl.warc.gz"]}))
-    where = Whereabouts(str(tmp_path / "alone"))
+    where = InputLocations(str(tmp_path / "alone"))
     assert where.find("a/crawl.warc.gz") is None  # it may be the other one
-    assert Whereabouts(str(tmp_path / "alone"), ["a/crawl.warc.gz"]).find("a/crawl.warc.gz") is not None
-    assert Whereabouts(str(tmp_path / "alone"), [".", "..", "../secret"]).find("../secret") is None
+    assert InputLocations(str(tmp_path / "alone"), ["a/crawl.warc.gz"]).find("a/crawl.warc.gz") is not None
+    assert InputLocations(str(tmp_path / "alone"), [".", "..", "../secret"]).find("../secret") is None
 
 
 def test_inputs_are_seen_from_where_the_run_was_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +98,7 @@ def test_inputs_above_the_folder_of_the_run_are_found(tmp_path: Path) -> None:
     (tmp_path / "made/out").mkdir(parents=True)
     (tmp_path / "data/rows.jsonl").touch()
     (tmp_path / "made/out/summary.json").write_text('{"out": "../made/out"}')  # as it was named from beside "made"
-    where = Whereabouts(str(tmp_path / "made/out"), ["../data/rows.jsonl", "rows.jsonl"])
+    where = InputLocations(str(tmp_path / "made/out"), ["../data/rows.jsonl", "rows.jsonl"])
     assert where.find("../data/rows.jsonl") == tmp_path / "data/rows.jsonl"
     assert where.find("rows.jsonl") is None  # who knows what that folder was called
 
@@ -161,7 +159,7 @@ def test_a_corpus_leads_to_its_inputs_and_nowhere_else(tmp_path: Path, files: li
 def test_pages_that_nobody_cleaned_are_listed_too(tmp_path: Path) -> None:
     wanted = [html for _, html in sorted(crawls.pages(3).items())]
     for name, path in inputs_of_all_kinds(tmp_path).items():
-        corpus = UnbuiltCorpus(str(path))
+        corpus = UncleanedInput(str(path))
         corpus.check()
         listings = walk(corpus, most=2)
         pages = [corpus.page(place).html for listing in listings for place, _ in listing.rows]
@@ -172,13 +170,13 @@ def test_pages_that_nobody_cleaned_are_listed_too(tmp_path: Path) -> None:
         assert corpus.get(place) == row
         with pytest.raises(InputError, match="no such page"):
             corpus.get(Place(place.part, place.at + 1_000_000))
-    found_by_word = walk(UnbuiltCorpus(str(tmp_path / "crawl.warc.gz")), words=("ORG/2",))
+    found_by_word = walk(UncleanedInput(str(tmp_path / "crawl.warc.gz")), words=("ORG/2",))
     assert [row["url"] for _, row in found_by_word[0].rows] == ["https://example.org/2"]
 
 
 def test_pages_may_be_named_with_a_scheme(tmp_path: Path) -> None:
     for path in inputs_of_all_kinds(tmp_path).values():
-        assert ids_of(walk(UnbuiltCorpus(f"file://{path}")))
+        assert ids_of(walk(UncleanedInput(f"file://{path}")))
 
 
 def test_what_is_no_page_is_told(tmp_path: Path) -> None:
@@ -188,7 +186,7 @@ def test_what_is_no_page_is_told(tmp_path: Path) -> None:
     (tmp_path / "pages/b.html").symlink_to(tmp_path / "secret.html")
     (tmp_path / "pages/c.html").write_bytes(crawls.page(2))
     (tmp_path / "pages/d.jsonl").symlink_to(tmp_path / "secret.html")
-    corpus = UnbuiltCorpus(str(tmp_path / "pages"))
+    corpus = UncleanedInput(str(tmp_path / "pages"))
     assert ids_of(walk(corpus)) == ["c.html"]
     [(first, pdf), (second, link), (third, archive)] = walk(corpus, kept=False)[0].rows
     assert (pdf["id"], pdf["reason"]) == ("a.html", "not-a-page")
@@ -205,4 +203,4 @@ def test_nothing_is_fetched_to_look_at_pages(tmp_path: Path) -> None:
     (tmp_path / "some.urls").write_text("https://example.org/\n")
     for name in (str(tmp_path / "some.urls"), "https://example.org/page", "s3://bucket/crawl.warc.gz"):
         with pytest.raises(InputError, match="would have to be fetched"):
-            UnbuiltCorpus(name).check()
+            UncleanedInput(name).check()

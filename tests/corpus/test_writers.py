@@ -10,8 +10,14 @@ import pytest
 
 from mainmatter.corpus import Job
 from mainmatter.corpus.records import Reject
-from mainmatter.corpus.rows import column_names
-from mainmatter.corpus.writers import ROWS_IN_GROUP, make_writer, read_rejects, read_rows, rejects_to_bytes
+from mainmatter.corpus.writers import (
+    ROWS_IN_GROUP,
+    column_names,
+    make_writer,
+    read_rejects,
+    read_rows,
+    rejects_to_bytes,
+)
 
 FORMATS = ("parquet", "jsonl")
 

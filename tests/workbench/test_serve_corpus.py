@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 import crawls
 from mainmatter import clean
 from mainmatter.cli import group
-from mainmatter.corpus.reading import Wish
+from mainmatter.corpus.browse import ListingQuery
 from mainmatter.errors import CorpusError, InputError
 from mainmatter.limits import DEFAULT_LIMITS
 from mainmatter.workbench.app import make_app
@@ -184,7 +184,7 @@ def test_rows_that_are_odd(tmp_path: Path) -> None:
         {"id": "c", "blocks": 7, "text": ["x"]},
     ]
     (tmp_path / "part-00000.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    first, *others = json.loads(list_pages(str(tmp_path), Wish(), DEFAULT_LIMITS).body)["pages"]
+    first, *others = json.loads(list_pages(str(tmp_path), ListingQuery(), DEFAULT_LIMITS).body)["pages"]
     assert first == {"key": "kept-0-0", "id": 5, "title": "x" * 499 + "…"}
     shown = json.loads(show_page(str(tmp_path), Key.parse(first["key"])).body)
     assert shown["blocks"] == [block | {"text": "x" * (LONGEST_FACT - 1) + "…"}]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mainmatter.cli import options
-from mainmatter.cli.progress import progress
+from mainmatter.cli.printing import progress
 from mainmatter.errors import DatasetError, MissingExtra
 from mainmatter.lab.bench.accuracy import Cell, measure_accuracy
 from mainmatter.lab.bench.accuracy_report import headline, main_table, write_report

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mainmatter.cli import options
-from mainmatter.cli.progress import progress
+from mainmatter.cli.printing import progress
 from mainmatter.lab.bench.peers import PEERS, installed_peers
 from mainmatter.lab.bench.profile import profile
 from mainmatter.lab.bench.speed import BUDGET, Speed, measure_scaling, measure_speed

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mainmatter.cli import options
-from mainmatter.cli.printing import harmless
-from mainmatter.cli.progress import progress
+from mainmatter.cli.printing import harmless, progress
 from mainmatter.cli.report_file import check_place, write_report
 from mainmatter.lab.datasets import load_dataset
 from mainmatter.lab.evaluation import Evaluation, check_names, evaluate, to_json, to_table

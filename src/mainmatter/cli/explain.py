@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mainmatter.cli import one_page
+from mainmatter.cli import options
 from mainmatter.cli.printing import harmless
 
 if TYPE_CHECKING:
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 @click.command(name="explain")
-@one_page.arguments
+@options.one_page
 @click.option("--only", type=click.Choice(["kept", "dropped"]), help="Show only these blocks.")
-def command(page: str, only: str | None, **choices: Any) -> None:  # noqa: ANN401 - see one_page
+def command(page: str, only: str | None, **choices: Any) -> None:  # noqa: ANN401 - see options.one_page
     """Show why each block of a page was kept or dropped.
 
     PAGE is an HTML file, a plain-text dump (.txt), a URL, or - for standard input.
     """
-    _show(one_page.clean_one_page(page, **choices), only)
+    _show(options.clean_one_page(page, **choices), only)
 
 
 def _show(extraction: Extraction, only: str | None) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from mainmatter.cli.progress import progress
+from mainmatter.cli.printing import progress
 from mainmatter.corpus.search import STEMMERS, Corpus, build_index
 from mainmatter.limits import format_size
 

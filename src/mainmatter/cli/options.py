@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from mainmatter.clean import clean
 from mainmatter.errors import InputError
+from mainmatter.inputs.paths import find_inputs
 from mainmatter.isolation.parallel import default_workers
 from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE, Limits
 from mainmatter.main.controls import SWITCHES, Comments
@@ -17,6 +19,10 @@ from mainmatter.registry import DEFAULT_METHOD, get_method, method_names, split_
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
+
+    from mainmatter.records import Extraction
+
 
 method = click.option(
     "-m",
@@ -138,3 +144,35 @@ def to_limits(max_size: float) -> Limits:
     if not math.isfinite(max_size):
         raise click.BadParameter(f"{max_size} is no size", param_hint="--max-size")
     return Limits(size=int(max_size * MEGABYTE))
+
+
+def one_page(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the argument PAGE and the options that `clean_one_page` takes."""
+    for decorate in (
+        max_size,
+        input_format,
+        controls,
+        method,
+        click.argument("page"),
+    ):
+        command = decorate(command)
+    return command
+
+
+def clean_one_page(
+    page: str,
+    *,
+    method: str,
+    dial: float | None,
+    comments: str | None,
+    without: tuple[str, ...],
+    input_format: str | None,
+    max_size: float,
+) -> Extraction:
+    """Clean the one page that an argument names."""
+    parameters = to_parameters(method, dial, comments, without)
+    limits = to_limits(max_size)
+    inputs = find_inputs([page], input_format)
+    if len(inputs) > 1:
+        raise click.BadParameter(f"{page} holds {len(inputs)} pages; name one", param_hint="PAGE")
+    return clean(inputs[0].read(limits), method=method, limits=limits, **parameters)

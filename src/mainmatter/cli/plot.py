@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from mainmatter.cli import one_page
+from mainmatter.cli import options
 from mainmatter.render.plot import save_plot
 
 
 @click.command(name="plot")
-@one_page.arguments
+@options.one_page
 @click.option(
     "-o",
     "--output",
@@ -21,13 +21,13 @@ from mainmatter.render.plot import save_plot
     show_default=True,
     help="Where to draw it; the ending (.png, .svg, .pdf) tells the format.",
 )
-def command(page: str, output: Path, **choices: Any) -> None:  # noqa: ANN401 - see one_page
+def command(page: str, output: Path, **choices: Any) -> None:  # noqa: ANN401 - see options.one_page
     """Draw where the text of a page is, and what was kept of it.
 
     The picture of the Density paper (figures 2 and 3), for any method: the page's structural tags from left to right,
     the length of the text after each upwards, kept texts in colour; and the method's scores.
     """
-    extraction = one_page.clean_one_page(page, **choices)
+    extraction = options.clean_one_page(page, **choices)
     output.parent.mkdir(parents=True, exist_ok=True)
     save_plot(extraction, output)
     click.echo(f"{output}: {len(extraction)} of {len(extraction.document)} blocks kept by {extraction.method}")

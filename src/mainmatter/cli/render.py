@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from mainmatter.cli import one_page
+from mainmatter.cli import options
 from mainmatter.errors import InputError
 from mainmatter.files import write_whole
 
 
 @click.command(name="render")
-@one_page.arguments
+@options.one_page
 @click.option(
     "-o",
     "--output",
@@ -30,7 +30,7 @@ from mainmatter.files import write_whole
     metavar="PIXELS",
     help="How wide the browser's window is.",
 )
-def command(page: str, output: Path, width: int, **choices: Any) -> None:  # noqa: ANN401 - see one_page
+def command(page: str, output: Path, width: int, **choices: Any) -> None:  # noqa: ANN401 - see options.one_page
     """Show a page as a browser does, with its blocks outlined.
 
     Kept blocks are green with a bar at their left, dropped ones pale with a dashed line; each has its number, as in
@@ -43,7 +43,7 @@ def command(page: str, output: Path, width: int, **choices: Any) -> None:  # noq
     if output.suffix.lower() != ".png":
         raise InputError(f"{output}: pictures of pages are PNG files; let the name end in .png")
     with Chromium(width=width) as browser:
-        extraction = one_page.clean_one_page(page, **choices)
+        extraction = options.clean_one_page(page, **choices)
         picture, rendering = take_picture(extraction, browser)
     write_whole(output, picture)
     click.echo(f"{output}: {summary(extraction, rendering)}")

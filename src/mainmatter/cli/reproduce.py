@@ -10,7 +10,7 @@ import click
 
 from mainmatter import __version__
 from mainmatter.cli import options
-from mainmatter.cli.progress import progress
+from mainmatter.cli.printing import progress
 from mainmatter.errors import MissingExtra
 from mainmatter.lab.reproduction import REPRODUCTIONS, Run, find_reproduction
 

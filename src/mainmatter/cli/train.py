@@ -12,7 +12,7 @@ from typing import Literal
 import click
 
 from mainmatter.cli import options
-from mainmatter.cli.progress import progress
+from mainmatter.cli.printing import progress
 from mainmatter.lab.datasets import load_dataset, sample_by_site
 from mainmatter.lab.training.train import CARD_PAGE, Training, save_model, train
 from mainmatter.limits import format_size

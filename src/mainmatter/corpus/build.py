@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mainmatter.corpus import storage
+from mainmatter.corpus.duplicates import WORKING_FOLDERS, find_all_duplicates
 from mainmatter.corpus.engines import DEFAULT_ENGINE, get_engine
 from mainmatter.corpus.folder import PROGRESS, REJECTS, RUN, SUMMARY, Folder
 from mainmatter.corpus.job import Job
@@ -20,7 +21,6 @@ from mainmatter.corpus.readers import find_shards, input_facts
 from mainmatter.corpus.shard import run_shard
 from mainmatter.corpus.summary import Progress, Report, Summary, add_up
 from mainmatter.corpus.templates import TABLES, TEMPLATES, merge_templates
-from mainmatter.corpus.unique import WORKING_FOLDERS, find_all_duplicates
 from mainmatter.errors import InputError, MainmatterError
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@
     all signatures, in input order --find_duplicates--> which pages repeat which
 
 exact     the same text, but for white space, case and the form of composed letters
-i-match   the same terms, once those are left out that nearly every page has (text/imatch.py)
-near      most runs of five words in common (near_duplicates.py)
+i-match   the same terms, once those are left out that nearly every page has
+near      most runs of five words in common
 
 The first page of a group, in input order, is kept. What comes out depends on the texts and their order alone.
 """
@@ -13,28 +13,58 @@ The first page of a group, in input order, is kept. What comes out depends on th
 from __future__ import annotations
 
 import hashlib
+import json
+import math
+import re
+import struct
+import tempfile
 import unicodedata
 from array import array
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
 
-from mainmatter.corpus.near_duplicates import THRESHOLD, find_groups, minhash_signature
-from mainmatter.errors import UnknownName
-from mainmatter.text.imatch import LEAST_WEIGHT, TermFrequencies, terms_of
+from mainmatter.corpus.folder import RUN, Folder
+from mainmatter.errors import InputError, MissingExtra, UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from datasketch import MinHash
     from numpy.typing import NDArray
+
+    Indices = NDArray[np.int64]
+    Signatures = NDArray[np.uint32]
+
 
 KINDS = ("exact", "i-match", "near")
 _REASONS = {"exact": "duplicate", "i-match": "duplicate", "near": "near-duplicate"}
 _DIGEST = 16  # bytes; two different texts of a billion share one with a chance of 1 in 10**20
 # 64 MB, however large the run. Terms that share a place share its count: one may be left out, of all pages alike.
 _BUCKETS = 1 << 24
+THRESHOLD = 0.8
+PERMUTATIONS = 128
+SHINGLE = 5  # words
+_SEED = 1
+_SCHEME = "affine32"
+_BATCH = 8_192  # shingles that are permuted at once: 4 MB
+_ROWS = 65_536  # signatures that are read at once: 32 MB
+# The second look at the whole signature finds false candidates, and nothing finds what was never one.
+_WEIGHTS = (0.1, 0.9)  # of false candidates and of missed ones
+# Candidates are compared with the first of their bucket; those unlike it with the first of the rest, and so on. Texts
+# that have a band in common by chance are few, so that the end is reached long before.
+_MOST_ROUNDS = 100
+
+# Where no spaces stand between words, a character counts as a word: Han, Kana, Thai, Lao, Burmese, Khmer.
+_UNSPACED = (
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+)
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+_ASCII_WORD = re.compile(r"\w+", re.ASCII)
 
 
 def signature(kind: str, text: str) -> bytes:
@@ -158,3 +188,359 @@ def _find_equal(digests: Iterable[tuple[int, bytes]]) -> dict[int, int]:
     names = np.frombuffer(numbers, np.int64)
     repeats = order[~is_new]
     return dict(sorted(zip(names[repeats].tolist(), names[firsts[~is_new]].tolist(), strict=True)))
+
+
+# Near duplicates: MinHash and locality-sensitive hashing (Broder 1997; Indyk and Motwani 1998). A text is the set of
+# its runs of five words. datasketch permutes their hashes, and the smallest under each of 128 permutations are the
+# text's signature: two texts share as many of these as their sets have runs in common, in the mean. Texts that share
+# one band of a signature are candidates; those that share enough of the whole of it are near duplicates.
+#
+# The bands are compared by sorting, one after the other, and not in datasketch's own index, which keeps a Python set
+# for each band of each page: 4.5 KB a page, where this takes 120 bytes and a temporary file of 512.
+
+
+def minhash_signature(text: str) -> bytes:
+    """The MinHash signature of a text: 512 bytes; none for a text without words.
+
+    Raises:
+        MissingExtra: datasketch is not installed.
+    """
+    shingles = _shingles(text)
+    if not len(shingles):
+        return b""
+    minhash = _empty_minhash().copy()
+    for start in range(0, len(shingles), _BATCH):
+        minhash.update_batch(shingles[start : start + _BATCH])
+    return np.asarray(minhash.hashvalues, "<u4").tobytes()
+
+
+def find_groups(signatures: Iterable[tuple[int, bytes]], threshold: float = THRESHOLD) -> dict[int, int]:
+    """Find the pages that nearly repeat another.
+
+    A group is whatever is connected: where a page is near to two others, all three are one, however far those are
+    from each other.
+
+    Args:
+        signatures: the pages' numbers, which ascend, and their signatures.
+        threshold: which share of their runs of words, all different ones of both taken together, two texts have in
+            common at least.
+
+    Returns:
+        By the number of each page that has one before it in its group, the number of the first one.
+
+    Raises:
+        InputError: the threshold is not between 0 and 1.
+        MissingExtra: datasketch is not installed.
+    """
+    bands, rows = band_shape(threshold)
+    numbers: array[int] = array("q")
+    with tempfile.TemporaryFile() as spill:
+        for number, signature in signatures:
+            if signature:
+                numbers.append(number)
+                spill.write(signature)
+        spill.flush()
+        if len(numbers) < 2:
+            return {}
+        table: Signatures = np.memmap(spill, "<u4", "r", shape=(len(numbers), PERMUTATIONS))
+        first: Indices = np.arange(len(numbers))
+        for band in range(bands):
+            for pairs in _candidates(_band_hashes(table[:, band * rows : (band + 1) * rows]), table, first, threshold):
+                first = _join(first, *pairs)
+        del table
+    repeats = np.flatnonzero(first != np.arange(len(first)))
+    names = np.frombuffer(numbers, np.int64)
+    return dict(zip(names[repeats].tolist(), names[first[repeats]].tolist(), strict=True))
+
+
+@cache
+def band_shape(threshold: float) -> tuple[int, int]:
+    """Into how many bands a signature is cut for a threshold, and how many values each has.
+
+    Raises:
+        InputError: the threshold is not between 0 and 1.
+        MissingExtra: datasketch is not installed.
+    """
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 < threshold <= 1:
+        raise InputError(f"near duplicates: the threshold is above 0 and at most 1, not {threshold!r}")
+    try:
+        from datasketch import MinHashLSH  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise MissingExtra("datasketch", "corpus") from error
+    # Above .97 there would be a single band.
+    index = MinHashLSH(threshold=min(threshold, 0.97), num_perm=PERMUTATIONS, weights=_WEIGHTS)
+    return index.b, index.r
+
+
+def _shingles(text: str) -> NDArray[np.uint32]:
+    """The hashes of a text's runs of words; of all words of a text that has fewer."""
+    lowered = text.lower()
+    found = (_ASCII_WORD if lowered.isascii() else _WORD).findall(lowered)
+    words = np.array([crc32(word.encode("utf-8", "surrogatepass")) for word in found], np.uint64)
+    length = min(SHINGLE, len(words))
+    mixed = np.zeros(len(words) - length + 1 if length else 0, np.uint64)
+    for offset in range(length):
+        mixed = (mixed ^ words[offset : offset + len(mixed)]) * _PRIME
+        mixed ^= mixed >> np.uint64(29)
+    return np.unique((mixed >> np.uint64(32)).astype(np.uint32))
+
+
+_PRIME = np.uint64(0x9E3779B97F4A7C15)  # odd, 2**64 by the golden ratio: spreads what is multiplied by it
+
+
+@cache
+def _empty_minhash() -> MinHash:
+    try:
+        from datasketch import MinHash  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise MissingExtra("datasketch", "corpus") from error
+    return MinHash(PERMUTATIONS, seed=_SEED, hashfunc=int, scheme=_SCHEME)
+
+
+def _band_hashes(band: Signatures) -> NDArray[np.uint64]:
+    """One number for each signature's values in a band."""
+    hashes = np.zeros(len(band), np.uint64)
+    for start in range(0, len(band), _ROWS):
+        values = np.ascontiguousarray(band[start : start + _ROWS].T)
+        part = hashes[start : start + _ROWS]
+        for value in values:
+            part ^= value
+            part *= _PRIME
+            part ^= part >> np.uint64(29)
+    return hashes
+
+
+def _candidates(
+    hashes: NDArray[np.uint64], table: Signatures, first: Indices, threshold: float
+) -> Iterator[tuple[Indices, Indices]]:
+    """Pairs of pages in the same bucket whose whole signatures are near enough, round by round."""
+    members: Indices = np.argsort(hashes, kind="stable")
+    for _ in range(_MOST_ROUNDS):
+        starts = np.flatnonzero(np.diff(hashes[members], prepend=~hashes[members[:1]]))
+        sizes = np.diff(starts, append=len(members))
+        leaders = np.repeat(members[starts], sizes)
+        followers = leaders != members
+        leaders, members = leaders[followers], members[followers]
+        if not len(members):
+            return
+        near = first[leaders] == first[members]  # an earlier band has found them
+        for start in range(0, len(near), _ROWS):
+            unknown = start + np.flatnonzero(~near[start : start + _ROWS])
+            shared = np.mean(table[leaders[unknown]] == table[members[unknown]], axis=1)
+            near[unknown] = shared >= threshold
+        yield leaders[near], members[near]
+        members = members[~near]
+
+
+def _join(first: Indices, ones: Indices, others: Indices) -> Indices:
+    """Make one group of each two pages' groups; `first` has for each page the first of its group."""
+    from scipy.sparse import coo_array  # noqa: PLC0415 - comes with datasketch
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
+    ones, others = first[ones], first[others]
+    apart = ones != others
+    if not apart.any():
+        return first
+    nodes, ends = np.unique(np.concatenate((ones[apart], others[apart])), return_inverse=True)
+    half = len(ends) // 2
+    edges = coo_array((np.ones(half, np.int8), (ends[:half], ends[half:])), shape=(len(nodes), len(nodes)))
+    count, labels = connected_components(edges, directed=False)
+    smallest = np.full(count, len(first))
+    np.minimum.at(smallest, labels, nodes)
+    moved: Indices = np.arange(len(first))
+    moved[nodes] = smallest[labels]
+    return moved[first]
+
+
+# I-Match: pages that say the same, found by one digest a page (Chowdhury, Frieder, Grossman, McCabe 2002). Two texts
+# are duplicates if they have the same set of terms, once those are left out that too many texts of the collection have,
+# or too few. What is left is sorted and hashed by SHA-1, so that a collection of any size takes one pass and one digest
+# a page (Template, section 3, and its reference 8). Neither the order of the terms nor how often a text has them
+# counts.
+
+_TERM = re.compile(r"\w+")
+_LARGEST_COUNT = np.iinfo(np.uint32).max
+
+# Of 1, the weight of a term that only one text has. The authors drop what nearly every text has, and what is so rare
+# that it may be a slip; the second made no duplicates that the first did not, and is off here.
+LEAST_WEIGHT = 0.1
+MOST_WEIGHT = 1.0
+
+
+def terms_of(text: str) -> set[str]:
+    """The different terms of a text: its runs of letters and digits, in lower case."""
+    return set(_TERM.findall(text.lower()))
+
+
+@dataclass(eq=False)
+class TermFrequencies:
+    """In how many texts of a collection each term is, in a table of fixed size.
+
+    Terms are hashed into `buckets`, and those that share one share its count: a count is never too small, and too large
+    for a share of terms that is at most (different terms) / `buckets`. A term that seems more frequent than it is may
+    be left out of signatures, of all of them alike. The table takes 4 bytes a bucket.
+
+    Args:
+        buckets: the size of the table.
+    """
+
+    buckets: int = 1 << 20
+
+    texts: int = field(init=False, default=0)
+    counts: NDArray[np.uint32] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if type(self.buckets) is not int or not 1 <= self.buckets <= 1 << 32:
+            raise InputError(f"I-Match: buckets is a whole number from 1 to {1 << 32}, not {self.buckets!r}")
+        self.counts = np.zeros(self.buckets, np.uint32)
+
+    def add(self, text: str) -> None:
+        """Count the terms of one more text."""
+        places = np.unique(self._places(terms_of(text)))
+        self.counts[places] += self.counts[places] < _LARGEST_COUNT
+        self.texts += 1
+
+    def add_all(self, texts: Iterable[str]) -> TermFrequencies:
+        """Count the terms of many texts; gives itself."""
+        for text in texts:
+            self.add(text)
+        return self
+
+    def merge(self, other: TermFrequencies) -> None:
+        """Take over what was counted elsewhere; the order of merging does not matter.
+
+        Raises:
+            InputError: the other table is of another size.
+        """
+        if other.buckets != self.buckets:
+            raise InputError(f"I-Match: tables of {self.buckets} and {other.buckets} buckets cannot be merged")
+        both = self.counts.astype(np.uint64) + other.counts
+        self.counts = np.minimum(both, _LARGEST_COUNT).astype(np.uint32)
+        self.texts += other.texts
+
+    def weights(self, terms: Iterable[str]) -> NDArray[np.float64]:
+        """How rare each term is: idf by the largest idf there is, from 0, in every text, to 1, in one or none."""
+        if self.texts < 2:  # nothing to compare
+            return np.ones(len(list(terms)))
+        counts = np.clip(self.counts[self._places(terms)], 1, self.texts)
+        return 1 - np.log(counts) / math.log(self.texts)
+
+    def _places(self, terms: Iterable[str]) -> NDArray[np.intp]:
+        return np.array([crc32(term.encode("utf-8", "surrogatepass")) % self.buckets for term in terms], np.intp)
+
+
+def imatch_digest(
+    text: str,
+    frequencies: TermFrequencies | None = None,
+    *,
+    least: float = LEAST_WEIGHT,
+    most: float = MOST_WEIGHT,
+) -> bytes:
+    """The I-Match digest of a text: 20 bytes; texts that share it are duplicates.
+
+    Args:
+        text: the text; only its words count, in any order.
+        frequencies: in how many texts of the collection each term is; without them all terms count.
+        least: leave out terms whose weight (idf, from 0 to 1) is lower: those of nearly every text.
+        most: leave out terms whose weight is higher: those of one or a few texts.
+
+    Returns:
+        SHA-1 of the sorted terms that are left. Where none is, of all terms: what has nothing of its own is a
+        duplicate only of what has the very same words. All texts without any word share one digest.
+    """
+    terms = sorted(terms_of(text))
+    if frequencies is not None:
+        weights = frequencies.weights(terms)
+        left = ((weights >= least) & (weights <= most)).tolist()
+        terms = [term for term, is_left in zip(terms, left, strict=True) if is_left] or terms
+    joined = " ".join(terms).encode("utf-8", "surrogatepass")
+    return hashlib.sha1(joined, usedforsecurity=False).digest()
+
+
+# Over a whole run: signatures of all shards in, for each shard a list of the pages to drop out.
+
+FOUND = f"{RUN}/duplicates.json"
+CLEANED = f"{RUN}/cleaned"
+SIGNATURES = f"{RUN}/signatures"
+DUPLICATES = f"{RUN}/duplicates"
+WORKING_FOLDERS = (CLEANED, f"{CLEANED}/rejects", SIGNATURES, DUPLICATES)
+_LENGTHS = struct.Struct("<II")  # of a page's id and its signature
+
+
+def cleaned_name(name: str) -> str:
+    """Where a file of the output waits until duplicates are dropped."""
+    return f"{CLEANED}/{name}"
+
+
+def signatures_name(number: int) -> str:
+    """The name of the file of a shard's signatures."""
+    return f"{SIGNATURES}/{number:05}.bin"
+
+
+def pack_signature(page: str, signature: bytes) -> bytes:
+    """A page's id and its signature, as they lie in the file."""
+    name = page.encode("utf-8", "replace")
+    return _LENGTHS.pack(len(name), len(signature)) + name + signature
+
+
+def find_all_duplicates(folder: Folder, kind: str, shards: int) -> None:
+    """Find the duplicates of a run, once: their list is kept.
+
+    Memory: as `find_duplicates` says, and the signatures of one shard.
+    """
+    if folder.exists(FOUND):
+        return
+    signatures = _Signatures(folder, shards)
+    found = find_duplicates(kind, signatures)
+    wanted = {first for _, first in found.values()}
+    names = {ordinal: name for ordinal, name, _ in signatures.entries() if ordinal in wanted}
+    ordinal = 0
+    for number in range(shards):
+        dropped = {}
+        for index in range(sum(1 for _ in _unpack(folder, number))):
+            if ordinal in found:
+                reason, first = found[ordinal]
+                dropped[index] = reason, names[first]
+            ordinal += 1
+        folder.write(_duplicates_name(number), json.dumps(dropped).encode())
+    folder.write(FOUND, json.dumps({"duplicates": len(found)}).encode())
+
+
+def read_duplicates(folder: Folder, number: int) -> dict[int, tuple[str, str]]:
+    """The rows of a cleaned shard to drop, by their number: the reason, and the id of the page that is repeated."""
+    content = json.loads(folder.read(_duplicates_name(number)))
+    return {int(index): (reason, first) for index, (reason, first) in content.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Signatures:
+    """The signatures of all pages, numbered in input order; may be gone through several times."""
+
+    folder: Folder
+    shards: int
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        return ((ordinal, signature) for ordinal, _, signature in self.entries())
+
+    def entries(self) -> Iterator[tuple[int, str, bytes]]:
+        ordinal = 0
+        for number in range(self.shards):
+            for name, signature in _unpack(self.folder, number):
+                yield ordinal, name, signature
+                ordinal += 1
+
+
+def _unpack(folder: Folder, number: int) -> Iterator[tuple[str, bytes]]:
+    data = folder.read(signatures_name(number))
+    place = 0
+    while place < len(data):
+        name_length, length = _LENGTHS.unpack_from(data, place)
+        place += _LENGTHS.size
+        name = data[place : place + name_length].decode()
+        place += name_length
+        yield name, data[place : place + length]
+        place += length
+
+
+def _duplicates_name(number: int) -> str:
+    return f"{DUPLICATES}/{number:05}.json"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from mainmatter.corpus.folder import RUN, Folder
 from mainmatter.corpus.job import Job
 from mainmatter.corpus.records import Slice
-from mainmatter.corpus.rows import mainmatter_version
+from mainmatter.corpus.writers import mainmatter_version
 from mainmatter.errors import InputError
 from mainmatter.models.store import last_change
 from mainmatter.registry import split_name

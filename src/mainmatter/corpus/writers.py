@@ -1,7 +1,7 @@
-"""Rows to bytes, the same bytes for the same rows: nothing of when, where or by whom they were written goes in.
+"""Rows and bytes of a corpus: a cleaned page to a row, in a fixed order, and rows to files.
 
-A part of the output is put together in memory, where it takes some percent of what the shard's pages took, and is
-written whole or not at all.
+The same rows give the same bytes: nothing of when, where or by whom they were written goes in. A part of the output is
+put together in memory, where it takes some percent of what the shard's pages took, and is written whole or not at all.
 """
 
 from __future__ import annotations
@@ -9,20 +9,99 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
+from functools import cache
 from importlib.abc import MetaPathFinder
+from importlib.metadata import version
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Protocol
 
+from mainmatter.corpus.language import identify
 from mainmatter.corpus.records import Reject
-from mainmatter.corpus.rows import column_names
 from mainmatter.errors import MissingExtra
 from mainmatter.isolation.processes import is_ours
+from mainmatter.text.words import count_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from mainmatter.corpus.job import Job
-    from mainmatter.corpus.rows import Row
+    from mainmatter.corpus.records import Record
+    from mainmatter.records import Extraction
+
+
+Row = tuple[Any, ...]
+
+COLUMNS = (
+    "id",
+    "url",
+    "time",
+    "text",
+    "title",
+    "author",
+    "date",
+    "site",
+    "description",
+    "language",
+    "language_score",
+    "page_type",
+    "confidence",
+    "words",
+    "method",
+    "version",
+    "source",
+    "position",
+)
+BLOCKS = "blocks"
+_DIGITS = 4  # of scores; more depend on how the processor adds
+
+
+def column_names(*, blocks: bool = False) -> tuple[str, ...]:
+    """The names of the columns, in their order."""
+    return (*COLUMNS, BLOCKS) if blocks else COLUMNS
+
+
+def make_row(record: Record, extraction: Extraction) -> dict[str, Any]:
+    """All that is known of a page; its values are in the order of `COLUMNS`."""
+    page, metadata, text = record.page, extraction.metadata, extraction.text
+    identified = identify(text)
+    confidence = extraction.confidence
+    return {
+        "id": page.id or f"{record.source}#{record.position}",
+        "url": page.url or metadata.url,
+        "time": record.time,
+        "text": text,
+        "title": metadata.title,
+        "author": metadata.author,
+        "date": metadata.date,
+        "site": metadata.site,
+        "description": metadata.description,
+        "language": identified.language,
+        "language_score": identified.score,
+        "page_type": extraction.page_type,
+        "confidence": None if confidence is None else round(float(confidence), _DIGITS),
+        "words": count_words(" ".join(text.split()))[0],
+        "method": extraction.method,
+        "version": mainmatter_version(),
+        "source": record.source,
+        "position": record.position,
+    }
+
+
+def make_blocks(extraction: Extraction) -> list[dict[str, Any]]:
+    """The blocks of a page, dropped ones too: text, kind, label and score of each."""
+    return [
+        {"text": text, "kind": kind.value, "label": label, "score": round(score, _DIGITS)}
+        for text, kind, label, score in zip(
+            extraction.document.texts, extraction.kinds, extraction.labels, extraction.scores.tolist(), strict=True
+        )
+    ]
+
+
+@cache
+def mainmatter_version() -> str:
+    """Of the installed package."""
+    return version("mainmatter")
+
 
 ROWS_IN_GROUP = 1000  # of Parquet: readers take in a group at once
 _COMPRESSION = "zstd"

@@ -41,7 +41,7 @@ class Run:
     Attributes:
         data: the folder of the gold standards.
         workers: how many processes.
-        progress: shows how far a piece of work has come, as `cli/progress.py` does.
+        progress: shows how far a piece of work has come, as `cli/printing.py` does.
         say: tells one line.
         pages: take only so many pages of each set, for a quick look; all if None.
         used: the data that was loaded so far: name and number of pages.

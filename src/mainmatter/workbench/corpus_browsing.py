@@ -13,7 +13,7 @@ from fastapi import Path as PathParameter
 from pydantic import Field
 from starlette.exceptions import HTTPException
 
-from mainmatter.corpus.reading import Place, Wish
+from mainmatter.corpus.browse import ListingQuery, Place
 from mainmatter.workbench.answers import error_answers
 from mainmatter.workbench.corpus_names import LONGEST_NAME
 from mainmatter.workbench.corpus_task import CorpusSource, Key
@@ -83,7 +83,7 @@ async def list_pages(
     """
     part, at = map(int, start.split("-"))
     words = tuple(find.split())
-    wish = Wish(not rejected, reason if rejected else "", words, Place(part, at), PAGES, SECONDS)
+    wish = ListingQuery(not rejected, reason if rejected else "", words, Place(part, at), PAGES, SECONDS)
     return await _ask(bench, "list_pages", out=_path(bench.corpora, name), wish=wish, limits=bench.settings.limits)
 
 

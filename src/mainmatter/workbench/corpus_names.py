@@ -9,9 +9,8 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from mainmatter.corpus.reading import StoredCorpus
+from mainmatter.corpus.browse import StoredCorpus, UncleanedInput
 from mainmatter.corpus.storage import is_folder, is_remote, without_scheme
-from mainmatter.corpus.unbuilt import UnbuiltCorpus
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 LONGEST_NAME = 300
 
 
-def open_corpus(path: str, limits: Limits = DEFAULT_LIMITS) -> StoredCorpus | UnbuiltCorpus:
+def open_corpus(path: str, limits: Limits = DEFAULT_LIMITS) -> StoredCorpus | UncleanedInput:
     """What lies at a path: the output of `mainmatter corpus` or, where that is not there, pages to clean.
 
     Args:
@@ -31,7 +30,7 @@ def open_corpus(path: str, limits: Limits = DEFAULT_LIMITS) -> StoredCorpus | Un
         stored = StoredCorpus(path)
         if stored.is_there:
             return stored
-    return UnbuiltCorpus(path, limits)
+    return UncleanedInput(path, limits)
 
 
 def name_corpora(paths: Iterable[str]) -> dict[str, str]:

@@ -6,10 +6,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from mainmatter.corpus.browse import LONGEST_LISTED, Place, UncleanedInput, plain
 from mainmatter.corpus.originals import read_original
-from mainmatter.corpus.reading import LONGEST_LISTED, Place, plain
-from mainmatter.corpus.rows import BLOCKS
-from mainmatter.corpus.unbuilt import UnbuiltCorpus
+from mainmatter.corpus.writers import BLOCKS
 from mainmatter.errors import CorpusError, InputError
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.workbench.clean_task import Answer, Source, to_json
@@ -18,7 +17,7 @@ from mainmatter.workbench.corpus_names import open_corpus
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mainmatter.corpus.reading import Wish
+    from mainmatter.corpus.browse import ListingQuery
     from mainmatter.records import Page
 
 MOST_TEXT = 500_000  # characters of a stored text that are shown
@@ -67,7 +66,7 @@ class CorpusSource(Source):
         """
         with _told():
             corpus = open_corpus(self.out, self.limits)
-            if isinstance(corpus, UnbuiltCorpus):
+            if isinstance(corpus, UncleanedInput):
                 return corpus.page(self.key.place)
             row = corpus.get(self.key.place, kept=self.key.kept)
         source, position, name = row.get("source"), row.get("position"), row.get("id")
@@ -86,7 +85,7 @@ def describe(out: str) -> Answer:
         CorpusError: it is not there any more.
     """
     corpus = open_corpus(out)
-    if isinstance(corpus, UnbuiltCorpus):
+    if isinstance(corpus, UncleanedInput):
         try:
             corpus.check()
         except InputError as error:  # which has its path
@@ -110,7 +109,7 @@ def describe(out: str) -> Answer:
     return to_json(content)
 
 
-def list_pages(out: str, wish: Wish, limits: Limits) -> Answer:
+def list_pages(out: str, wish: ListingQuery, limits: Limits) -> Answer:
     """Some pages of a corpus.
 
     Raises:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mainmatter.corpus.readers import FieldNames, find_shards, json_objects, jsonl, read_slice
+from mainmatter.corpus.readers import FieldNames, find_shards, jsonl, read_slice
 from mainmatter.corpus.readers.fields import find_names
 from mainmatter.corpus.records import Read, Record, Reject
 from mainmatter.errors import InputError
@@ -141,17 +141,17 @@ def test_objects_are_found_whatever_is_read_at_a_time(chunk: int, indent: int | 
     content = json.dumps(ROWS, indent=indent) if is_array else "\n".join(json.dumps(row, indent=indent) for row in ROWS)
     data = content.encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_objects, "_CHUNK", chunk)
-        found = list(json_objects.find_objects(io.BytesIO(data), 10**6))
+        patch.setattr(jsonl, "_CHUNK", chunk)
+        found = list(jsonl.find_objects(io.BytesIO(data), 10**6))
     assert [json.loads(one or b"") for _, one, _ in found] == ROWS
     assert all(one == data[place : place + len(one or b"")] for place, one, _ in found)
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 7, 100])
 def test_what_stands_between_two_objects_is_one_piece(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_objects, "_CHUNK", chunk)
+    monkeypatch.setattr(jsonl, "_CHUNK", chunk)
     data = b'[1, null, "a {x} \\" {y}", 2 {"a": 1}, true, {"b": "}"}\n stray " quote {z}\n{"c": 1}, "d", {"e": [{}'
-    found = list(json_objects.find_objects(io.BytesIO(data), 10**6))
+    found = list(jsonl.find_objects(io.BytesIO(data), 10**6))
     assert [(kind, one) for _, one, kind in found] == [
         ("others", None),
         ("object", b'{"a": 1}'),

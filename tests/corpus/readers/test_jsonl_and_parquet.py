@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from crawl_archives import zst
 from mainmatter.corpus.readers import find_shards, jsonl, read_slice
-from mainmatter.corpus.readers.times import as_time
+from mainmatter.corpus.readers.fields import as_time
 from mainmatter.corpus.records import Read, Record, Reject
 from mainmatter.errors import InputError
 from mainmatter.limits import Limits

@@ -20,8 +20,7 @@ from mainmatter.corpus.plan import Plan, write_plan
 from mainmatter.corpus.records import Reject
 from mainmatter.corpus.report import corpus_report
 from mainmatter.corpus.report_facts import read_facts
-from mainmatter.corpus.rows import COLUMNS
-from mainmatter.corpus.writers import make_writer, rejects_to_bytes
+from mainmatter.corpus.writers import COLUMNS, make_writer, rejects_to_bytes
 from mainmatter.errors import InputError
 
 if TYPE_CHECKING:

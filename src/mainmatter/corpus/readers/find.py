@@ -7,8 +7,8 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from mainmatter.corpus.folder import REJECTS, RUN, SUMMARY
 from mainmatter.corpus.readers import urls
-from mainmatter.corpus.readers.built import without_run_files
 from mainmatter.corpus.readers.containers import container_of, is_packed_whole
 from mainmatter.corpus.readers.fields import FieldNames
 from mainmatter.corpus.readers.files import ending, looks_like_page, printable, without_packing
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from mainmatter.corpus.records import SourceKind
 
+
 SHARD_SIZE = 64 * MEGABYTE
 _URLS = 100  # in a slice: each takes seconds
 _FILES = 10_000  # in a slice, however small they are
@@ -66,7 +67,7 @@ _Weighed = tuple[Slice, int]  # a slice, and how many bytes it takes about
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Search:
     """What is wanted of planning, and what was found to be wrong with tables, which whoever reads them tells."""
 
     shard_size: int
@@ -112,7 +113,7 @@ def find_shards(
         raise InputError(f"a shard's size must be at least 1 byte, not {shard_size}")
     shards: list[list[Slice]] = []
     weight = 0
-    wanted = _Wanted(shard_size, fields)
+    wanted = _Search(shard_size, fields)
     for name in dict.fromkeys(inputs):
         for one, size in _find(name, wanted):
             if not shards or weight + size > shard_size:
@@ -131,7 +132,7 @@ def names_urls(inputs: Sequence[str]) -> bool:
     Raises:
         InputError: an input does not exist, or is nothing that can be read.
     """
-    wanted = _Wanted(sys.maxsize, FieldNames())
+    wanted = _Search(sys.maxsize, FieldNames())
     return any(one.kind == "urls" for name in dict.fromkeys(inputs) for one, _ in _find(name, wanted))
 
 
@@ -158,7 +159,7 @@ def _facts_of(name: str) -> Facts:
     return Facts(name, size, digest.hexdigest())
 
 
-def _find(name: str, wanted: _Wanted) -> Iterator[_Weighed]:
+def _find(name: str, wanted: _Search) -> Iterator[_Weighed]:
     if not name:  # as a path that would be the current folder
         raise InputError("an input's name is empty; name a file, a folder or a URL")
     if name == STANDARD_INPUT:
@@ -208,7 +209,7 @@ def _kind_of_content(name: str) -> SourceKind:
     return "urls" if urls.is_list_of_urls(name) else "files"
 
 
-def _find_in_folder(folder: str, wanted: _Wanted) -> Iterator[_Weighed]:
+def _find_in_folder(folder: str, wanted: _Search) -> Iterator[_Weighed]:
     """The pages first, then what may be pages and is skipped if it is not, then the other files, each sorted."""
     pages: list[tuple[str, int]] = []
     perhaps: list[tuple[str, int]] = []
@@ -266,7 +267,7 @@ def _group_pages(folder: str, pages: Iterable[tuple[str, int]], shard_size: int)
         yield Slice("files", folder, start, start + len(group), tuple(group)), weight
 
 
-def _split(kind: SourceKind, path: str, wanted: _Wanted) -> Iterator[_Weighed]:
+def _split(kind: SourceKind, path: str, wanted: _Search) -> Iterator[_Weighed]:
     if kind == "parquet":
         yield from _split_rows(path, wanted)
     elif kind == "urls":
@@ -277,7 +278,7 @@ def _split(kind: SourceKind, path: str, wanted: _Wanted) -> Iterator[_Weighed]:
         yield from _split_bytes(kind, path, wanted)
 
 
-def _split_bytes(kind: SourceKind, path: str, wanted: _Wanted) -> Iterator[_Weighed]:
+def _split_bytes(kind: SourceKind, path: str, wanted: _Search) -> Iterator[_Weighed]:
     """Ranges of nearly equal length. Even an empty file has one: whoever reads it says that it is empty."""
     size = facts(path).size
     parts = max(1, -(-size // wanted.shard_size))
@@ -298,7 +299,7 @@ def _can_be_split(kind: SourceKind, path: str) -> bool:
             return False
 
 
-def _split_rows(path: str, wanted: _Wanted) -> Iterator[_Weighed]:
+def _split_rows(path: str, wanted: _Search) -> Iterator[_Weighed]:
     try:
         groups = find_row_groups(path, wanted.fields)
     except InputError as error:
@@ -313,3 +314,28 @@ def _split_rows(path: str, wanted: _Wanted) -> Iterator[_Weighed]:
         weight += size
     if end > start:
         yield wanted.slice("parquet", path, start, end), weight
+
+
+_PLAN = f"{RUN}/plan.json"  # what tells the folder of a run from others
+
+
+def without_run_files(folder: str, files: list[tuple[str, Facts]]) -> list[tuple[str, Facts]]:
+    """The files below a folder, as `storage.list_files` gives them, without the rejects and notes of corpora there.
+
+    Raises:
+        InputError: a corpus there is not complete; pages would be missing without a word.
+    """
+    names = {name for name, _ in files}
+    roots = [name.removesuffix(_PLAN) for name in names if name == _PLAN or name.endswith(f"/{_PLAN}")]
+    for root in sorted(roots):
+        if f"{root}{SUMMARY}" not in names:
+            where = f"{folder.rstrip('/')}/{root}".rstrip("/")
+            raise InputError(
+                f"{where}: holds a corpus that is not complete; run the command that makes it again, which goes on "
+                "where it was, or name its parts (part-*) one by one"
+            )
+    if not roots:
+        return files
+    folders = tuple(f"{root}{name}/" for root in roots for name in (RUN, REJECTS))
+    summaries = {f"{root}{SUMMARY}" for root in roots}
+    return [one for one in files if not one[0].startswith(folders) and one[0] not in summaries]

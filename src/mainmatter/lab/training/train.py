@@ -199,7 +199,7 @@ def train(
 
     Args:
         training: what to train on, and how.
-        progress: shows how far a piece of work has come, as `cli/progress.py` does.
+        progress: shows how far a piece of work has come, as `cli/printing.py` does.
         say: told a line after each step.
 
     Returns:

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mainmatter.corpus.folder import REJECTS
-from mainmatter.corpus.originals import is_same_page, slice_of, slices_of_part
+from mainmatter.corpus.originals import InputLocations, is_same_page, slice_of, slices_of_part
 from mainmatter.corpus.readers import FieldNames, find_shards, read_slice
 from mainmatter.corpus.readers.urls import is_list_of_urls
 from mainmatter.corpus.records import Record, Reject
 from mainmatter.corpus.storage import is_remote
-from mainmatter.corpus.whereabouts import Whereabouts
 from mainmatter.errors import InputError, MainmatterError, PageTooLarge
 from mainmatter.inputs.fetch import is_url
 from mainmatter.inputs.paths import DUMP_ENDINGS, find_inputs
@@ -253,12 +252,12 @@ def read_rejected(
 
 def whereabouts(
     out: str, sources: Collection[str], folders: Sequence[Path] = (), within: Sequence[Path] | None = None
-) -> Whereabouts:
+) -> InputLocations:
     """Where the inputs of a corpus are; without a plan of its run, its rejects say which these were."""
     try:
-        return Whereabouts(out, None, folders, within)
+        return InputLocations(out, None, folders, within)
     except (MainmatterError, OSError, TypeError, ValueError, LookupError, AttributeError, RecursionError):
-        return Whereabouts(out, sorted(sources), folders, within)
+        return InputLocations(out, sorted(sources), folders, within)
 
 
 def _load_rejects(file: Path) -> list[Reject]:
@@ -272,7 +271,7 @@ def _load_rejects(file: Path) -> list[Reject]:
 
 
 def _find_again(
-    rejects: list[Reject], slices: tuple[Slice, ...], where: Whereabouts, limits: Limits
+    rejects: list[Reject], slices: tuple[Slice, ...], where: InputLocations, limits: Limits
 ) -> Iterator[FoundPage]:
     """Read the pages again, each slice once at most."""
     of_slice: dict[Slice, list[Reject]] = defaultdict(list)
@@ -296,7 +295,7 @@ def _find_again(
         yield from _read_again(one, wanted, limits)
 
 
-def _place_of(source: str, where: Whereabouts) -> str:
+def _place_of(source: str, where: InputLocations) -> str:
     if is_remote(source):
         _may_fetch(where)
         return source
@@ -306,13 +305,13 @@ def _place_of(source: str, where: Whereabouts) -> str:
     return str(place)
 
 
-def _slice_here(one: Slice, position: int, where: Whereabouts) -> Slice:
+def _slice_here(one: Slice, position: int, where: InputLocations) -> Slice:
     if one.kind == "urls" or is_remote(one.path):
         _may_fetch(where)
     return one if is_remote(one.path) else where.slice_here(one, position)
 
 
-def _may_fetch(where: Whereabouts) -> None:
+def _may_fetch(where: InputLocations) -> None:
     if where.within is not None:
         raise InputError("it came from the web, and nothing is fetched here")
 

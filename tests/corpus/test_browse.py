@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import crawls
+from mainmatter.corpus.browse import ListingQuery, Place, StoredCorpus
 from mainmatter.corpus.folder import Folder, rejects_name
-from mainmatter.corpus.reading import Place, StoredCorpus, Wish
 from mainmatter.corpus.records import Reject
 from mainmatter.corpus.writers import import_arrow, rejects_to_bytes
 from mainmatter.errors import InputError
@@ -43,8 +43,8 @@ def test_every_page_is_listed_once(rows: tuple[StoredCorpus, list[str]]) -> None
     assert {len(listing.rows) for listing in listings[:-1]} == {97}
     assert set(listings[0].rows[0][1]) <= {"id", "url", "title", "language", "confidence", "words"}
     assert ids_of(walk(corpus, most=7, kept=False)) == [f"r-{i}" for i in (*range(10), *range(20, 30))]
-    assert ids_of([corpus.find(Wish(start=Place(2, 0), most=2))]) == ["id-1203", "id-1204"]
-    assert corpus.find(Wish(start=Place(9, 0))).rows == []
+    assert ids_of([corpus.find(ListingQuery(start=Place(2, 0), most=2))]) == ["id-1203", "id-1204"]
+    assert corpus.find(ListingQuery(start=Place(9, 0))).rows == []
 
 
 def test_words_and_reasons_choose(rows: tuple[StoredCorpus, list[str]]) -> None:
@@ -73,7 +73,7 @@ def test_a_whole_row(rows: tuple[StoredCorpus, list[str]]) -> None:
     for number in (0, 999, 1000, 1202, 1203, 1242):
         row = corpus.get(places[number])
         assert (row["id"], row["text"], row["position"]) == (ids[number], f"Text {number}.", number)
-    reject = corpus.get(corpus.find(Wish(kept=False)).rows[3][0], kept=False)
+    reject = corpus.get(corpus.find(ListingQuery(kept=False)).rows[3][0], kept=False)
     assert reject["detail"] == "has 3 words"
     for place in (Place(0, 5_000_000), Place(1, 0), Place(7, 0)):
         with pytest.raises(InputError, match=r"no row|no such page"):
@@ -84,10 +84,10 @@ def test_no_more_is_read_than_is_listed(tmp_path: Path) -> None:
     write_rows(tmp_path, (60, 10, 10), "parquet")
     (tmp_path / "part-00001.parquet").write_bytes(b"PAR1, but damaged")
     corpus = StoredCorpus(str(tmp_path))
-    listing = corpus.find(Wish(most=50))
+    listing = corpus.find(ListingQuery(most=50))
     assert (len(listing.rows), listing.after) == (50, Place(0, 50))
     assert all("problem" not in row for _, row in listing.rows)
-    rest = [row for _, row in corpus.find(Wish(start=listing.after)).rows]
+    rest = [row for _, row in corpus.find(ListingQuery(start=listing.after)).rows]
     assert rest[10]["problem"].startswith("part-00001.parquet: cannot be read: ")
     assert [row["id"] for row in rest[11:]] == [f"id-{i}" for i in range(70, 80)]
     with pytest.raises(InputError, match=r"part-00001\.parquet: cannot be read"):
@@ -95,13 +95,13 @@ def test_no_more_is_read_than_is_listed(tmp_path: Path) -> None:
     write_rows(tmp_path / "groups", (1100,), "parquet")
     part = tmp_path / "groups/part-00000.parquet"
     part.write_bytes(b"PAR1" + bytes(3000) + part.read_bytes()[3004:])  # the first group is damaged
-    assert ids_of([StoredCorpus(str(part.parent)).find(Wish(start=Place(0, 1000), most=1))]) == ["id-1000"]
+    assert ids_of([StoredCorpus(str(part.parent)).find(ListingQuery(start=Place(0, 1000), most=1))]) == ["id-1000"]
 
 
 def test_a_corpus_in_a_folder_called_rejects(tmp_path: Path) -> None:
     write_rows(tmp_path / "rejects", (3,), "jsonl")
     corpus = StoredCorpus(str(tmp_path / "rejects"))
-    assert all("text" not in row for _, row in corpus.find(Wish()).rows)
+    assert all("text" not in row for _, row in corpus.find(ListingQuery()).rows)
     assert "text" in corpus.get(Place(0, 0))
     with pytest.raises(InputError, match="has no row"):
         corpus.get(Place(0, 10**30))
@@ -113,7 +113,7 @@ def test_a_damaged_line_is_told(tmp_path: Path) -> None:
     first, _, last = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(first + b"[1]\n\nnonsense\n" + last)
     corpus = StoredCorpus(str(tmp_path))
-    shown = [row.get("problem") or row["id"] for _, row in corpus.find(Wish(words=("id-2",))).rows]
+    shown = [row.get("problem") or row["id"] for _, row in corpus.find(ListingQuery(words=("id-2",))).rows]
     assert shown[0] == f"the line at byte {len(first)} is damaged: it is no JSON object"
     assert (len(shown), shown[-1]) == (3, "id-2")
     with pytest.raises(InputError, match="or one that is damaged"):
@@ -128,10 +128,10 @@ def test_a_line_that_is_too_long_is_passed_over_and_told(tmp_path: Path, monkeyp
     first, second, last = path.read_bytes().splitlines(keepends=True)
     long = second.replace(b"Text 1.", b"x" * 5000)
     path.write_bytes(first + long + last)
-    monkeypatch.setattr("mainmatter.corpus.reading._LONGEST_LINE_LISTED", 1000)
-    monkeypatch.setattr("mainmatter.corpus.reading._BUFFER", 512)
+    monkeypatch.setattr("mainmatter.corpus.browse._LONGEST_LINE_LISTED", 1000)
+    monkeypatch.setattr("mainmatter.corpus.browse._BUFFER", 512)
     corpus = StoredCorpus(str(tmp_path))
-    shown = [row.get("problem") or row["id"] for _, row in corpus.find(Wish()).rows]
+    shown = [row.get("problem") or row["id"] for _, row in corpus.find(ListingQuery()).rows]
     assert shown == ["id-0", f"the line at byte {len(first)} has {len(long):,} bytes, too many to look at", "id-2"]
     assert len(corpus.get(Place(0, len(first)))["text"]) == 5000
 
@@ -146,7 +146,7 @@ def test_blank_lines_take_no_longer_than_a_search_may(tmp_path: Path) -> None:
     assert len(listings) == 8
     assert ids_of(listings) == ["id-0", "id-1"]
     assert sum(listing.looked_at for listing in listings) == 2
-    assert corpus.find(Wish(most=2)).after is None
+    assert corpus.find(ListingQuery(most=2)).after is None
     with pytest.raises(InputError, match="has no row"):
         corpus.get(Place(0, len(first)))
 
@@ -156,11 +156,11 @@ def test_rows_of_other_programs(tmp_path: Path) -> None:
     table = arrow.table({"id": [5, 67], "problem": ["theirs"] * 2, "key": ["theirs"] * 2, "title": [None, "x" * 600]})
     parquet.write_table(table, tmp_path / "part-00000.parquet")
     corpus = StoredCorpus(str(tmp_path))
-    assert [row for _, row in corpus.find(Wish(words=("67",))).rows] == [{"id": 67, "title": "x" * 499 + "…"}]
+    assert [row for _, row in corpus.find(ListingQuery(words=("67",))).rows] == [{"id": 67, "title": "x" * 499 + "…"}]
     nested = "[" * 400 + "]" * 400
     (tmp_path / "rejects").mkdir()
     (tmp_path / "rejects/part-00000.jsonl").write_text(f'{{"problem":"x","key":"y","id":["z"],"detail":{nested}}}\n')
-    [(_, reject)] = corpus.find(Wish(kept=False)).rows
+    [(_, reject)] = corpus.find(ListingQuery(kept=False)).rows
     assert reject == {"id": "['z']", "detail": "[" * 400 + "]" * 99 + "…"}
 
 
@@ -171,13 +171,13 @@ def test_links_out_of_a_corpus_are_not_followed(tmp_path: Path, name: str) -> No
     (tmp_path / "out" / name).symlink_to(tmp_path / "secret.jsonl")
     (tmp_path / "link").symlink_to(tmp_path / "out")  # the corpus itself may be reached by one
     corpus, kept = StoredCorpus(str(tmp_path / "link")), name.startswith("part")
-    [(place, row)] = corpus.find(Wish(kept=kept)).rows
+    [(place, row)] = corpus.find(ListingQuery(kept=kept)).rows
     assert row == {"problem": f"{name}: cannot be read: it is a link that leads out of the corpus"}
     with pytest.raises(InputError, match="leads out of the corpus"):
         corpus.get(place, kept=kept)
     (tmp_path / "out" / name).unlink()
     (tmp_path / "out" / name).write_text((tmp_path / "secret.jsonl").read_text())
-    assert ids_of([corpus.find(Wish(kept=kept))]) == ["secret"]
+    assert ids_of([corpus.find(ListingQuery(kept=kept))]) == ["secret"]
 
 
 def test_a_part_in_two_formats_is_refused(tmp_path: Path) -> None:

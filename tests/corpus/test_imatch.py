@@ -7,8 +7,8 @@ import hashlib
 import numpy as np
 import pytest
 
+from mainmatter.corpus.duplicates import TermFrequencies, imatch_digest, terms_of
 from mainmatter.errors import InputError
-from mainmatter.text.imatch import TermFrequencies, signature, terms_of
 
 TEXTS = [f"the common start and word{n} word{n + 1} of the page" for n in range(20)]
 
@@ -18,15 +18,15 @@ def test_terms_are_runs_of_letters_and_digits_in_lower_case() -> None:
 
 
 def test_a_signature_is_the_sha1_of_the_sorted_terms() -> None:
-    assert signature("b a, B!") == hashlib.sha1(b"a b").digest()
-    assert len(signature("")) == 20
-    assert signature("") == signature(" ... ")
-    assert signature("\ud800") != signature("x")
+    assert imatch_digest("b a, B!") == hashlib.sha1(b"a b").digest()
+    assert len(imatch_digest("")) == 20
+    assert imatch_digest("") == imatch_digest(" ... ")
+    assert imatch_digest("\ud800") != imatch_digest("x")
 
 
 def test_order_case_and_repetition_do_not_count_but_words_do() -> None:
-    assert signature("one two three") == signature("Three, two: ONE one.")
-    assert signature("one two three") != signature("one two four")
+    assert imatch_digest("one two three") == imatch_digest("Three, two: ONE one.")
+    assert imatch_digest("one two three") != imatch_digest("one two four")
 
 
 def test_terms_of_nearly_every_text_are_left_out() -> None:
@@ -34,22 +34,22 @@ def test_terms_of_nearly_every_text_are_left_out() -> None:
     assert frequencies.weights(["the", "word3"]).tolist() == pytest.approx([0, 1 - np.log(2) / np.log(20)])
     with_menu = f"{TEXTS[3]} the of page"
     without_menu = "word3 word4"
-    assert signature(with_menu, frequencies) == signature(without_menu, frequencies)
-    assert signature(with_menu) != signature(without_menu)
-    assert signature(TEXTS[3], frequencies) != signature(TEXTS[4], frequencies)
+    assert imatch_digest(with_menu, frequencies) == imatch_digest(without_menu, frequencies)
+    assert imatch_digest(with_menu) != imatch_digest(without_menu)
+    assert imatch_digest(TEXTS[3], frequencies) != imatch_digest(TEXTS[4], frequencies)
 
 
 def test_rare_terms_can_be_left_out_too() -> None:
     frequencies = TermFrequencies().add_all([*TEXTS, "a slipp of the pen"])
-    assert signature(f"{TEXTS[3]} slipp", frequencies) != signature(TEXTS[3], frequencies)
-    assert signature(f"{TEXTS[3]} slipp", frequencies, most=0.9) == signature(TEXTS[3], frequencies, most=0.9)
+    assert imatch_digest(f"{TEXTS[3]} slipp", frequencies) != imatch_digest(TEXTS[3], frequencies)
+    assert imatch_digest(f"{TEXTS[3]} slipp", frequencies, most=0.9) == imatch_digest(TEXTS[3], frequencies, most=0.9)
 
 
 def test_a_text_of_nothing_but_common_terms_is_no_duplicate_of_an_empty_one() -> None:
     frequencies = TermFrequencies().add_all(TEXTS)
-    assert signature("the common page", frequencies) == signature("page common the", frequencies)
-    assert signature("the common page", frequencies) != signature("", frequencies)
-    assert signature("the common page", frequencies) != signature("the common start", frequencies)
+    assert imatch_digest("the common page", frequencies) == imatch_digest("page common the", frequencies)
+    assert imatch_digest("the common page", frequencies) != imatch_digest("", frequencies)
+    assert imatch_digest("the common page", frequencies) != imatch_digest("the common start", frequencies)
 
 
 def test_tables_can_be_merged_in_any_order() -> None:
@@ -91,9 +91,9 @@ def frequencies_of(count: int, texts: int = 1_000) -> TermFrequencies:
 
 def test_from_which_weight_on_a_term_counts() -> None:
     # 1 - log(501) / log(1000) is a tenth, and a little more.
-    assert signature("often rarely", frequencies_of(501)) != signature("rarely")
-    assert signature("often rarely", frequencies_of(502)) == signature("rarely")
-    assert signature("often rarely", frequencies_of(1)) != signature("rarely")
+    assert imatch_digest("often rarely", frequencies_of(501)) != imatch_digest("rarely")
+    assert imatch_digest("often rarely", frequencies_of(502)) == imatch_digest("rarely")
+    assert imatch_digest("often rarely", frequencies_of(1)) != imatch_digest("rarely")
 
 
 def test_two_texts_are_enough_to_weigh_terms() -> None:

@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from types import ModuleType
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mainmatter.corpus import robots
-from mainmatter.corpus.robots import RobotsRules
+from mainmatter.corpus.readers.urls import MAX_SIZE, RobotsRules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -155,7 +154,7 @@ def test_redirects_are_followed_but_not_for_ever(serve: type[Site]) -> None:
 
 def test_only_the_beginning_of_a_huge_file_is_read(serve: type[Site]) -> None:
     rules = b"User-agent: *\nDisallow: /early\n"
-    site = serve(200, rules + b"#" * (robots.MAX_SIZE - len(rules) - 3) + b"\nDisallow: /late\n" + b"#\n" * 5_000_000)
+    site = serve(200, rules + b"#" * (MAX_SIZE - len(rules) - 3) + b"\nDisallow: /late\n" + b"#\n" * 5_000_000)
     asked = RobotsRules()
     assert not asked.allowed(f"{site.url}/early")
     assert asked.allowed(f"{site.url}/late")
@@ -189,7 +188,7 @@ def test_hostile_rules_take_no_time(serve: type[Site]) -> None:
 
 
 def test_threads_ask_once_and_few_sites_are_remembered(serve: type[Site], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(robots, "MOST_SITES", 2)
+    monkeypatch.setattr("mainmatter.corpus.readers.urls.MOST_SITES", 2)
     sites = [serve(200, RULES) for _ in range(3)]
     rules = RobotsRules()
     with ThreadPoolExecutor(8) as threads:
