@@ -78,7 +78,7 @@ TESTS = {
     "main/net.py": ("main/test_net.py", "main/test_training.py"),
     "main/training.py": ("main/test_training.py", "main/test_main_thresholds.py"),
     "papers/ncleaner/method.py": ("papers/ncleaner/test_ncleaner.py", "papers/ncleaner/test_ncleaner_shipped.py"),
-    "papers/template/site_templates.py": ("papers/template/test_site_counts.py", "papers/template/test_template.py"),
+    "papers/template/site_counts.py": ("papers/template/test_site_counts.py", "papers/template/test_template.py"),
     "html/authors.py": _METADATA,
     "html/dates.py": _METADATA,
     "html/declared.py": _METADATA,

@@ -21,7 +21,7 @@ from mainmatter.files import write_whole
 from mainmatter.inputs.paths import STANDARD_INPUT, Input, look_through
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.papers.template.method import Template
-from mainmatter.papers.template.site_templates import METHOD
+from mainmatter.papers.template.site_counts import METHOD
 from mainmatter.registry import FORMATS, get_method, split_name
 
 if TYPE_CHECKING:

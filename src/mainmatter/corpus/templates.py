@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from mainmatter.corpus.folder import RUN, Folder
 from mainmatter.errors import InputError
 from mainmatter.papers.template.method import Template
+from mainmatter.papers.template.site_counts import METHOD as TEMPLATE
 from mainmatter.papers.template.site_counts import SiteCounts
-from mainmatter.papers.template.site_templates import METHOD as TEMPLATE
 from mainmatter.registry import get_method, split_name
 
 if TYPE_CHECKING:

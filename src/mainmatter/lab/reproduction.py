@@ -183,23 +183,19 @@ REPRODUCTIONS: dict[str, Reproduction] = {
     "ncleaner-speed": Reproduction("NCleaner 6: words an hour, size of the model", "ncleaner.reproduce:speed"),
     "ncleaner-tuning": Reproduction("NCleaner figure 2: cross-entropy by n and q", "ncleaner.reproduce:tuning"),
     "retrieval": Reproduction(
-        "Template 4.3, figure 2: search with and without the template", "template.reproduce_retrieval:reproduce"
+        "Template 4.3, figure 2: search with and without the template", "template.reproduce_retrieval:retrieval"
     ),
-    "template-clusters": Reproduction(
-        "Template 4.2: min-max clustering of pages", "template.reproduce_clusters:reproduce"
-    ),
+    "template-clusters": Reproduction("Template 4.2: min-max clustering of pages", "template.reproduce:clusters"),
     "template-discovery": Reproduction(
-        "Template table 2: how much of the templates is found", "template.reproduce_discovery:reproduce"
+        "Template table 2: how much of the templates is found", "template.reproduce:discovery"
     ),
     "template-main": Reproduction(
-        "what `main` gains if it knows what sites repeat", "template.reproduce_main:reproduce"
+        "what `main` gains if it knows what sites repeat", "template.reproduce:main_with_templates"
     ),
     "template-pages": Reproduction(
-        "Template figure 3: how many pages are enough", "template.reproduce_pages:reproduce"
+        "Template figure 3: how many pages are enough", "template.reproduce:number_of_pages"
     ),
-    "template-ratio": Reproduction(
-        "Template table 1: how much of sites is template", "template.reproduce_ratio:reproduce"
-    ),
+    "template-ratio": Reproduction("Template table 1: how much of sites is template", "template.reproduce:ratio"),
 }
 
 

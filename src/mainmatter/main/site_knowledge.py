@@ -16,7 +16,7 @@ import numpy as np
 
 from mainmatter.method import Told
 from mainmatter.models.store import last_change
-from mainmatter.papers.template.site_templates import SiteTemplates
+from mainmatter.papers.template.site_counts import SiteTemplates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,24 +11,22 @@ import pytest
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.reproduction import Run
 from mainmatter.papers.template import reproduce_retrieval as retrieval
-from mainmatter.papers.template.reproduce_retrieval_figure import sums_of_changed
-from mainmatter.papers.template.reproduce_retrieval_queries import (
+from mainmatter.papers.template.reproduce_retrieval import (
+    ALL_TEXT,
     CRITERIA,
-    PageWords,
+    GOLD,
+    VARIANTS,
+    Answers,
+    IndexedCollection,
+    PageTerms,
     Query,
     draw_queries,
     gold_text,
     page_words,
-    split,
-    template_words,
-)
-from mainmatter.papers.template.reproduce_retrieval_search import (
-    ALL_TEXT,
-    GOLD,
-    VARIANTS,
-    Answers,
-    Collection,
     search_collection,
+    split,
+    sums_of_changed,
+    template_words,
 )
 from mainmatter.records import Gold, Page
 
@@ -65,14 +63,14 @@ def no_progress(label: str, count: int) -> Iterator[Callable[[], None]]:
 
 
 @pytest.fixture(scope="module")
-def town(tmp_path_factory: pytest.TempPathFactory) -> Collection:
+def town(tmp_path_factory: pytest.TempPathFactory) -> IndexedCollection:
     run = TownRun(tmp_path_factory.mktemp("data"), 1, no_progress, lambda line: None)
     return search_collection(run, "town", 20, seed=1)
 
 
-def words_of(name: str, gold: str, around: str = "", site: str = "a") -> PageWords:
+def words_of(name: str, gold: str, around: str = "", site: str = "a") -> PageTerms:
     counts = Counter(gold.split())
-    return PageWords(name, site, "", counts, frozenset(gold.split()[:40]), frozenset(around.split()))
+    return PageTerms(name, site, "", counts, frozenset(gold.split()[:40]), frozenset(around.split()))
 
 
 def test_words_of_a_page() -> None:
@@ -97,7 +95,7 @@ def test_template_words_are_around_half_of_a_site_with_some_pages() -> None:
     assert template_words([*large, *small]) == {"menu"}
 
 
-def test_queries_ask_for_gold_texts_and_never_twice_for_the_same(town: Collection) -> None:
+def test_queries_ask_for_gold_texts_and_never_twice_for_the_same(town: IndexedCollection) -> None:
     for with_template, queries in town.queries.items():
         assert queries
         answers = [query.relevant["lead"] for query in queries]
@@ -110,14 +108,14 @@ def test_queries_ask_for_gold_texts_and_never_twice_for_the_same(town: Collectio
     assert {query.words for query in town.queries[True] if len(query.words) == 2}
 
 
-def test_queries_are_the_same_each_time(town: Collection) -> None:
+def test_queries_are_the_same_each_time(town: IndexedCollection) -> None:
     again = draw_queries(town.pages, 20, seed=1)
     assert [str(query) for query in again[0]] == [str(query) for query in town.queries[True]]
     assert [str(query) for query in again[1]] == [str(query) for query in town.queries[False]]
     assert draw_queries(town.pages, 20, seed=2) != again
 
 
-def test_without_the_menu_fewer_pages_match_and_none_is_lost(town: Collection) -> None:
+def test_without_the_menu_fewer_pages_match_and_none_is_lost(town: IndexedCollection) -> None:
     sections = [at for at, query in enumerate(town.queries[True]) if len(query.words) == 1]
     assert sections
     for at in sections:
@@ -128,7 +126,7 @@ def test_without_the_menu_fewer_pages_match_and_none_is_lost(town: Collection) -
     assert set(town.words) == set(VARIANTS)
 
 
-def made_collection() -> Collection:
+def made_collection() -> IndexedCollection:
     """Three queries: one finds more without boilerplate, one fewer, one as many in another order."""
     ids = frozenset({"a", "b"})
     queries = [Query((word,), dict.fromkeys(CRITERIA, ids)) for word in ("more", "fewer", "other")]
@@ -136,7 +134,9 @@ def made_collection() -> Collection:
     after = Answers([["a", "b"], ["a"], ["x", "a"]], [3, 3, 3])
     answers = {(variant, key): after for variant in VARIANTS for key in (True, False)}
     answers |= {(ALL_TEXT, True): before, (ALL_TEXT, False): before}
-    return Collection("made", [words_of("a", "more")], {True: queries, False: []}, answers, dict.fromkeys(VARIANTS, 7))
+    return IndexedCollection(
+        "made", [words_of("a", "more")], {True: queries, False: []}, answers, dict.fromkeys(VARIANTS, 7)
+    )
 
 
 def test_better_worse_and_same() -> None:
@@ -152,7 +152,7 @@ def test_better_worse_and_same() -> None:
 
 def test_the_page(tmp_path: Path) -> None:
     run = TownRun(tmp_path, 1, no_progress, lambda line: None)
-    report = retrieval.reproduce(run)
+    report = retrieval.retrieval(run)
     text = " ".join(report.write(tmp_path, "page", "The end.").read_text("utf-8").split())
     assert set(run.used) == {"cleanportaleval", "daniel-a", "wcxb-dev"}
     assert set(report.pictures) == {"retrieval.png"}

@@ -14,8 +14,7 @@ from mainmatter.clean import read
 from mainmatter.errors import InputError, ModelError
 from mainmatter.models.store import Model, save
 from mainmatter.papers.template.chunks import find_chunks
-from mainmatter.papers.template.site_counts import SAMPLE, SiteCounts
-from mainmatter.papers.template.site_templates import SiteTemplates, Summary
+from mainmatter.papers.template.site_counts import SAMPLE, SiteCounts, SiteSummary, SiteTemplates, cluster_sets
 from mainmatter.records import Page
 from site_pages import MENU, site, site_page, text_of
 
@@ -275,5 +274,45 @@ def test_what_was_written_before_is_read_today() -> None:
     assert magic == b"mainmatter site counts 2\n"
     assert digest == hashlib.blake2b(rest, digest_size=16).digest()
     assert rest.startswith(b'{"most_pages": 1048576, "pages": 1, "reduced": 200, "sample": 200, "sites": 1, "unit": ')
-    summary = Summary(7, [(3, np.array([5, 6], np.uint64), np.array([2, 3], np.intp))])
+    summary = SiteSummary(7, [(3, np.array([5, 6], np.uint64), np.array([2, 3], np.intp))])
     assert SiteTemplates.of("container", [summary]).keys.tolist() == [9636871837269910655, 16682901113285979678]
+
+
+# Min-max clustering
+
+
+def sets(*members: list[int]) -> list[np.ndarray[tuple[int], np.dtype[np.uint64]]]:
+    return [np.array(sorted(one), np.uint64) for one in members]
+
+
+def test_sets_that_share_most_are_together() -> None:
+    pages = sets([1, 2, 3, 100], [1, 2, 3, 101], [7, 8, 9, 102], [1, 2, 3, 103], [7, 8, 9, 104])
+    assert cluster_sets(pages).tolist() == [0, 0, 1, 0, 1]
+
+
+def test_clusters_are_numbered_by_their_first_sets() -> None:
+    pages = sets([7, 8, 9], [1, 2, 3], [1, 2, 3], [1, 2, 3], [7, 8, 9])
+    assert cluster_sets(pages).tolist() == [0, 1, 1, 1, 0]
+
+
+def test_what_is_not_far_stays_together() -> None:
+    pages = sets([1, 2, 3, 4], [1, 2, 3, 5], [1, 2, 3, 4], [1, 2, 3, 5])  # 3 of 5 are common
+    assert cluster_sets(pages, far=0.5).tolist() == [0, 0, 0, 0]
+    assert cluster_sets(pages, far=0.3).tolist() == [0, 1, 0, 1]
+
+
+def test_members_of_one_set_do_not_count() -> None:
+    pages = sets([1, 2, *range(100, 150)], [1, 2, *range(200, 250)])
+    assert cluster_sets(pages).tolist() == [0, 0]
+
+
+def test_no_more_clusters_than_asked_for() -> None:
+    pages = sets(*([number, number + 50] for number in range(20) for _ in range(2)))
+    assert cluster_sets(pages).max() == 19
+    assert cluster_sets(pages, most=3).max() == 2
+
+
+@pytest.mark.parametrize("pages", [[], sets([]), sets([], []), sets([1]), sets([1], [2]), sets([], [1], [1])])
+def test_little_to_cluster(pages: list[np.ndarray[tuple[int], np.dtype[np.uint64]]]) -> None:
+    labels = cluster_sets(pages)
+    assert labels.tolist() == [0] * len(pages)

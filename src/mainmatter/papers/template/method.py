@@ -15,8 +15,7 @@ import numpy as np
 from mainmatter.errors import InputError
 from mainmatter.html.read import read_html
 from mainmatter.method import Told
-from mainmatter.papers.template.site_counts import SAMPLE, SiteCounts
-from mainmatter.papers.template.site_templates import METHOD, VERSION, Counted, SiteTemplates
+from mainmatter.papers.template.site_counts import METHOD, SAMPLE, VERSION, Counted, SiteCounts, SiteTemplates
 from mainmatter.records import Document, Extraction, Page
 from mainmatter.text.read import read_text
 from mainmatter.trainable import Example, Trainable, be_silent, need_some

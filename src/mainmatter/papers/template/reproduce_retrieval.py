@@ -1,29 +1,291 @@
-"""Ma, Goharian and Chowdhury 2003, section 4.3 and figure 2: does search get better without the template?"""
+"""Template, section 4.3 and figure 2: does search get better without the template?
+
+Queries are one word or two. Their words are drawn at random among those that a site repeats around its texts ("template
+words": the paper took the queries of a log that contain them), or among all others. A page answers a query if its gold
+text is about the words; what stands around the gold text never counts. Each collection is searched in several indexes:
+all text of its pages, what each method keeps of it, and the gold texts.
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections import Counter
 from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from random import Random
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from mainmatter.clean import clean, read
+from mainmatter.corpus.search import Searcher, index_rows
+from mainmatter.lab.datasets import site_of
 from mainmatter.lab.metrics.significance import paired_t_test
-from mainmatter.lab.reproduction import ResultsPage
-from mainmatter.papers.template.reproduce_retrieval_figure import draw_figure_2
-from mainmatter.papers.template.reproduce_retrieval_queries import CRITERIA, SITE_PAGES, template_words
-from mainmatter.papers.template.reproduce_retrieval_search import (
-    ALL_TEXT,
-    DEPTHS,
-    VARIANTS,
-    Collection,
-    search_collection,
-)
+from mainmatter.lab.reproduction import ResultsPage, new_figure
+from mainmatter.papers.template.method import Template
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
+    from matplotlib.axes import Axes
+
+    from mainmatter.lab.datasets import GoldPage
     from mainmatter.lab.reproduction import Run
-    from mainmatter.papers.template.reproduce_retrieval_queries import Criterion
+
+
+# Queries, and which pages answer them
+
+Criterion = Literal["lead", "repeated", "mentioned"]
+CRITERIA: dict[Criterion, str] = {
+    "lead": "all words of the query are among the first 40 of the gold text: its headline and first sentence",
+    "repeated": "all words of the query are in the gold text, each at least three times",
+    "mentioned": "all words of the query are in the gold text",
+}
+LEAD_WORDS = 40
+REPEATED = 3
+# A template word: in the text around the gold text on half of a site's pages, of a site with five pages or more.
+SITE_PAGES = 5
+TEMPLATE_SHARE = 0.5
+# Words in more gold texts of a language than this are its "the" and "said".
+COMMON_SHARE = 0.2
+FEWEST_RELEVANT = 2
+SHORTEST_WORD = 3
+_WORD = re.compile(r"\w+")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# No spaces, no words: pages in these scripts are searched, but no query is drawn from them.
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is searched for, and which pages should be found.
+
+    Attributes:
+        words: one word or two.
+        relevant: the ids of the pages that answer it, by each criterion.
+    """
+
+    words: tuple[str, ...]
+    relevant: Mapping[Criterion, frozenset[str]]
+
+    def __str__(self) -> str:
+        return " ".join(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class PageTerms:
+    """The words of a page that queries are made from.
+
+    Attributes:
+        id: the page's.
+        site: the site that it is of.
+        group: its language.
+        gold: how often each word is in the gold text.
+        lead: the words at its beginning.
+        around: the words that are in the page's text more often than in its gold text.
+    """
+
+    id: str
+    site: str
+    group: str
+    gold: Counter[str]
+    lead: frozenset[str]
+    around: frozenset[str]
+
+
+def gold_text(page: GoldPage) -> str:
+    """The gold text of a page; some say in a comment that there is none."""
+    return _COMMENT.sub("", page.gold.text or "")
+
+
+def split(text: str) -> list[str]:
+    """The words of a text, as the index has them."""
+    return _WORD.findall(unicodedata.normalize("NFC", text).lower())
+
+
+def page_words(page: GoldPage, all_text: str) -> PageTerms:
+    """The words of a page, inside and around its gold text."""
+    words = split(gold_text(page))
+    gold = Counter(words)
+    around = Counter(split(all_text)) - gold
+    lead = frozenset(words[:LEAD_WORDS])
+    return PageTerms(page.page.id or "", site_of(page), page.groups.get("lang", ""), gold, lead, frozenset(around))
+
+
+def template_words(pages: Sequence[PageTerms]) -> set[str]:
+    """The words that some site repeats around its gold texts."""
+    sites: dict[str, list[PageTerms]] = {}
+    for page in pages:
+        sites.setdefault(page.site, []).append(page)
+    found: set[str] = set()
+    for members in sites.values():
+        if len(members) >= SITE_PAGES:
+            counts = Counter(word for page in members for word in page.around)
+            found |= {word for word, count in counts.items() if count >= TEMPLATE_SHARE * len(members)}
+    return found
+
+
+def draw_queries(pages: Sequence[PageTerms], most: int, seed: int) -> tuple[list[Query], list[Query]]:
+    """Queries with template words, and as a control queries without; at most so many of each, a third of two words.
+
+    Each has at least two pages that are about it (by the criterion "lead"), and no two of a list the same pages. In
+    the first list one word of a pair at least is a template word, in the second list neither is.
+    """
+    rng = Random(seed)  # noqa: S311 - no secret
+    template = template_words(pages)
+    usable = _usable_words(pages)
+    return (
+        _draw(pages, usable, usable & template, most, rng),
+        _draw(pages, usable - template, usable - template, most, rng),
+    )
+
+
+def _usable_words(pages: Sequence[PageTerms]) -> set[str]:
+    """Words that one can search for: of letters, not too short, neither in too many gold texts nor in one alone."""
+    sizes = Counter(page.group for page in pages)
+    counts: dict[str, Counter[str]] = {group: Counter() for group in sizes}
+    for page in pages:
+        counts[page.group].update(page.gold.keys())
+    common = {
+        word
+        for group, of_group in counts.items()
+        for word, count in of_group.items()
+        if count > max(FEWEST_RELEVANT, COMMON_SHARE * sizes[group])
+    }
+    leads = Counter(word for page in pages for word in page.lead)
+    return {
+        word
+        for word, count in leads.items()
+        if count >= FEWEST_RELEVANT
+        and len(word) >= SHORTEST_WORD
+        and word.isalpha()
+        and word not in common
+        and not _UNSPACED.search(word)
+    }
+
+
+def _draw(
+    pages: Sequence[PageTerms], usable: Collection[str], wanted: Collection[str], most: int, rng: Random
+) -> list[Query]:
+    """Queries of one wanted word, and of a wanted one and any other that can be used."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    for page in pages:
+        for pair in combinations(sorted(word for word in page.lead if word in usable), 2):
+            if pair[0] in wanted or pair[1] in wanted:
+                pairs[pair] += 1
+    one: list[tuple[str, ...]] = [(word,) for word in sorted(wanted)]
+    two: list[tuple[str, ...]] = sorted(pair for pair, count in pairs.items() if count >= FEWEST_RELEVANT)
+    queries: dict[frozenset[str], Query] = {}
+    for candidates, at_most in ((one, most - most // 3), (two, most)):
+        for words in rng.sample(candidates, len(candidates)):
+            if len(queries) >= at_most:
+                break
+            query = Query(words, _relevant(words, pages))
+            # The words of a story that is on two pages would ask for these two again and again.
+            queries.setdefault(query.relevant["lead"], query)
+    return list(queries.values())
+
+
+def _relevant(words: tuple[str, ...], pages: Sequence[PageTerms]) -> dict[Criterion, frozenset[str]]:
+    answers: dict[Criterion, frozenset[str]] = {
+        "lead": frozenset(page.id for page in pages if page.lead.issuperset(words)),
+        "repeated": frozenset(page.id for page in pages if all(page.gold[word] >= REPEATED for word in words)),
+        "mentioned": frozenset(page.id for page in pages if all(page.gold[word] for word in words)),
+    }
+    return answers
+
+
+# One collection in several indexes
+
+ALL_TEXT = "all text"
+GOLD = "gold"
+METHODS = ("density", "main")
+VARIANTS = (ALL_TEXT, "template", *METHODS, GOLD)
+DEPTHS = (1, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What one index answers to a list of queries.
+
+    Attributes:
+        top: for each query the ids of the ten best pages.
+        matching: for each query how many pages match at all.
+    """
+
+    top: list[list[str]]
+    matching: list[int]
+
+    def relevant_at(self, depth: int, queries: Sequence[Query], criterion: Criterion) -> list[int]:
+        """For each query, how many of the first pages answer it."""
+        return [
+            len(query.relevant[criterion].intersection(ids[:depth]))
+            for query, ids in zip(queries, self.top, strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedCollection:
+    """A collection, its queries, and what each index answers.
+
+    Attributes:
+        name: the dataset's.
+        pages: the words of its pages.
+        queries: those with template words, by the key True, and the control, by False.
+        answers: by variant and the key of the queries.
+        words: how many words each index holds.
+    """
+
+    name: str
+    pages: list[PageTerms]
+    queries: dict[bool, list[Query]]
+    answers: dict[tuple[str, bool], Answers]
+    words: dict[str, int]
+
+
+def search_collection(run: Run, name: str, most: int, seed: int) -> IndexedCollection:
+    """Clean a collection in all ways, index each, draw queries, and ask them."""
+    pages = run.load(name)
+    texts = _all_texts(run, name, pages)
+    words = [page_words(page, text) for page, text in zip(pages, texts[ALL_TEXT], strict=True)]
+    with_template, control = draw_queries(words, most, seed)
+    queries = {True: with_template, False: control}
+    answers = {}
+    for variant in VARIANTS:
+        rows = [{"id": page.page.id, "text": text} for page, text in zip(pages, texts[variant], strict=True)]
+        with TemporaryDirectory() as folder:
+            index = Path(folder) / "index"
+            index_rows(rows, index)
+            searcher = Searcher(index)
+            for key, of_key in queries.items():
+                answers[variant, key] = _ask(searcher, of_key)
+    sizes = {variant: sum(len(text.split()) for text in of_variant) for variant, of_variant in texts.items()}
+    return IndexedCollection(name, words, queries, answers, sizes)
+
+
+def _all_texts(run: Run, name: str, pages: Sequence[GoldPage]) -> dict[str, list[str]]:
+    """The texts of a collection's pages, by variant."""
+    both = run.map(f"{name}: cleaning", _clean_page, pages)
+    template = Template().fit(page.page for page in pages)
+    texts = {variant: [of_page[variant] for of_page in both] for variant in (ALL_TEXT, *METHODS)}
+    texts["template"] = [clean(page.page, method=template).text for page in pages]
+    texts[GOLD] = [gold_text(page) for page in pages]
+    return texts
+
+
+def _clean_page(page: GoldPage) -> dict[str, str]:
+    texts = {method: clean(page.page, method=method).text for method in METHODS}
+    return texts | {ALL_TEXT: "\n".join(read(page.page).texts)}
+
+
+def _ask(searcher: Searcher, queries: Sequence[Query]) -> Answers:
+    asked = [str(query) for query in queries]
+    return Answers([searcher.rank(query, max(DEPTHS)) for query in asked], [searcher.count(query) for query in asked])
+
+
+# The report
 
 _COLLECTIONS = ("cleanportaleval", "daniel-a", "wcxb-dev")
 _QUERIES = 280  # as many as the paper's with abstract nouns
@@ -66,7 +328,7 @@ people about validity and use, which the paper had.
 """
 
 
-class Change(NamedTuple):
+class QueryChanges(NamedTuple):
     """How many queries found more, fewer, and as many relevant pages among the first, and how many lists differ."""
 
     better: int
@@ -90,7 +352,7 @@ class Measured:
     matching: float
 
 
-def reproduce(run: Run) -> ResultsPage:
+def retrieval(run: Run) -> ResultsPage:
     """Index collections with and without boilerplate, and ask both."""
     collections = []
     for name in _COLLECTIONS:
@@ -108,7 +370,7 @@ def reproduce(run: Run) -> ResultsPage:
     return report
 
 
-def measure(collection: Collection, variant: str, *, template: bool, criterion: Criterion) -> Measured:
+def measure(collection: IndexedCollection, variant: str, *, template: bool, criterion: Criterion) -> Measured:
     """The precision of one index, compared with that of all text."""
     queries = collection.queries[template]
     answers, before = (collection.answers[name, template] for name in (variant, ALL_TEXT))
@@ -121,14 +383,16 @@ def measure(collection: Collection, variant: str, *, template: bool, criterion: 
     return Measured(precision, test.p, fmean(answers.matching))
 
 
-def compare(collection: Collection, variant: str, depth: int, *, template: bool, criterion: Criterion) -> Change:
+def compare(
+    collection: IndexedCollection, variant: str, depth: int, *, template: bool, criterion: Criterion
+) -> QueryChanges:
     """Which queries find more, and which fewer, relevant pages among the first than in all text."""
     queries = collection.queries[template]
     after, before = (collection.answers[name, template] for name in (variant, ALL_TEXT))
     pairs = list(
         zip(after.relevant_at(depth, queries, criterion), before.relevant_at(depth, queries, criterion), strict=True)
     )
-    return Change(
+    return QueryChanges(
         sum(new > old for new, old in pairs),
         sum(new < old for new, old in pairs),
         sum(new == old for new, old in pairs),
@@ -136,7 +400,7 @@ def compare(collection: Collection, variant: str, depth: int, *, template: bool,
     )
 
 
-def _outcome(collections: Sequence[Collection]) -> str:
+def _outcome(collections: Sequence[IndexedCollection]) -> str:
     """The whole page in a few lines."""
     lines = ["Template queries whose precision at 10 rose and fell when boilerplate was removed, against all text:\n"]
     lines.append("- the paper, cnnfn: 39 rose, 5 fell, of 280")
@@ -149,7 +413,7 @@ def _outcome(collections: Sequence[Collection]) -> str:
     return "\n".join(lines)
 
 
-def _describe_collections(report: ResultsPage, collections: Sequence[Collection]) -> None:
+def _describe_collections(report: ResultsPage, collections: Sequence[IndexedCollection]) -> None:
     rows = [["collection", "pages", "sites", "of 5 pages or more", "template words", "template queries", "control"]]
     for one in collections:
         sites = Counter(page.site for page in one.pages)
@@ -167,7 +431,7 @@ def _describe_collections(report: ResultsPage, collections: Sequence[Collection]
     report.table(rows)
 
 
-def _report_precision(report: ResultsPage, collections: Sequence[Collection]) -> None:
+def _report_precision(report: ResultsPage, collections: Sequence[IndexedCollection]) -> None:
     report.text(
         "## Precision\n\nPercent of the first 1, 5 and 10 pages that answer the query; queries have few answers, so "
         "that even the gold texts are far from 100 at 10. *p*: two-sided paired t-test over the queries, precision at "
@@ -196,7 +460,7 @@ def _probability(p: float) -> str:
     return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
-def _report_changes(report: ResultsPage, collections: Sequence[Collection]) -> None:
+def _report_changes(report: ResultsPage, collections: Sequence[IndexedCollection]) -> None:
     report.text(
         "## Queries that got better, and worse\n\nThe paper's N, M and T: queries with more relevant pages among the "
         "first ten than in all text, with fewer, and both together. The others have as many, though most find other "
@@ -218,13 +482,13 @@ def _report_changes(report: ResultsPage, collections: Sequence[Collection]) -> N
     report.table(rows)
 
 
-def _shares(change: Change) -> list[str]:
+def _shares(change: QueryChanges) -> list[str]:
     changed = change.better + change.worse
     shares = [f"{count / changed:.2f}".removeprefix("0") if changed else "-" for count in (change.better, change.worse)]
     return [str(change.better), str(change.worse), str(changed), *shares]
 
 
-def _report_examples(report: ResultsPage, collections: Sequence[Collection]) -> None:
+def _report_examples(report: ResultsPage, collections: Sequence[IndexedCollection]) -> None:
     report.text(
         "Some of the template queries that changed most, with `main`; in brackets the relevant pages among the first "
         "ten, before and after."
@@ -242,7 +506,7 @@ def _report_examples(report: ResultsPage, collections: Sequence[Collection]) -> 
     report.text("\n".join(lines))
 
 
-def _report_sensitivity(report: ResultsPage, collections: Sequence[Collection]) -> None:
+def _report_sensitivity(report: ResultsPage, collections: Sequence[IndexedCollection]) -> None:
     report.text(
         "## Other criteria of relevance\n\nThe same template queries, judged otherwise: precision at 10, and in "
         "brackets the queries that got better and worse."
@@ -258,3 +522,59 @@ def _report_sensitivity(report: ResultsPage, collections: Sequence[Collection]) 
                 row.append(f"{100 * value:.1f}{counts}")
             rows.append(row)
     report.table(rows)
+
+
+# Figure 2: relevant pages among the first, with and without the template
+
+_SHOWN = ("template", "main")
+_BEFORE, _AFTER = "#b8b8b8", "#1b4965"
+_WIDTH = 0.38
+
+
+def draw_figure_2(report: ResultsPage, collections: Sequence[IndexedCollection], criterion: Criterion) -> None:
+    """One panel for each method and collection: the sums over the queries that changed.
+
+    Raises:
+        MissingExtra: matplotlib is not installed.
+    """
+    figure = new_figure(3.2 * len(collections), 5.6, layout="constrained")
+    panels = figure.subplots(len(_SHOWN), len(collections), squeeze=False)
+    for line, method in enumerate(_SHOWN):
+        for column, collection in enumerate(collections):
+            _draw_panel(panels[line, column], collection, method, criterion)
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    report.picture(
+        "retrieval",
+        "Relevant pages among the first 1, 5 and 10, summed over the template queries whose first ten changed in "
+        "relevance; above with the paper's method, below with `main`",
+        figure,
+    )
+
+
+def _draw_panel(axes: Axes, collection: IndexedCollection, method: str, criterion: Criterion) -> None:
+    before, after = sums_of_changed(collection, method, criterion)
+    for shift, counts, colour, label in (
+        (-_WIDTH / 2, before[1:], _BEFORE, "all text"),
+        (_WIDTH / 2, after[1:], _AFTER, "boilerplate removed"),
+    ):
+        bars = axes.bar([at + shift for at in range(len(DEPTHS))], counts, _WIDTH, color=colour, label=label)
+        axes.bar_label(bars, fontsize=8, padding=1)
+    axes.set_xticks(range(len(DEPTHS)), [f"top {depth}" for depth in DEPTHS])
+    axes.set_title(f"{collection.name}, {method}: {before[0]} queries", fontsize=9)
+    axes.set_ylabel("relevant pages", fontsize=8)
+    axes.tick_params(labelsize=8)
+    axes.margins(y=0.12)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def sums_of_changed(collection: IndexedCollection, method: str, criterion: Criterion) -> tuple[list[int], list[int]]:
+    """How many queries changed and how many relevant pages they have at each depth, before and after."""
+    queries = collection.queries[True]
+    found = [
+        [collection.answers[variant, True].relevant_at(depth, queries, criterion) for depth in DEPTHS]
+        for variant in (ALL_TEXT, method)
+    ]
+    changed = [at for at in range(len(queries)) if found[0][-1][at] != found[1][-1][at]]
+    before, after = ([len(changed), *(sum(counts[at] for at in changed) for counts in of_one)] for of_one in found)
+    return before, after

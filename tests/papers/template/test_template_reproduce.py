@@ -8,16 +8,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-import mainmatter.papers.template.reproduce_discovery as discovery
-import mainmatter.papers.template.reproduce_pages as pages_module
 from mainmatter.clean import read
 from mainmatter.cli.reproduce import _closing
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.reproduction import Run, find_reproduction
+from mainmatter.papers.template import reproduce
 from mainmatter.papers.template.method import Template
-from mainmatter.papers.template.reproduce_clusters import count_right
-from mainmatter.papers.template.reproduce_discovery import Discovery, discover
-from mainmatter.papers.template.reproduce_gold import SETS, dropped_blocks, measure, read_site, sites_of
+from mainmatter.papers.template.reproduce import (
+    SETS,
+    Discovery,
+    count_right,
+    discover,
+    dropped_blocks,
+    measure,
+    read_site,
+    sites_of,
+)
 from mainmatter.papers.template.reproduce_sites import SHAPES, SiteShape, make_site
 from mainmatter.records import Gold, Page
 
@@ -137,7 +143,7 @@ def test_only_sites_with_many_pages_count_the_largest_first() -> None:
 
 
 def test_the_table_of_discovery(gold_run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(discovery, "SEEDS", range(1))
+    monkeypatch.setattr(reproduce, "SEEDS", range(1))
     report = find_reproduction("template-discovery").load()(gold_run)
     text = "\n".join(report.parts)
     assert "**daniel-a**: 21 pages of the 2 sites with 8 pages or more" in text
@@ -148,9 +154,9 @@ def test_the_table_of_discovery(gold_run: Run, monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_curve_over_pages(gold_run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(pages_module, "_DRAWS", 1)
-    monkeypatch.setattr(pages_module, "_SIZES", (4, 8))
-    monkeypatch.setattr(pages_module, "_ROUNDS", 1)
+    monkeypatch.setattr(reproduce, "_DRAWS", 1)
+    monkeypatch.setattr(reproduce, "_SIZES", (4, 8))
+    monkeypatch.setattr(reproduce, "_SAMPLING_ROUNDS", 1)
     report = find_reproduction("template-pages").load()(gold_run)
     assert list(report.pictures) == ["template-pages.png", "template-pages-real.png"]
     of_daniel = next(part for part in report.parts if "sites that have so many" in part and " 2 " in part)
