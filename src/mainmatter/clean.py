@@ -15,14 +15,14 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.errors import InputError
-from mainmatter.html.read import HtmlSource, read_html
+from mainmatter.html.read import HtmlDocument, read_html
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.method import Told
 from mainmatter.models.store import last_change
 from mainmatter.records import Document, Extraction, Page
 from mainmatter.registry import DEFAULT_METHOD, METHODS, get_method, split_name
-from mainmatter.text.read import TextSource, read_text
+from mainmatter.text.read import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -168,16 +168,14 @@ def _decide_page(page: Page, method: Method, limits: Limits) -> Extraction:
     document, reasons = extraction.document, extraction.reasons
     return replace(
         extraction,
-        document=Document(_NO_PAGE, document.columns, document.encoding, TextSource(_NO_PAGE)),
+        document=Document(_NO_PAGE, document.columns, document.encoding),
         reasons=reasons.for_journey() if isinstance(reasons, Told) else reasons,
     )
 
 
 def _with_page(page: Page, extraction: Extraction, method: Method) -> Extraction:
-    columns, encoding = extraction.document.columns, extraction.document.encoding
-    source = TextSource(page) if page.format == "text" else HtmlSource(page)
-    document = Document(page, columns, encoding, source)
-    reasons = extraction.reasons
+    read_as = Document if page.format == "text" else HtmlDocument
+    document, reasons = read_as(page, extraction.document.columns, extraction.document.encoding), extraction.reasons
     return replace(
         extraction,
         document=document,

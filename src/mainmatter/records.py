@@ -1,8 +1,8 @@
 """The central types: facts about a page (`Page`, `Block`, `Document`) and decisions about it (`Extraction`).
 
 All are frozen. A `Document` keeps its blocks as columns, one list for each fact, because methods work on whole pages
-at once; `Block` objects are a view for people, made when somebody asks for them. So are the other heavy parts: they
-come from the document's `Source`, which the reader of its format (html/, text/) provides.
+at once; `Block` objects are a view for people, made when somebody asks for them. So are the other heavy facts: those
+of a page without markup are here, and the reader of HTML (html/read.py) has a document of its own that knows more.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -162,47 +162,133 @@ class Columns:
     controls: list[bool]
 
 
-class Source(Protocol):
-    """Where a document gets its heavy parts from, when somebody asks."""
+@dataclass(frozen=True, slots=True)
+class Containers:
+    """The elements that hold text, parents before their children; element 0 is the document.
 
-    def blocks(self, columns: Columns) -> list[Block]:
-        """Make the blocks, with all that the columns do not hold."""
-        ...
+    Attributes:
+        parents: the element around each.
+        ways: the element one up from each, two up, four up, and so on, as long as there is any; the document's own
+            parent is the document.
+        tags: the number of each one's tag in `mainmatter.html.segments.TAGS`; 0 for the document, which has none.
+        first: the first block in each.
+        end: the block after the last one in each.
+        wider: the nearest element around each that holds more blocks; the document for itself.
+        depth: how many elements are around each.
+        around: what each stands inside of, or is: a sum of bits, one for each of `mainmatter.html.outline.AROUND`.
+        alike: how many elements of the same tag stand beside each in the same parent, itself included.
+        siblings: how many elements stand beside each, itself included.
+        numbers: the number of each in the segmenter's outline.
+        holders: for each block, the element whose text it is.
+        pictures: how many pictures stand before each block, since the one before it.
+        text_nodes: of how many pieces of text each block is made: inline markup cuts it.
+    """
 
-    def metadata(self) -> Metadata:
-        """Read what the page says about itself."""
-        ...
+    parents: NDArray[np.intp]
+    ways: tuple[NDArray[np.intp], ...]
+    tags: NDArray[np.uint8]
+    first: NDArray[np.intp]
+    end: NDArray[np.intp]
+    wider: NDArray[np.intp]
+    depth: NDArray[np.intp]
+    around: NDArray[np.int64]
+    alike: NDArray[np.intp]
+    siblings: NDArray[np.intp]
+    numbers: NDArray[np.intp]
+    holders: NDArray[np.intp]
+    pictures: NDArray[np.intp]
+    text_nodes: NDArray[np.intp]
+
+    @classmethod
+    def one(cls, blocks: int) -> Containers:
+        """A page without markup: the document holds all blocks."""
+        zero, one = np.zeros(1, np.intp), np.ones(1, np.intp)
+        nothing, ones = np.zeros(blocks, np.intp), np.ones(blocks, np.intp)
+        no_tag = np.zeros(1, np.uint8)
+        return cls(zero, (), no_tag, zero, one * blocks, zero, zero, zero, one, one, zero, nothing, nothing, ones)
+
+    def inherit(self, bits: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The bits of each element with those of all around it.
+
+        Each round takes what the element as far up as all rounds before together has gathered.
+        """
+        for way in self.ways:
+            bits = bits | bits.take(way)
+        return bits
 
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """A parsed page: its blocks, and what the page says about itself.
+    """A page that was read: its blocks, and all else that methods ask about it.
 
-    Cheap to make; `blocks` and `metadata` are made on first use. It can be pickled.
+    Cheap to make; what is not an attribute of the list below is made on first use. This class is a page without markup,
+    such as a plain-text dump; of HTML, `mainmatter.html.read.HtmlDocument` knows more. It can be pickled.
 
     Attributes:
         page: the page as it was fetched.
         columns: the blocks as parallel lists, for methods.
         encoding: the encoding that the page's bytes were read in; None for text.
+        has_markup: there is a tree, of which `parsed`, `containers` and `names` tell.
     """
 
     page: Page
     columns: Columns
-    encoding: str | None
-    source: Source = field(repr=False)
+    encoding: str | None = None
+    has_markup: ClassVar[bool] = False
 
     def __len__(self) -> int:
         return len(self.columns.texts)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Trees do not travel between processes; what was worked out can be worked out again.
+        return {"page": self.page, "columns": self.columns, "encoding": self.encoding}
+
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """The page's blocks, in the order of the page."""
-        return tuple(self.source.blocks(self.columns))
+        columns = self.columns
+        facts = zip(columns.texts, columns.kinds, columns.levels, columns.positions, strict=True)
+        return tuple(Block(index, *of_block) for index, of_block in enumerate(facts))
 
     @cached_property
     def metadata(self) -> Metadata:
         """What the page says about itself."""
-        return self.source.metadata()
+        return Metadata(url=self.page.url)
+
+    @cached_property
+    def title(self) -> str:
+        """The page's `<title>`, white space normalised; "" if it has none. `metadata` has it less the site's name."""
+        return ""
+
+    @cached_property
+    def tags(self) -> list[str]:
+        """The tag of the innermost block-level element around each block; without markup, what would stand there."""
+        return [
+            f"h{level or 1}" if kind is Kind.HEADING else _TAG_OF_KIND[kind]
+            for kind, level in zip(self.columns.kinds, self.columns.levels, strict=True)
+        ]
+
+    @cached_property
+    def containers(self) -> Containers:
+        """The elements that hold the page's text, as arrays; without markup there is one, the document."""
+        return Containers.one(len(self))
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The class and the id of each container as they stand, with a space between if it has both."""
+        return [""] * len(self.containers.first)
+
+    @cached_property
+    def parsed(self) -> Any:  # noqa: ANN401 - a tuple[Tree, Segments], types of html/ that are not known here
+        """The page's tree and the blocks' nodes in it; shared by all who ask, so not to be changed.
+
+        None for a page without markup.
+        """
+        return None
+
+    def parse_again(self) -> Any:  # noqa: ANN401 - as above
+        """A tree and its nodes, as `parsed`, that the caller may change; None for a page without markup."""
+        return None
 
     @property
     def texts(self) -> list[str]:
@@ -219,6 +305,16 @@ class Document:
         """The place of each block in the page's linear list of structural tags."""
         return np.array(self.columns.positions, np.int64)
 
+
+# Of a block without markup: the tag that its looks call for.
+_TAG_OF_KIND = {
+    Kind.PARAGRAPH: "p",
+    Kind.LIST_ITEM: "li",
+    Kind.TABLE_ROW: "td",
+    Kind.CODE: "pre",
+    Kind.QUOTE: "blockquote",
+    Kind.CAPTION: "caption",
+}
 
 Label = Literal["main", "comment", "boilerplate"]
 

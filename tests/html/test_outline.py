@@ -5,22 +5,20 @@ from __future__ import annotations
 import time
 
 import mainmatter
-from mainmatter.html.outline import AROUND, Containers, find_containers
-from mainmatter.html.read import HtmlSource
+from mainmatter.html.outline import AROUND
 from mainmatter.html.segments import TAGS
-from mainmatter.records import Document, Page
+from mainmatter.records import Containers, Document, Page
 
 PAGE = "<body><nav><ul><li>a</li><li>b</li></ul></nav><div></div><div><p>c<br><br>d<img></p><div>e</div></div>"
 
 
 def containers(html: str) -> tuple[Document, Containers]:
     document = mainmatter.read(Page(html))
-    return document, find_containers(document)
+    return document, document.containers
 
 
 def tags(document: Document, found: Containers) -> list[str]:
-    assert isinstance(document.source, HtmlSource)
-    outline = document.source.tree_and_segments()[1].outline
+    outline = document.parsed[1].outline
     return [TAGS[outline.tags[number]] for number in found.numbers]
 
 
@@ -67,8 +65,7 @@ def test_joined_cells_are_one_block_of_their_row() -> None:
 
 
 def test_a_plain_text_dump_is_one_container() -> None:
-    document = mainmatter.read(Page("One.\n\nTwo.\n", format="text"))
-    found = find_containers(document)
+    found = mainmatter.read(Page("One.\n\nTwo.\n", format="text")).containers
     assert (found.first.tolist(), found.end.tolist(), found.holders.tolist()) == ([0], [2], [0, 0])
     assert found.text_nodes.tolist() == [1, 1]
 
@@ -85,6 +82,6 @@ def test_deep_and_long_pages() -> None:
     assert not deep.wider.any()  # nothing around holds more than the innermost
     document = mainmatter.read(Page("<ul>" + "<li>a" * 100_000))
     began = time.process_time()
-    found = find_containers(document)
+    found = document.containers
     assert time.process_time() - began < 2
     assert found.alike[-1] == 100_000

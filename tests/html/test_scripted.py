@@ -12,7 +12,7 @@ import pytest
 
 import mainmatter
 from mainmatter.html import items, scripted, state
-from mainmatter.html.read import HtmlSource, parse_and_segment
+from mainmatter.html.read import parse_and_segment
 from mainmatter.records import Kind, Page
 from mainmatter.registry import FORMATS, METHODS
 
@@ -279,10 +279,8 @@ def test_every_method_and_format_reads_them(name: str) -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_their_blocks_are_found_again(name: str) -> None:
     document = mainmatter.read(Page(PAGES[name]))
-    source = document.source
-    assert isinstance(source, HtmlSource)
-    assert source.parse_again()[1].columns == document.columns
-    tree = source.tree_and_segments()[0]
+    assert document.parse_again()[1].columns == document.columns
+    tree = document.parsed[0]
     for block in document.blocks:
         found = tree.xpath(block.xpath)
         assert isinstance(found, list)

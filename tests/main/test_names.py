@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mainmatter
-from mainmatter.html.outline import find_containers
 from mainmatter.main.names import (
     _NUMBER_OF_STEM,
     COUNT,
@@ -18,7 +17,6 @@ from mainmatter.main.names import (
     SEMANTIC_TAGS,
     STEMS,
     TAGS,
-    names_of,
     stems_of,
 )
 from mainmatter.records import Page
@@ -26,9 +24,8 @@ from mainmatter.records import Page
 
 def names(page: Page) -> list[tuple[str, str]]:
     document = mainmatter.read(page)
-    containers = find_containers(document)
-    tags = [TAGS[tag - 1] if tag else "" for tag in containers.tags.tolist()]
-    return list(zip(tags, names_of(document, containers), strict=True))
+    tags = [TAGS[tag - 1] if tag else "" for tag in document.containers.tags.tolist()]
+    return list(zip(tags, document.names, strict=True))
 
 
 def test_tag_class_and_id() -> None:

@@ -11,7 +11,6 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from mainmatter.html.parse import Element, as_text, is_html
-from mainmatter.html.read import HtmlSource
 from mainmatter.records import Kind
 
 if TYPE_CHECKING:
@@ -48,10 +47,10 @@ def marked_html(document: Document, *, base: bool = True) -> str:
         base: name the page's address in a `<base>`, so that its pictures and style sheets could be found. Whether they
             are loaded is up to who shows the page.
     """
-    source = document.source
-    if not isinstance(source, HtmlSource):
+    parsed: tuple[Tree, Segments] | None = document.parse_again()
+    if parsed is None:
         return _marked_dump(document)
-    tree, segments = source.parse_again()
+    tree, segments = parsed
     address = tree.base_url(document.page.url or "") if base else ""  # before the page's own `<base>` is taken out
     _mark(tree, segments)
     _make_harmless(tree)

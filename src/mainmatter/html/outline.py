@@ -6,21 +6,23 @@ running sums. Elements without text are left out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from itertools import compress, count, repeat
+from operator import itemgetter
 from struct import pack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mainmatter.html.read import HtmlSource
+from mainmatter.html.parse import Element
 from mainmatter.html.segments import TAGS
+from mainmatter.records import Containers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from mainmatter.records import Document
+    from mainmatter.html.segments import Segments
 
 # What a block may stand inside of: one bit for each group of tags.
 AROUND = (
@@ -44,54 +46,11 @@ AROUND = (
 _BITS = np.array([sum(1 << bit for bit, tags in enumerate(AROUND) if tag in tags.split()) for tag in TAGS], np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class Containers:
-    """The elements that hold text, parents before their children; element 0 is the document.
-
-    Attributes:
-        parents: the element around each.
-        ways: the element one up from each, two up, four up, and so on, as long as there is any; the document's own
-            parent is the document.
-        tags: the number of each one's tag in the segmenter's outline.
-        first: the first block in each.
-        end: the block after the last one in each.
-        wider: the nearest element around each that holds more blocks; the document for itself.
-        depth: how many elements are around each.
-        around: what each stands inside of, or is: a sum of bits, one for each entry of `AROUND`.
-        alike: how many elements of the same tag stand beside each in the same parent, itself included.
-        siblings: how many elements stand beside each, itself included.
-        numbers: the number of each in the segmenter's outline.
-        holders: for each block, the element whose text it is.
-        pictures: how many pictures stand before each block, since the one before it.
-        text_nodes: of how many pieces of text each block is made: inline markup cuts it.
-    """
-
-    parents: NDArray[np.intp]
-    ways: tuple[NDArray[np.intp], ...]
-    tags: NDArray[np.uint8]
-    first: NDArray[np.intp]
-    end: NDArray[np.intp]
-    wider: NDArray[np.intp]
-    depth: NDArray[np.intp]
-    around: NDArray[np.int64]
-    alike: NDArray[np.intp]
-    siblings: NDArray[np.intp]
-    numbers: NDArray[np.intp]
-    holders: NDArray[np.intp]
-    pictures: NDArray[np.intp]
-    text_nodes: NDArray[np.intp]
-
-    def inherit(self, bits: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The bits of each with those of all elements around it."""
-        return _inherited(bits, self.ways)
-
-
-def find_containers(document: Document) -> Containers:
-    """The containers of a document; a plain-text dump is one container."""
-    count = len(document)
-    if not isinstance(document.source, HtmlSource) or not count:
-        return _one_container(count)
-    segments = document.source.tree_and_segments()[1]
+def find_containers(segments: Segments) -> Containers:
+    """The containers of a page."""
+    blocks = len(segments.columns.texts)
+    if not blocks:
+        return Containers.one(0)
     outline = segments.outline
     parents, first, end, pictures = map(as_array, (outline.parents, outline.first, outline.end, outline.pictures))
     if not isinstance(segments.numbers, range):  # some texts were joined, or dropped
@@ -105,6 +64,9 @@ def find_containers(document: Document) -> Containers:
     parents, first, end = number.take(parents.take(kept)), first.take(kept), end.take(kept)
     tags = np.frombuffer(outline.tags, np.uint8).take(kept)
     ways = _ways_up(parents)
+    around = _BITS.take(tags)
+    for way in ways:  # see `Containers.inherit`
+        around = around | around.take(way)
     beside = _numbered_pairs(parents, tags)
     return Containers(
         parents=parents,
@@ -114,14 +76,28 @@ def find_containers(document: Document) -> Containers:
         end=end,
         wider=_wider(parents, end - first),
         depth=_depths(ways, len(parents)),
-        around=_inherited(_BITS.take(tags), ways),
+        around=around,
         alike=np.bincount(beside).take(beside),
         siblings=np.bincount(parents).take(parents),
         numbers=kept,
         holders=number.take(as_array(segments.holders)),
-        pictures=np.bincount(pictures, minlength=count)[:count],
+        pictures=np.bincount(pictures, minlength=blocks)[:blocks],
         text_nodes=as_array(segments.end_nodes) - as_array(segments.first_nodes),
     )
+
+
+def find_names(segments: Segments, containers: Containers) -> list[str]:
+    """The class and the id of each container as they stand, with a space between if it has both."""
+    if len(containers.numbers) == 1:  # an empty page
+        return [""]
+    # Loops of the interpreter's own, since a page has some hundred elements.
+    elements: Sequence[Any] = itemgetter(*containers.numbers.tolist())(segments.outline.elements)[1:]
+    attribute: Callable[[Any, str, str], str] = Element.attr  # type: ignore[assignment] # never None with a default
+    names = ["", *map(attribute, elements, repeat("class"), repeat(""))]
+    ids = list(map(attribute, elements, repeat("id"), repeat("")))
+    for number in compress(count(1), ids):  # few have one
+        names[number] = f"{names[number]} {ids[number - 1]}"
+    return names
 
 
 def as_array(numbers: Sequence[int]) -> NDArray[np.intp]:
@@ -145,14 +121,6 @@ def _numbered_pairs(parents: NDArray[np.intp], tags: NDArray[np.uint8]) -> NDArr
     return pairs
 
 
-def _one_container(count: int) -> Containers:
-    """A page without a tree: the document holds all blocks."""
-    zero, one = np.zeros(1, np.intp), np.ones(1, np.intp)
-    nothing, ones = np.zeros(count, np.intp), np.ones(count, np.intp)
-    no_tag = np.zeros(1, np.uint8)
-    return Containers(zero, (), no_tag, zero, one * count, zero, zero, zero, one, one, zero, nothing, nothing, ones)
-
-
 def _ways_up(parents: NDArray[np.intp]) -> tuple[NDArray[np.intp], ...]:
     """See `Containers.ways`; a page that is 500 deep has nine."""
     ways = []
@@ -160,16 +128,6 @@ def _ways_up(parents: NDArray[np.intp]) -> tuple[NDArray[np.intp], ...]:
         ways.append(parents)
         parents = parents.take(parents)
     return tuple(ways)
-
-
-def _inherited(bits: NDArray[np.int64], ways: Sequence[NDArray[np.intp]]) -> NDArray[np.int64]:
-    """The bits of each element with those of all around it.
-
-    Each round takes what the element as far up as all rounds before together has gathered.
-    """
-    for way in ways:
-        bits = bits | bits.take(way)
-    return bits
 
 
 def _depths(ways: Sequence[NDArray[np.intp]], count: int) -> NDArray[np.intp]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
 
 from mainmatter.html.decode import decode
 from mainmatter.html.locate import locate
 from mainmatter.html.metadata import read_metadata
+from mainmatter.html.outline import find_containers, find_names
 from mainmatter.html.parse import Tree, parse
 from mainmatter.html.scripted import add_scripted_text
 from mainmatter.html.segment import segment
 from mainmatter.html.swallowed import without_what_swallows
-from mainmatter.records import Block, Columns, Document, Metadata, Page
+from mainmatter.records import Document
 
 if TYPE_CHECKING:
     from mainmatter.html.segments import Segments
+    from mainmatter.records import Block, Containers, Metadata, Page
 
 _NOSCRIPT = re.compile("<noscript", re.IGNORECASE)  # also in the head, where the walk does not look
 _TAG = re.compile(r"<[^<>]*>|\s+")
@@ -25,7 +29,7 @@ def read_html(page: Page) -> Document:
     """Read an HTML page: find its encoding, parse it, split it into blocks."""
     html, encoding = _decoded(page)
     tree, segments = parse_and_segment(html)
-    return Document(page, segments.columns, encoding, HtmlSource(page, (tree, segments)))
+    return HtmlDocument(page, segments.columns, encoding, (tree, segments))
 
 
 def parse_and_segment(html: str) -> tuple[Tree, Segments]:
@@ -66,37 +70,55 @@ def _length(segments: Segments) -> int:
     return sum(map(len, segments.columns.texts))
 
 
-class HtmlSource:
-    """The heavy parts of an HTML page: its tree and all that is read from it on demand.
+@dataclass(frozen=True, eq=False)
+class HtmlDocument(Document):
+    """An HTML page that was read.
 
-    Trees do not travel between processes; a source that has travelled, or that was made without one, parses its page
-    when asked.
+    A document that has travelled between processes, or that was made without its tree, parses its page when asked.
     """
 
-    def __init__(self, page: Page, parsed: tuple[Tree, Segments] | None = None) -> None:
-        self._page = page
-        self._parsed = parsed
+    has_markup: ClassVar[bool] = True
+    _parsed: tuple[Tree, Segments] | None = field(default=None, repr=False)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_page": self._page, "_parsed": None}
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The page's blocks, in the order of the page, with all that is known about them."""
+        return tuple(locate(*self.parsed))
+
+    @cached_property
+    def metadata(self) -> Metadata:
+        """What the page says about itself."""
+        return read_metadata(self.parsed[0], self.page.url)
+
+    @cached_property
+    def title(self) -> str:
+        """The page's `<title>`; see `Document`."""
+        element = self.parsed[0].find("title")
+        return " ".join(element.text.split()) if element is not None else ""
+
+    @cached_property
+    def tags(self) -> list[str]:
+        """The tag of the innermost block-level element around each block; "" for text outside of all elements."""
+        return [element.tag if element is not None else "" for element in self.parsed[1].elements]
+
+    @cached_property
+    def containers(self) -> Containers:
+        """The elements that hold the page's text, as arrays."""
+        return find_containers(self.parsed[1])
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The class and the id of each container; see `Document`."""
+        return find_names(self.parsed[1], self.containers)
+
+    @cached_property
+    def parsed(self) -> tuple[Tree, Segments]:
+        """The page's tree and the blocks' nodes in it; shared by all who ask, so not to be changed."""
+        return self._parsed or self.parse_again()
 
     def parse_again(self) -> tuple[Tree, Segments]:
         """A tree and its segments that the caller may change; the blocks are the same as the document's."""
-        return parse_and_segment(_decoded(self._page)[0])
-
-    def blocks(self, columns: Columns) -> list[Block]:  # noqa: ARG002 - the segments have them too
-        """Make the blocks, with all that is known about them."""
-        return locate(*self.tree_and_segments())
-
-    def metadata(self) -> Metadata:
-        """Read what the page says about itself."""
-        return read_metadata(self.tree_and_segments()[0], self._page.url)
-
-    def tree_and_segments(self) -> tuple[Tree, Segments]:
-        """The page's tree and the blocks' nodes in it; shared by all who ask, so not to be changed."""
-        if self._parsed is None:
-            self._parsed = self.parse_again()
-        return self._parsed
+        return parse_and_segment(_decoded(self.page)[0])
 
 
 def _decoded(page: Page) -> tuple[str, str | None]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mainmatter.html.outline import Containers
+    from mainmatter.records import Containers
 
 # The stems that say most about all that is below; as many as fit into one whole number.
 _INHERITED = tuple(

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mainmatter.html.outline import AROUND, as_array, find_containers, unpack
-from mainmatter.html.read import HtmlSource
+from mainmatter.html.outline import AROUND, as_array, unpack
 from mainmatter.main.called import CALLED, called_around
 from mainmatter.main.characters import CAPITAL, COMMA, DIGIT, LETTER, SPACE, STOP, WIDE, count_characters
 from mainmatter.records import Kind
@@ -24,8 +23,7 @@ from mainmatter.records import Kind
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mainmatter.html.outline import Containers
-    from mainmatter.records import Document
+    from mainmatter.records import Containers, Document
 
 LEVELS = 5  # how many ever wider containers around a block are looked at
 LETTERS_OF_A_WIDE_ONE = 2.5  # a Chinese character says as much as so many letters
@@ -96,17 +94,14 @@ class PageArrays:
     containers: Containers
 
 
-def describe_blocks(
-    document: Document, containers: Containers | None = None, bits: NDArray[np.int64] | None = None
-) -> PageArrays:
+def describe_blocks(document: Document, bits: NDArray[np.int64] | None = None) -> PageArrays:
     """Describe all blocks of a document.
 
     Args:
         document: the page.
-        containers: of the page, if they are known already.
         bits: of the names of each container (main/called.py); without them there are no columns for `CALLED`.
     """
-    containers = find_containers(document) if containers is None else containers
+    containers = document.containers
     rows = np.empty((len(COLUMNS) if bits is None else len(COLUMNS) + len(CALLED), len(document)), np.float32)
     if not len(document):
         return PageArrays(rows.T, np.zeros(0), np.zeros((0, LEVELS + 1), np.intp), containers)
@@ -312,12 +307,8 @@ def _around(containers: Containers, count: int) -> NDArray[np.intp]:
 
 def _shares_of_title(document: Document) -> NDArray[np.float64]:
     """For each block that stands in the page's title word for word, how much of the title it is (ICE 3.4)."""
-    title = ""
-    if isinstance(document.source, HtmlSource):
-        element = document.source.tree_and_segments()[0].find("title")
-        title = " ".join(element.text.split()) if element is not None else ""
+    title, texts = document.title, document.columns.texts
     shares = np.zeros(len(document))
-    texts = document.columns.texts
     for i in compress(range(len(texts)), map(title.__contains__, texts)):
         if len(texts[i]) >= _LEAST_OF_TITLE:
             shares[i] = len(texts[i]) / len(title)

@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from mainmatter.errors import InputError
-from mainmatter.html.outline import find_containers
 from mainmatter.main.called import CALLED, bits_of
 from mainmatter.main.context import COLUMNS, LEVELS, describe_blocks
 from mainmatter.main.controls import Comments, apply_controls, check_controls, tell_controls
 from mainmatter.main.dumps import BETA, judge_dump
 from mainmatter.main.examples import Augmenter
 from mainmatter.main.expected import Choice, best_choice
-from mainmatter.main.names import COUNT, FIRST_STEM, STEMS, TAGS, names_of, stems_of
+from mainmatter.main.names import COUNT, FIRST_STEM, STEMS, TAGS, stems_of
 from mainmatter.main.net import BlockNet
 from mainmatter.main.signals import FAMILIES, Described, SignalReasons, leave_out
 from mainmatter.main.site_knowledge import ReasonsAndSite, SiteKnowledge, know_site, load_templates
@@ -143,7 +142,7 @@ class Main(Trainable[NetExample]):
         """Keep the blocks that promise the highest F; of a page with very many, those that `ice-heuristic` keeps."""
         if len(document) > _MOST_BLOCKS:
             return replace(IceHeuristic().extract(document), method=self.name)
-        if document.page.format == "text" and not self.knows_dumps_:
+        if not document.has_markup and not self.knows_dumps_:
             return self._extract_dump(document)
         described = self.describe(document)
         judged = self.judge(described)
@@ -215,10 +214,9 @@ class Main(Trainable[NetExample]):
     def describe(self, document: Document) -> Described:
         """What each block looks like, and what its containers are called."""
         self._need_net()
-        containers = find_containers(document)
-        vectors, bits = self.vectors_.of(names_of(document, containers))
-        vectors += self.net_.weights["embedding"].take(containers.tags, axis=0)
-        described = Described(describe_blocks(document, containers, bits), vectors)
+        vectors, bits = self.vectors_.of(document.names)
+        vectors += self.net_.weights["embedding"].take(document.containers.tags, axis=0)
+        described = Described(describe_blocks(document, bits), vectors)
         return leave_out(described, self._left_out(), self.net_.mean) if self.without else described
 
     def judge(self, described: Described) -> Judgement:
@@ -236,10 +234,9 @@ class Main(Trainable[NetExample]):
 
     def observe(self, example: Example) -> NetExample:
         """Take what the net sees of a page, and the labels of its blocks."""
-        document = example.document
-        containers = find_containers(document)
-        stems = list(map(stems_of, names_of(document, containers)))
-        arrays = describe_blocks(document, containers, bits_of(stems))
+        document, containers = example.document, example.document.containers
+        stems = list(map(stems_of, document.names))
+        arrays = describe_blocks(document, bits_of(stems))
         names = [(tag, *numbers) for tag, numbers in zip(containers.tags.tolist(), stems, strict=True)]
         page = NetInput(
             dense=np.ascontiguousarray(arrays.dense),

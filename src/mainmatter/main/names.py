@@ -9,20 +9,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import compress, count, repeat
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mainmatter.html.parse import Element
-from mainmatter.html.read import HtmlSource
 from mainmatter.html.segments import NUMBER_OF_TAG
 from mainmatter.html.segments import TAGS as TAGS_OF_OUTLINE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from mainmatter.html.outline import Containers
-    from mainmatter.records import Document
+    from collections.abc import Iterable
 
 STEMS = tuple(
     """
@@ -73,22 +66,6 @@ def _pattern_of(stems: Iterable[str]) -> str:
 
 _STEM = re.compile(_pattern_of(_NUMBER_OF_STEM))
 _LONGEST_NAME = 300  # characters; what is longer is no name
-
-
-def names_of(document: Document, containers: Containers) -> list[str]:
-    """The class and the id of each container as they stand, with a space between if it has both."""
-    source = document.source
-    if not isinstance(source, HtmlSource) or not len(document):
-        return [""] * len(containers.first)
-    of_page = source.tree_and_segments()[1].outline.elements
-    elements: Sequence[Any] = itemgetter(0, *containers.numbers.tolist())(of_page)[2:]  # two at least, to get several
-    # Loops of the interpreter's own, since a page has some hundred elements.
-    attribute: Callable[[Any, str, str], str] = Element.attr  # type: ignore[assignment] # never None with a default
-    names = ["", *map(attribute, elements, repeat("class"), repeat(""))]
-    ids = list(map(attribute, elements, repeat("id"), repeat("")))
-    for number in compress(count(1), ids):  # few have one
-        names[number] = f"{names[number]} {ids[number - 1]}"
-    return names
 
 
 def stems_of(name: str) -> tuple[int, ...]:

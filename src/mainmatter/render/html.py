@@ -9,7 +9,6 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from mainmatter.html.prune import prune
-from mainmatter.html.read import HtmlSource
 from mainmatter.render.markup import block_html
 from mainmatter.render.parts import main_and_comments
 
@@ -17,7 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from mainmatter.html.parse import Element
+    from mainmatter.html.parse import Element, Tree
+    from mainmatter.html.segments import Segments
     from mainmatter.records import Extraction
 
 
@@ -43,9 +43,9 @@ def _content(extraction: Extraction, chosen: NDArray[np.bool_], *, images: bool)
 
 def pruned_body(extraction: Extraction, chosen: NDArray[np.bool_], *, images: bool) -> Element | None:
     """The page's body with the chosen blocks alone; None for a plain-text dump."""
-    source = extraction.document.source
-    if not isinstance(source, HtmlSource):
+    parsed: tuple[Tree, Segments] | None = extraction.document.parse_again()
+    if parsed is None:
         return None
-    tree, segments = source.parse_again()
+    tree, segments = parsed
     url = extraction.document.page.url or extraction.metadata.url  # links become absolute
     return prune(tree, segments, chosen.tolist(), images=images, url=url)

@@ -10,7 +10,6 @@ import pytest
 import mainmatter
 from mainmatter.papers.density.method import Density
 from mainmatter.records import Columns, Document, Extraction, Kind, Page
-from mainmatter.text.read import TextSource
 
 
 def document(lengths: list[int], positions: list[int]) -> Document:
@@ -24,7 +23,7 @@ def document(lengths: list[int], positions: list[int]) -> Document:
         [0] * count,
         [False] * count,
     )
-    return Document(Page(""), columns, None, TextSource(Page("")))
+    return Document(Page(""), columns)
 
 
 def kept(lengths: list[int], positions: list[int] | None = None, **parameters: Any) -> str:

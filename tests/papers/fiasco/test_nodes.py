@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import mainmatter
-from mainmatter.html.read import HtmlSource
 from mainmatter.papers.fiasco.nodes import (
     IN_ARTICLE,
     IN_FORM,
@@ -126,14 +125,13 @@ def test_it_agrees_with_a_naive_count() -> None:
     rng = random.Random(3)
     for _ in range(150):
         document, nodes = nodes_of(random_page(rng))
-        assert isinstance(document.source, HtmlSource)
-        _, segments = document.source.tree_and_segments()
+        _, segments = document.parsed
         below: dict[object, set[int]] = {}
         for block, element in enumerate(segments.elements):
             node = element
             while node is not None:
                 below.setdefault(node, set()).add(block)
-                node = node.parent  # type: ignore[assignment]
+                node = node.parent
         spans = {(int(a), int(b)) for a, b in zip(nodes.first, nodes.end, strict=True)}
         texts = document.texts
         for block, element in enumerate(segments.elements):

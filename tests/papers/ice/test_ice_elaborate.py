@@ -7,7 +7,6 @@ import pytest
 import mainmatter
 from mainmatter.papers.ice.elaborate import IceElaborate
 from mainmatter.records import Columns, Document, Kind, Page
-from mainmatter.text.read import TextSource
 
 P, H, L = Kind.PARAGRAPH, Kind.HEADING, Kind.LIST_ITEM
 # 16 words, 2 marks = 1 every 8, 1 conjunction = 1 every 16, more than 1 every 24: a full score.
@@ -26,7 +25,7 @@ def document(blocks: list[tuple[Kind, str]], links: list[int] | None = None) -> 
         links or [0] * count,
         [False] * count,
     )
-    return Document(Page(""), columns, None, TextSource(Page("")))
+    return Document(Page(""), columns)
 
 
 def decide(blocks: list[tuple[Kind, str]], links: list[int] | None = None, **parameters: float) -> str:

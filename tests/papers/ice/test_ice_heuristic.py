@@ -9,7 +9,6 @@ import pytest
 import mainmatter
 from mainmatter.papers.ice.heuristic import IceHeuristic
 from mainmatter.records import Columns, Document, Kind, Page
-from mainmatter.text.read import TextSource
 
 LONG = "these eleven words have more than three letters each on average"  # 11 words
 SHORT = "Short line"
@@ -22,7 +21,7 @@ def document(texts: list[str], positions: list[int] | None = None) -> Document:
     columns = Columns(
         texts, [Kind.LIST_ITEM] * count, [0] * count, positions, [0] * count, [0] * count, [False] * count
     )
-    return Document(Page(""), columns, None, TextSource(Page("")))
+    return Document(Page(""), columns)
 
 
 def labels(texts: list[str], positions: list[int] | None = None, **parameters: int) -> str:

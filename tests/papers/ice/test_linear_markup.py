@@ -11,7 +11,6 @@ import pytest
 from mainmatter.clean import read
 from mainmatter.papers.ice.linear_markup import LinearMarkup, write_markup
 from mainmatter.records import Columns, Document, Kind, Page
-from mainmatter.text.read import TextSource
 
 
 def markup(html: str) -> str:
@@ -57,7 +56,7 @@ def test_a_dump_gets_tags_by_kind() -> None:
     count = len(kinds)
     columns = Columns(["a\nb"] * count, kinds, levels, [*range(count)], [0] * count, [0] * count, [False] * count)
     page = Page("", format="text")
-    assert write_markup(Document(page, columns, None, TextSource(page))).text.split("\n") == [
+    assert write_markup(Document(page, columns)).text.split("\n") == [
         "<h2> a b",
         "<p> a b",
         "<ul><li> a b",

@@ -9,9 +9,7 @@ import unicodedata
 import numpy as np
 import pytest
 
-from mainmatter.clean import read
-from mainmatter.papers.ice.shallow import count_shallow, frequent_words, parent_tags
-from mainmatter.records import Page
+from mainmatter.papers.ice.shallow import count_shallow, frequent_words
 from mainmatter.text.words import count_words
 
 STOPS = frozenset(["the", "on", "and", "it", "的", "是", "и"])
@@ -76,13 +74,6 @@ def test_against_a_naive_count() -> None:
     assert [tuple(row) for row in rows] == [naive(text) for text in texts]
     # Alone a block of ASCII takes another way than among others.
     assert all(counts(text) == tuple(row) for text, row in zip(texts, rows, strict=True))
-
-
-def test_tags_of_a_page_and_of_a_dump() -> None:
-    page = Page("x<h2>a</h2><div>b<p><b>c</b></p><ul><li>d<li><p>e</ul><table><tr><td>f<p>g</table></div>")
-    assert parent_tags(read(page)) == ["body", "h2", "div", "p", "li", "p", "td", "p"]
-    dump = read(Page("# Title\n\nSome words\n\n* item\n", format="text"))
-    assert parent_tags(dump) == ["h1", "p", "li"]
 
 
 def test_frequent_words() -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mainmatter.html.browser.chromium import Chromium
     from mainmatter.records import Document
 
-_KEPT = "rendering"  # the attribute of a document's source that holds its rendering
+_KEPT = "rendering"  # the attribute of a document that holds its rendering
 
 
 class _Shared:
@@ -63,7 +63,7 @@ def rendering_of(document: Document) -> Rendering:
         MissingExtra: Playwright is not installed.
         InputError: there is no Chromium, or it does not start.
     """
-    kept = getattr(document.source, _KEPT, None)
+    kept = getattr(document, _KEPT, None)
     if isinstance(kept, Rendering) and len(kept) == len(document):
         return kept
     rendering = _shared.get().render(document)
@@ -73,4 +73,4 @@ def rendering_of(document: Document) -> Rendering:
 
 def keep_rendering(document: Document, rendering: Rendering) -> None:
     """Keep a rendering with a document, for all who ask for it later."""
-    setattr(document.source, _KEPT, rendering)
+    vars(document)[_KEPT] = rendering  # it is frozen

@@ -15,7 +15,6 @@ import numpy as np
 
 from mainmatter.html.elements import ROLES, Role
 from mainmatter.html.parse import Element
-from mainmatter.html.read import HtmlSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -104,10 +103,10 @@ class Nodes:
 
 def find_nodes(document: Document) -> Nodes:
     """The nodes of a document; in a plain-text dump every block is one."""
-    if not isinstance(document.source, HtmlSource):
+    if not document.has_markup:
         walked, elements = _Walked(), [0] * len(document)
     else:
-        tree, segments = document.source.tree_and_segments()
+        tree, segments = document.parsed
         walked = _walk(tree)
         numbers = walked.numbers
         elements = [numbers.get(element, 0) for element in segments.elements]

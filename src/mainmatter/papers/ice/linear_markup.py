@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mainmatter.html.parse import Element, as_text
-from mainmatter.html.read import HtmlSource
 from mainmatter.records import Kind
 
 if TYPE_CHECKING:
@@ -121,15 +120,13 @@ def write_markup(document: Document) -> LinearMarkup:
     A plain-text dump, which has no tags, gets those that its blocks look like.
     """
     columns = document.columns
-    source = document.source
-    segments = source.tree_and_segments()[1] if isinstance(source, HtmlSource) else None
-    if segments is None or len(segments.columns.texts) != len(columns.texts):
+    if not document.has_markup:
         tags = [
             f"<h{level or 1}>" if kind is Kind.HEADING else _TAG_OF_KIND[kind]
             for kind, level in zip(columns.kinds, columns.levels, strict=True)
         ]
         return _write(tags, [[(False, text)] for text in columns.texts])
-    paths, links = _Paths(), _Links()
+    segments, paths, links = document.parsed[1], _Paths(), _Links()
     return _write(
         [paths.of(element) for element in segments.elements],
         [_pieces(segments, i, links) for i in range(len(columns.texts))],

@@ -14,7 +14,6 @@ import numpy as np
 
 from mainmatter.errors import InputError, ModelError
 from mainmatter.html.declared import text_of, tidy
-from mainmatter.html.read import HtmlSource
 from mainmatter.method import Told
 from mainmatter.papers.ice.language_model import Direction, Smoother, Smoothing, divergences
 from mainmatter.parameters import check_parameters
@@ -84,8 +83,8 @@ class QueryModel:
             return []  # the model of an empty text is that of the page
         kinds = document.columns.kinds
         query = [word for block, kind in zip(blocks, kinds, strict=True) if kind is Kind.HEADING for word in block]
-        if isinstance(document.source, HtmlSource):
-            for text in self._declared(document.source.tree_and_segments()[0]):
+        if document.has_markup:
+            for text in self._declared(document.parsed[0]):
                 query += words(text)
         return query
 

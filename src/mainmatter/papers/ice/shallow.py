@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mainmatter.errors import MissingExtra
-from mainmatter.html.read import HtmlSource
-from mainmatter.records import Kind
 from mainmatter.text.words import count_words
 
 if TYPE_CHECKING:
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mainmatter.records import Document
 
 _WORD, _CAPITAL, _PUNCTUATION, _WIDE = 1, 2, 4, 8
 _SIZE = 0x10000  # characters in the table; all beyond are taken for the last one, which is a letter
@@ -33,16 +30,6 @@ _SEPARATOR = "\n"
 # Languages of the stop words: those of our gold standards, and others with many pages.
 STOP_WORD_LANGUAGES = tuple("ar cs da de el en es fa fi fr it ja nb nl pl pt ru sv tr uk zh".split())
 STOP_WORDS_A_LANGUAGE = 60
-
-# Where there are no tags, what a page would have used.
-_TAG_OF_KIND = {
-    Kind.PARAGRAPH: "p",
-    Kind.LIST_ITEM: "li",
-    Kind.TABLE_ROW: "td",
-    Kind.CODE: "pre",
-    Kind.QUOTE: "blockquote",
-    Kind.CAPTION: "caption",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,22 +85,6 @@ def count_shallow(texts: Sequence[str], stop_words: Set[str]) -> ShallowCounts:
         punctuation=sums((flags & _PUNCTUATION) != 0),
         stop_words=sums(stops),
     )
-
-
-def parent_tags(document: Document) -> list[str]:
-    """The tag of the innermost block-level element around each block; in a plain-text dump, what would stand there.
-
-    Inline elements such as `<b>` do not count: ICE 3.1 works on block-level elements, and all tags of its figure 2
-    are such.
-    """
-    if isinstance(document.source, HtmlSource):
-        elements = document.source.tree_and_segments()[1].elements
-        if len(elements) == len(document):
-            return [element.tag if element is not None else "" for element in elements]
-    return [
-        f"h{level or 1}" if kind is Kind.HEADING else _TAG_OF_KIND[kind]
-        for kind, level in zip(document.columns.kinds, document.columns.levels, strict=True)
-    ]
 
 
 @lru_cache(maxsize=1)

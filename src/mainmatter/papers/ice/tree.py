@@ -15,7 +15,7 @@ from mainmatter.errors import InputError, ModelError
 from mainmatter.method import Told
 from mainmatter.papers.ice.decision_tree import UNKNOWN, Attribute, DecisionTree
 from mainmatter.papers.ice.lm import QueryModel
-from mainmatter.papers.ice.shallow import count_shallow, frequent_words, parent_tags
+from mainmatter.papers.ice.shallow import count_shallow, frequent_words
 from mainmatter.papers.ice.tree_growing import grow_tree
 from mainmatter.parameters import check_parameters
 from mainmatter.records import Document, Extraction, Kind
@@ -205,7 +205,7 @@ class IceTree(Trainable[Instances]):
         if self.kl:
             rows.append(QueryModel().measure(document)[0])
         # Training sees 32 bits, so that observations are small; prediction must see the same numbers.
-        return np.stack(rows).astype(np.float32).astype(np.float64), parent_tags(document), counts.words
+        return np.stack(rows).astype(np.float32).astype(np.float64), document.tags, counts.words
 
     def _weigh(self, page: Instances) -> NDArray[np.float64]:
         words = np.maximum(page.words, 1).astype(np.float64)

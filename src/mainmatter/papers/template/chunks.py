@@ -16,7 +16,6 @@ import numpy as np
 from mainmatter.errors import InputError
 from mainmatter.html.outline import as_array
 from mainmatter.html.parse import Element
-from mainmatter.html.read import HtmlSource
 from mainmatter.html.segments import TAGS
 
 if TYPE_CHECKING:
@@ -92,9 +91,9 @@ def hash_text(text: str) -> int:
 def _starts(document: Document, unit: Unit) -> NDArray[np.intp]:
     """The blocks that chunks begin with."""
     count = len(document)
-    if unit == "block" or not isinstance(document.source, HtmlSource):
+    if unit == "block" or not document.has_markup:
         return np.arange(count)
-    tree, segments = document.source.tree_and_segments()
+    tree, segments = document.parsed
     outline = segments.outline
     first, end = as_array(outline.first), as_array(outline.end)
     tags = np.frombuffer(outline.tags, np.uint8)

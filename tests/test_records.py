@@ -1,0 +1,105 @@
+"""Documents that no reader made, and what documents know of themselves."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import pytest
+
+import mainmatter
+from mainmatter.records import Columns, Document, Kind, Metadata, Page
+from mainmatter.registry import FORMATS, METHODS, get_method
+
+KINDS = list(Kind)
+HEADLINE = "The lamp in the harbour"
+WORDS = "Some words of a paragraph, which is long enough for everybody who counts its words or its characters. "
+TEXTS = [HEADLINE, WORDS * 3, "one", "two\t2", "x = 1", WORDS, "A lamp"]
+HTML = "x<h2>a</h2><div>b<p><b>c</b></p><ul><li>d<li><p>e</ul><table><tr><td>f<p>g</table></div>"
+
+
+def made(texts: list[str] = TEXTS, kinds: list[Kind] = KINDS) -> Document:
+    """A document without HTML: its columns are all that there is."""
+    count = len(texts)
+    levels = [2 * (kind is Kind.HEADING) for kind in kinds]
+    return Document(
+        Page("", "https://e.example/"),
+        Columns(texts, kinds, levels, [*range(count)], [0] * count, [0] * count, [False] * count),
+    )
+
+
+class Titled(Document):
+    """One that knows one thing more."""
+
+    title = HEADLINE
+
+
+@pytest.mark.parametrize("document", [made(), made([], [])], ids=["blocks", "empty"])
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_every_method_and_format_takes_a_document_without_html(method: str, document: Document) -> None:
+    found = get_method(method).extract(document)
+    assert len(found.kept) == len(found.scores) == len(found.reasons) == len(document)
+    for format_name in FORMATS:
+        output = found.render(format_name)
+        assert all(block.text.split()[0] in output for block in found.blocks)
+
+
+def test_main_decides_as_for_a_dump() -> None:
+    dump = mainmatter.read(Page("\n\n".join([f"# {HEADLINE}", WORDS, WORDS, "* one", "* two"]), format="text"))
+    alone = Document(Page(""), dump.columns)
+    decided, again = (get_method("main").extract(document) for document in (dump, alone))
+    assert decided.scores.tolist() == again.scores.tolist()
+    assert list(decided.reasons) == list(again.reasons)
+
+
+def test_main_keeps_what_the_title_says() -> None:
+    from mainmatter.main.context import COLUMNS, describe_blocks  # noqa: PLC0415
+
+    column = COLUMNS.index("in_title")
+    assert not describe_blocks(made()).dense[:, column].any()
+    titled = Titled(Page(""), made().columns)
+    assert describe_blocks(titled).dense[:, column].tolist() == [1, 0, 0, 0, 0, 0, 0]
+
+
+def test_what_a_document_without_html_knows() -> None:
+    document = made()
+    assert document.metadata == Metadata(url="https://e.example/")
+    assert document.title == ""
+    assert document.tags == ["h2", "p", "li", "td", "pre", "blockquote", "caption"]
+    assert document.names == [""]
+    assert document.containers.holders.tolist() == [0] * len(KINDS)
+    assert not document.has_markup
+    assert document.parsed is None
+    assert document.parse_again() is None
+    assert [(block.index, block.text, block.level) for block in document.blocks][:2] == [
+        (0, HEADLINE, 2),
+        (1, TEXTS[1], 0),
+    ]
+
+
+def test_what_a_document_of_html_knows() -> None:
+    document = mainmatter.read(Page(f"<title> A \n title</title>{HTML}"))
+    assert document.title == "A title"
+    assert document.tags == ["body", "h2", "div", "p", "li", "p", "td", "p"]
+    assert mainmatter.read(Page("<p>a")).title == ""
+    dump = mainmatter.read(Page("# Title\n\nSome words\n\n* item\n", format="text"))
+    assert dump.tags == ["h1", "p", "li"]
+
+
+@pytest.mark.parametrize("page", [Page(f"<title>T</title>{HTML}".encode()), Page("# T\n\na", format="text")])
+def test_documents_travel_without_what_was_worked_out(page: Page) -> None:
+    document = mainmatter.read(page)
+    fresh = len(pickle.dumps(document))
+    assert document.blocks
+    assert document.names
+    data = pickle.dumps(document)
+    assert len(data) == fresh
+    again = pickle.loads(data)
+    assert type(again) is type(document)
+    assert again.page == document.page
+    for copy in (again, replace(document)):
+        assert copy.columns == document.columns
+        assert copy.encoding == document.encoding
+        assert (copy.blocks, copy.metadata, copy.title) == (document.blocks, document.metadata, document.title)
+        assert (copy.tags, copy.names) == (document.tags, document.names)
+        assert copy.containers.parents.tolist() == document.containers.parents.tolist()
