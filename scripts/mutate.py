@@ -2,6 +2,7 @@
 
 python scripts/mutate.py --constants-only                 # all packages of `PACKAGES`
 python scripts/mutate.py --only 'html/*' --limit 40 --seed 1
+python scripts/mutate.py --again earlier.txt              # only what survived, by the output of an earlier run
 python scripts/mutate.py --only 'lab/training/examples.py' --list
 
 A mutant that no test kills stands for a rule that could be changed without anybody noticing. Mutations, one at a time:
@@ -39,6 +40,7 @@ import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -368,7 +370,7 @@ class Laboratory:
         """Whether tests pass without any mutation; how long they take gives mutants their time."""
         if tuple(tests) not in self._limits:
             start = time.monotonic()
-            if self._run(tests, 600) != "survived":
+            if self._run(tests, 600, write_compiled=True) != "survived":
                 click.echo(self._log.read_text(), err=True)
                 return False
             self._limits[tuple(tests)] = max(_LEAST_TIME, 4 * (time.monotonic() - start))
@@ -387,9 +389,10 @@ class Laboratory:
             path.write_bytes(source)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
-    def _run(self, tests: list[str], seconds: float) -> str:
+    def _run(self, tests: list[str], seconds: float, *, write_compiled: bool = False) -> str:
         child = os.fork()
         if child == 0:
+            sys.dont_write_bytecode = not write_compiled  # tests may be, mutants must not
             self._test_in_child(tests)
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -410,7 +413,6 @@ class Laboratory:
             log = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             for stream in (1, 2):
                 os.dup2(log, stream)
-            sys.dont_write_bytecode = True
             sys.path.insert(0, str(self._copy))
             os.environ["PYTHONPATH"] = str(self._copy)
             import pytest  # noqa: PLC0415
@@ -435,13 +437,23 @@ class Laboratory:
 @click.option("--constants-only", is_flag=True, help="Only numbers: named ones, and those that are compared with.")
 @click.option("--limit", type=click.IntRange(1), help="So many mutants at most, drawn at random.")
 @click.option("--seed", default=0, show_default=True, help="Of what is drawn.")
+@click.option("--again", type=click.Path(exists=True, path_type=Path), help="Only what survived, by an earlier output.")
 @click.option("--list", "list_only", is_flag=True, help="Say what would be tested, and stop.")
 @click.option("--verbose", is_flag=True, help="Tell of killed mutants, too.")
 def main(
-    only: tuple[str, ...], constants_only: bool, limit: int | None, seed: int, list_only: bool, verbose: bool
+    only: tuple[str, ...],
+    constants_only: bool,
+    limit: int | None,
+    seed: int,
+    again: Path | None,
+    list_only: bool,
+    verbose: bool,
 ) -> None:
     """Mutate the source, one change at a time, and tell which changes no test notices."""
     mutants = choose(only, constants_only, limit, seed)
+    if again is not None:
+        survived = set(re.findall(r"^survived: .*\n    - (.*)\n    \+ (.*)$", again.read_text("utf-8"), re.MULTILINE))
+        mutants = [mutant for mutant in mutants if mutant.lines((SOURCE / mutant.file).read_bytes()) in survived]
     if list_only:
         for mutant in mutants:
             click.echo(_told(mutant))
@@ -494,6 +506,8 @@ def _try_all(mutants: list[Mutant], verbose: bool) -> Counter[tuple[str, str]]:
     for name in _LIBRARIES:
         with contextlib.suppress(ImportError):
             __import__(name)
+    for plugin in entry_points(group="pytest11"):
+        plugin.load()
     counts: Counter[tuple[str, str]] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         laboratory = Laboratory(Path(folder))
