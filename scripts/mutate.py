@@ -143,6 +143,10 @@ SAME_BEHAVIOUR: dict[tuple[str, str], str] = {
         "FIRST_YEAR, LAST_YEAR = 1990, 2099 # outside lie placeholders such as 0001-01-01 and 1970-01-01",
         "FIRST_YEAR, LAST_YEAR = 1990, 2308 # outside lie placeholders such as 0001-01-01 and 1970-01-01",
     ): "no pattern finds a year from 2100 on",
+    (
+        'yield as_markup(value) if level < 2 else f"<ul><li>{as_markup(value)}</ul>"',
+        'yield as_markup(value) if level < 1 else f"<ul><li>{as_markup(value)}</ul>"',
+    ): "at the first level there are items, not texts",
     ("MOST_WEIGHT = 1.0", "MOST_WEIGHT = 1.1"): "no term weighs more than one",
 }
 

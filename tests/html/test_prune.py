@@ -189,6 +189,7 @@ def test_how_deep_an_item_may_stand_in_another(depth: int, is_separated: bool) -
 
 def test_a_table_of_one_cell_a_row_is_for_layout() -> None:
     assert "<table>" in pruned("<table><tr><td>a<td>b</table>", "x")
+    assert "<table>" in pruned("<table><tr><td><p>a</p><td>b</table>", "xx")
     assert "<table>" not in pruned("<table><tr><td>a<tr><td>b</table>", "xx")
     assert "<table>" not in pruned("<table><tr><td>a<br><br>b<td>c</table>", "xxx")
 
