@@ -147,6 +147,15 @@ SAME_BEHAVIOUR: dict[tuple[str, str], str] = {
         'yield as_markup(value) if level < 2 else f"<ul><li>{as_markup(value)}</ul>"',
         'yield as_markup(value) if level < 1 else f"<ul><li>{as_markup(value)}</ul>"',
     ): "at the first level there are items, not texts",
+    **dict.fromkeys(
+        (
+            ("_INLINE_MOVE: Move = (_INLINE, [], 0)", "_INLINE_MOVE: Move = (_INLINE, [], 1)"),
+            ("_SKIP_MOVE: Move = (_SKIP, [], 0)", "_SKIP_MOVE: Move = (_SKIP, [], 1)"),
+            ('"template": (_TEMPLATE_IN_FORMULA, [], 0),', '"template": (_TEMPLATE_IN_FORMULA, [], 1),'),
+            ("otherwise=(_IN_FORMULA, [], 0),", "otherwise=(_IN_FORMULA, [], 1),"),
+        ),
+        "the number of a tag is asked of elements that hold blocks alone",
+    ),
     ("MOST_WEIGHT = 1.0", "MOST_WEIGHT = 1.1"): "no term weighs more than one",
 }
 

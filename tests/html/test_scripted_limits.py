@@ -161,3 +161,8 @@ def test_json_in_a_text_is_read_if_it_is_longer_than_a_text_must_be(length: int,
 def test_how_much_text_is_taken() -> None:
     assert len(as_markup("x" * 1_000_001)) == len("<p></p>") + 1_000_000
     assert len(pieces(app_state({"content": [f"{SENTENCE} {n}" for n in range(2_001)]}))) == 2_000
+
+
+def test_the_first_value_of_a_payload_of_nuxt_may_be_the_text() -> None:
+    payload = json.dumps([SENTENCE, {"content": 0}, {"content": -1}, {"content": 4}])
+    assert len(pieces(f'<script type="application/json" id="__NUXT_DATA__">{payload}</script>')) == 1
