@@ -69,7 +69,7 @@ PACKAGES = {
     "html": ("html/*.py",),
     "text": ("text/*.py",),
     "training": ("lab/training/examples.py", "lab/training/train.py"),
-    "core": ("method.py", "parameters.py", "trainable.py"),
+    "core": ("method.py",),
 }
 _METADATA = ("html/test_metadata_limits.py", "html/test_metadata.py")
 _SCRIPTED = ("html/test_scripted_limits.py", "html/test_scripted.py")
@@ -97,8 +97,7 @@ TESTS = {
     "html/segments.py": ("html/test_segment.py",),
     "text/segment.py": ("text/test_text_segment.py",),
     "text/paragraphs.py": ("text/test_metric_paragraphs.py", "lab/training/test_dice.py"),
-    "method.py": ("main/test_controls.py",),
-    "parameters.py": ("test_trainable.py", "papers/ice/test_ice_lm.py"),
+    "method.py": ("test_method.py", "main/test_controls.py", "papers/ice/test_ice_lm.py"),
     "lab/training/examples.py": (
         "lab/training/test_align.py",
         "lab/training/test_dice.py",

@@ -19,7 +19,7 @@ from mainmatter.records import Gold, Page
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mainmatter.trainable import Example
+    from mainmatter.method import Example
 
 EPOCHS = 20  # enough to be right about pages like these, few enough not to be sure of everything
 _FAR, _SCALE = 100, 10

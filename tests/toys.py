@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from mainmatter.method import Reasons
+from mainmatter.method import Example, Reasons, Trainable, be_silent, need_some
 from mainmatter.models import store
 from mainmatter.records import Document, Extraction
-from mainmatter.trainable import Example, Trainable, be_silent, need_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -2,8 +2,8 @@
 
     bytes --decode--> str --parse--> tree --segment--> blocks --method--> scores --decide--> kept --render--> text
 
-`read` does the first three steps (html/read.py; text/read.py for plain-text dumps), a method (methods/) the next two,
-and the `Extraction` that it returns renders itself (render/).
+`read` does the first three steps (html/read.py; text/read.py for plain-text dumps), a method (main/; papers/) the next
+two, and the `Extraction` that it returns renders itself (render/).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mainmatter.errors import InputError
 from mainmatter.html.read import HtmlDocument, read_html
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.limits import DEFAULT_LIMITS, Limits
-from mainmatter.method import Told
+from mainmatter.method import attach, detach
 from mainmatter.models.store import last_change
 from mainmatter.records import Document, Extraction, Page
 from mainmatter.registry import DEFAULT_METHOD, METHODS, get_method, split_name
@@ -113,18 +113,19 @@ def _from(url: str | None, page: Page) -> Page:
 
 
 def _choose(method: str | PathLike[str] | Method, parameters: dict[str, Any]) -> Method:
-    """The method itself, where its name may have been given."""
-    if isinstance(method, str | PathLike):
-        return _make(fspath(method), parameters)
-    if parameters:
-        raise InputError(f"method {method.name!r} is an object already: make it with {', '.join(parameters)} instead")
-    return method
+    """The method itself, where its name may have been given.
 
-
-def _make(name: str, parameters: dict[str, Any]) -> Method:
-    """The method of that name. One that has learned is made once: reading what it has learned takes some time."""
+    One that has learned is made once: reading what it has learned takes some time.
+    """
+    if not isinstance(method, str | PathLike):
+        if parameters:
+            raise InputError(
+                f"method {method.name!r} is an object already: make it with {', '.join(parameters)} instead"
+            )
+        return method
+    name = fspath(method)
     base = split_name(name)[0]
-    changed = last_change(base)
+    changed = None if base in METHODS else last_change(base)
     if base not in METHODS and changed is None:
         return get_method(name, **parameters)
     # Values may be equal, as 1 and True are, and yet one of them be wrong.
@@ -165,21 +166,21 @@ def _clean_in_processes(
 def _decide_page(page: Page, method: Method, limits: Limits) -> Extraction:
     """An extraction without its page."""
     extraction = _clean_page(page, method, limits)
-    document, reasons = extraction.document, extraction.reasons
+    document = extraction.document
     return replace(
         extraction,
         document=Document(_NO_PAGE, document.columns, document.encoding),
-        reasons=reasons.for_journey() if isinstance(reasons, Told) else reasons,
+        reasons=detach(extraction.reasons),
     )
 
 
 def _with_page(page: Page, extraction: Extraction, method: Method) -> Extraction:
     read_as = Document if page.format == "text" else HtmlDocument
-    document, reasons = read_as(page, extraction.document.columns, extraction.document.encoding), extraction.reasons
+    document = read_as(page, extraction.document.columns, extraction.document.encoding)
     return replace(
         extraction,
         document=document,
-        reasons=reasons.told_by(method, document) if isinstance(reasons, Told) else reasons,
+        reasons=attach(extraction.reasons, method, document),
     )
 
 

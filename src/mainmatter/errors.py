@@ -2,7 +2,7 @@
 
     MainmatterError
     ├── InputError           what was given cannot be used: no such file, not a web page, wrong method parameters
-    │   ├── FetchError       a URL could not be fetched; AddressRefused (inputs/addresses.py): it may not be
+    │   ├── FetchError       a URL could not be fetched; AddressRefused (inputs/fetch.py): it may not be
     │   ├── CorpusError      what a corpus should hold, or was made of, is not there any more, or is damaged
     │   └── AnnotationError  annotations cannot be used, or were changed meanwhile (workbench/labels/records.py)
     ├── PageTooLarge         a page is over the size limit

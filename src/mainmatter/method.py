@@ -1,17 +1,38 @@
-"""What a method is, for those who write one and for those who use one."""
+"""What a method is, for those who write one and for those who use one: its reasons, its parameters, how it learns.
+
+A method that learns (`Trainable`) follows scikit-learn's habits: parameters are keywords, stored unchanged; `fit`
+returns self; what was learned ends in `_`. Learning has two steps, so that pages can be looked at in several processes,
+and once only for the many fits of a cross-validation or a learning curve:
+
+    observe(example) -> what of one page matters for learning, small, and able to travel between processes
+    learn(observations) -> self
+"""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
+from ast import literal_eval
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol, overload
+from dataclasses import dataclass, fields
+from inspect import Parameter, signature
+from math import isfinite
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, overload
+
+from mainmatter.errors import InputError, ModelError
+from mainmatter.models.store import SHIPPED, Model, load, save
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
     import numpy as np
     from numpy.typing import NDArray
 
-    from mainmatter.records import Document, Extraction
+    from mainmatter.records import Document, Extraction, Gold, Kind
+
+Observation = TypeVar("Observation")
+
+_MOST_OF = 0.5  # a block is main matter if more than this share of its words is
 
 
 class Method(Protocol):
@@ -29,21 +50,21 @@ class Method(Protocol):
         ...
 
 
-class Told(Sequence[str]):
+class LazyReasons(Sequence[str]):
     """One sentence a block, made only for those who read it: a page has hundreds of blocks."""
 
     __slots__ = ()
 
     @abstractmethod
-    def tell(self, index: int) -> str:
+    def reason(self, index: int) -> str:
         """The sentence about one block."""
 
-    def for_journey(self) -> Sequence[str]:
-        """These sentences for a journey between processes, on which documents and methods stay behind."""
+    def detach(self) -> Sequence[str]:
+        """These sentences without the method and the document, which do not travel between processes."""
         return self
 
-    def told_by(self, method: Method, document: Document) -> Sequence[str]:  # noqa: ARG002 - most need neither
-        """These sentences once more, after such a journey."""
+    def attach(self, method: Method, document: Document) -> Sequence[str]:  # noqa: ARG002 - most need neither
+        """These sentences with their method and document again, after they were detached."""
         return self
 
     @overload
@@ -52,12 +73,22 @@ class Told(Sequence[str]):
     def __getitem__(self, index: slice) -> list[str]: ...
     def __getitem__(self, index: int | slice) -> str | list[str]:
         if isinstance(index, slice):
-            return [self.tell(i) for i in range(*index.indices(len(self)))]
-        return self.tell(index)
+            return [self.reason(i) for i in range(*index.indices(len(self)))]
+        return self.reason(index)
+
+
+def detach(reasons: Sequence[str]) -> Sequence[str]:
+    """Reasons without what does not travel between processes; a list is not lazy, so it stays as it is."""
+    return reasons.detach() if isinstance(reasons, LazyReasons) else reasons
+
+
+def attach(reasons: Sequence[str], method: Method, document: Document) -> Sequence[str]:
+    """Reasons as they were before `detach`."""
+    return reasons.attach(method, document) if isinstance(reasons, LazyReasons) else reasons
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reasons(Told):
+class Reasons(LazyReasons):
     """One of a few reasons for each block: a number a block, and what the numbers mean."""
 
     codes: NDArray[np.intp] | Sequence[int]
@@ -66,6 +97,238 @@ class Reasons(Told):
     def __len__(self) -> int:
         return len(self.codes)
 
-    def tell(self, index: int) -> str:
+    def reason(self, index: int) -> str:
         """The reason of one block."""
         return self.legend[self.codes[index]]
+
+
+def parse_parameters(name: str, listed: str) -> dict[str, Any]:
+    """Read "c1=0.25,c2=8"; values are Python's numbers, True, False or None where they are such, else text.
+
+    Raises:
+        InputError: something in the list is no assignment.
+    """
+    parameters: dict[str, Any] = {}
+    for item in filter(None, listed.split(",")):
+        parameter, equals, value = (part.strip() for part in item.partition("="))
+        if not equals or not parameter:
+            raise InputError(f"method {name!r}: {item!r} is not of the form NAME=VALUE")
+        try:
+            parameters[parameter] = literal_eval(value)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            parameters[parameter] = value
+    return parameters
+
+
+def check_parameters(name: str, maker: Callable[..., Any], chosen: Mapping[str, Any]) -> None:
+    """Refuse parameters that a method has not, and values of another type than they are declared with.
+
+    Args:
+        name: the method's name.
+        maker: its class, or whatever makes it.
+        chosen: parameters and their values.
+
+    Raises:
+        InputError: one of them is wrong.
+    """
+    known = signature(maker).parameters
+    takes_any = any(each.kind is Parameter.VAR_KEYWORD for each in known.values())
+    for parameter, value in chosen.items():
+        if parameter not in known:
+            if takes_any:
+                continue
+            raise InputError(f"method {name!r} has no parameter {parameter!r}; it has: {', '.join(known) or 'none'}")
+        wanted = _declared(known[parameter])
+        if wanted and not any(_TYPES[each][0](value) for each in wanted):
+            words = " or ".join(_TYPES[each][1] for each in wanted)
+            raise InputError(f"method {name!r}: {parameter} is {words}, not {value!r}")
+
+
+def _is_finite(value: object) -> bool:
+    """Whether a value is a number that floating point can hold."""
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    except OverflowError:
+        return False
+
+
+# What a parameter may be declared as, how to tell, and what to call it.
+_TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
+    "bool": (lambda value: isinstance(value, bool), "True or False"),
+    "int": (lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number"),
+    "float": (_is_finite, "a number"),
+    "str": (lambda value: isinstance(value, str), "a text"),
+    "None": (lambda value: value is None, "None"),
+}
+
+
+def _declared(parameter: Parameter) -> list[str]:
+    """The types that a parameter is declared with, as far as they are simple; else that of its default."""
+    annotation = parameter.annotation
+    declared = annotation.split(" | ") if isinstance(annotation, str) else [getattr(annotation, "__name__", "")]
+    if not all(each in _TYPES for each in declared):
+        declared = [type(parameter.default).__name__]
+    return declared if all(each in _TYPES for each in declared) else []
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A page with its answer, to learn from (lab/training/examples.py makes them).
+
+    Attributes:
+        document: the page.
+        gold: what the gold standard says about it.
+        shares: of each block's words, the share that is part of the gold text; NaN where nobody knows, on pages of
+            which the gold standard has snippets only.
+        kinds: heading, list item or paragraph: what each block is by the gold standard's markup or, where that says
+            nothing, by the page's own.
+        page_type: what kind of page it is, such as "article", if the gold standard says so.
+        comments: 1 for each block that annotators call a comment, 0 for those that they do not, NaN where they did not
+            say; None where nobody labelled blocks.
+    """
+
+    document: Document
+    gold: Gold
+    shares: NDArray[np.float64]
+    kinds: Sequence[Kind]
+    page_type: str | None = None
+    comments: NDArray[np.float64] | None = None
+
+    @property
+    def kept(self) -> NDArray[np.bool_]:
+        """The blocks that are main matter."""
+        return self.shares > _MOST_OF
+
+
+def be_silent(message: str) -> None:
+    """Report nothing."""
+
+
+class Trainable(ABC, Generic[Observation]):
+    """A method that learns. Subclasses are dataclasses, whose fields with `init=True` are the parameters.
+
+    Class attributes:
+        version: counts up when what is learned gets another meaning, so that older models are refused.
+        learned_with: the parameters that shape what is learned; a model serves only those values that it was trained
+            with. The others may be changed after training.
+        learns_from_snippets: whether pages are of use of which only some blocks are labelled.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    version: ClassVar[int] = 1
+    learned_with: ClassVar[frozenset[str]] = frozenset()
+    learns_from_snippets: ClassVar[bool] = False
+
+    @abstractmethod
+    def extract(self, document: Document) -> Extraction:
+        """Decide which blocks of a document are main matter."""
+
+    @abstractmethod
+    def observe(self, example: Example) -> Observation:
+        """Take from one page what learning needs."""
+
+    @abstractmethod
+    def learn(self, observations: Sequence[Observation], report: Callable[[str], object] = be_silent) -> Self:
+        """Learn from what was observed; `report` is called with a line about the progress now and then.
+
+        Raises:
+            InputError: there is nothing to learn from.
+        """
+
+    @abstractmethod
+    def facts_and_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What was learned: as JSON holds it, and as arrays."""
+
+    @abstractmethod
+    def restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        """Take over what was learned before. May raise KeyError, TypeError or ValueError if it does not fit."""
+
+    def need_extras(self) -> None:
+        """Find out, before any work, whether learning has all that it needs.
+
+        Raises:
+            MissingExtra: an optional dependency is not installed.
+        """
+
+    def weights(self) -> str:
+        """The name of the shipped model for these parameters: a folder of `mainmatter/models`."""
+        return self.name
+
+    def fit(self, examples: Iterable[Example], report: Callable[[str], object] = be_silent) -> Self:
+        """Learn from pages with their answers.
+
+        Raises:
+            InputError: there is nothing to learn from.
+        """
+        return self.learn([self.observe(example) for example in examples], report)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters, as the constructor took them."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.init}  # type: ignore[arg-type]
+
+    def save(self, path: str | Path, card: dict[str, Any] | None = None) -> int:
+        """Write what was learned into a folder, with a card that tells where it comes from; gives its size in bytes."""
+        facts, arrays = self.facts_and_arrays()
+        return save(Model(self.name, self.version, self.parameters, facts, arrays, card or {}), path)
+
+    @classmethod
+    def load(cls, path: str | Path, **parameters: Any) -> Self:  # noqa: ANN401 - each method has its own
+        """A method with what was learned before; parameters that do not shape learning may be changed.
+
+        Raises:
+            ModelError: the model is missing, damaged, of another method or version, or trained with other parameters.
+        """
+        model = load(path)
+        if model.method != cls.name:
+            raise ModelError(f"{path}: a model of {model.method}, not of {cls.name}")
+        # A later version may have dropped parameters that do not matter.
+        names = {field.name for field in fields(cls) if field.init}  # type: ignore[arg-type]
+        chosen = {name: value for name, value in model.parameters.items() if name in names} | parameters
+        try:
+            check_parameters(cls.name, cls, chosen)
+            method = cls(**chosen)
+        except (InputError, TypeError, ValueError) as error:
+            raise ModelError(f"{path}: {error}") from error
+        method.take(model, path)
+        return method
+
+    def load_shipped(self) -> Self:
+        """Take over what the model learned that ships for these parameters.
+
+        Raises:
+            ModelError: none does.
+        """
+        path = SHIPPED / self.weights()
+        self.take(load(path), path)
+        return self
+
+    def take(self, model: Model, path: str | Path) -> None:
+        """Take over what a model learned, if it is one of this method with these parameters."""
+        if (model.method, model.version) != (self.name, self.version):
+            raise ModelError(
+                f"{path}: a model of {model.method}, version {model.version}, "
+                f"not of {self.name}, version {self.version}"
+            )
+        for name in sorted(self.learned_with):
+            mine, its = self.parameters[name], model.parameters.get(name)
+            if mine != its:
+                raise ModelError(
+                    f"{path}: trained with {name}={its}, not {mine}; train one: "
+                    f"mainmatter train {self.name}:{name}={mine} --on DATA -o MODEL"
+                )
+        try:
+            self.restore(model.facts, model.arrays)
+        except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
+            raise ModelError(f"{path}: damaged: {type(error).__name__}: {error}") from error
+
+
+def need_some(observations: Sequence[object], name: str) -> None:
+    """Refuse to learn from nothing.
+
+    Raises:
+        InputError: there is no page.
+    """
+    if not observations:
+        raise InputError(f"{name}: no page to learn from")

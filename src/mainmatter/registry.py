@@ -13,9 +13,8 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, cast
 
 from mainmatter.errors import InputError, ModelError, UnknownName
+from mainmatter.method import Trainable, check_parameters, parse_parameters
 from mainmatter.models.store import is_model, load
-from mainmatter.parameters import check_parameters, parse_parameters
-from mainmatter.trainable import Trainable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,7 +111,7 @@ def is_method(name: str) -> bool:
 
 def split_name(name: str) -> tuple[str, str]:
     """A method's name, or a model's path, and the parameters that follow it."""
-    if is_model(name):
+    if name in METHODS or is_model(name):
         return name, ""
     before, colon, after = name.rpartition(":") if is_model(name.rpartition(":")[0]) else name.partition(":")
     return (before, after) if colon else (name, "")

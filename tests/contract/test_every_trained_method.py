@@ -20,7 +20,7 @@ from toys import LONG, write_gold_folder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mainmatter.trainable import Trainable
+    from mainmatter.method import Trainable
 
 MEGABYTE = 1_000_000
 # Learning that takes long is made short: these tests are about the contract, not about what is learned.

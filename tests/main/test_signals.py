@@ -16,7 +16,7 @@ from mainmatter.main.called import CALLED
 from mainmatter.main.context import COLUMNS
 from mainmatter.main.method import Main
 from mainmatter.main.signals import _COLUMNS_OF, FAMILIES, NAMES, Described, SignalReasons, leave_out
-from mainmatter.method import Told
+from mainmatter.method import LazyReasons
 from mainmatter.records import Document, Extraction, Page
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def with_comments() -> Main:
 def test_for_a_journey_nothing_is_worked_out() -> None:
     document, asked = read(article(3).page), Asked()
     told = SignalReasons(asked, document, np.full(len(document), 0.5), 3)
-    after = pickle.loads(pickle.dumps(told.for_journey()))
+    after = pickle.loads(pickle.dumps(told.detach()))
     assert asked.described == 0
     assert after[2:4] == ["probability 0.50", "the page's headline; probability 0.50"]
 
@@ -206,15 +206,15 @@ def test_after_a_journey_reasons_claim_nothing_and_can_be_told_again() -> None:
     assert any("for " in sentence for sentence in before)
     assert any(sentence.startswith("comments are wanted") for sentence in before)
     document = read(article(3).page)
-    assert isinstance(before, Told)
-    after = pickle.loads(pickle.dumps(before.for_journey()))
+    assert isinstance(before, LazyReasons)
+    after = pickle.loads(pickle.dumps(before.detach()))
     for told, full in zip(after, before, strict=True):
         assert full.startswith(told)
         assert "signal" not in told
-    assert list(after.told_by(trained(), document)) == list(before)
+    assert list(after.attach(trained(), document)) == list(before)
 
 
-def told_by_workers(method: Main | str, workers: int) -> list[list[str]]:
+def attach_workers(method: Main | str, workers: int) -> list[list[str]]:
     pages = [page.page for page in gold_pages(4)] + [Page(""), Page("One.\n\nTwo, of a dump.", format="text")]
     found = []
     for each in mainmatter.clean_many(pages, method=method, workers=workers):
@@ -225,7 +225,7 @@ def told_by_workers(method: Main | str, workers: int) -> list[list[str]]:
 
 def test_several_processes_tell_the_same_reasons(tmp_path: Path) -> None:
     trained().save(tmp_path / "model")
-    expected = told_by_workers(trained(), 1)
+    expected = attach_workers(trained(), 1)
     assert sum(len(sentences) for sentences in expected) > 100
-    assert told_by_workers(trained(), 2) == expected
-    assert told_by_workers(str(tmp_path / "model"), 2) == expected
+    assert attach_workers(trained(), 2) == expected
+    assert attach_workers(str(tmp_path / "model"), 2) == expected

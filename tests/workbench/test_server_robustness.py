@@ -21,8 +21,7 @@ pytest.importorskip("uvicorn", reason="needs the extra serve")
 import uvicorn
 
 from mainmatter.errors import FetchError
-from mainmatter.inputs.addresses import AddressRefused, check_url, why_not_public
-from mainmatter.inputs.fetch import fetch
+from mainmatter.inputs.fetch import AddressRefused, check_url, fetch, why_not_public
 from mainmatter.records import Page
 from mainmatter.workbench import connections, import_task, importing
 from mainmatter.workbench.app import make_app

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from mainmatter.method import Trainable
 from mainmatter.models.store import SHIPPED, is_model, load
 from mainmatter.registry import DEFAULT_METHOD, get_method, method_names
-from mainmatter.trainable import Trainable
 
 
 @click.command(name="methods")

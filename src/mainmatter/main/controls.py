@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from mainmatter.errors import InputError
-from mainmatter.method import Told
+from mainmatter.method import LazyReasons
 from mainmatter.records import Kind
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def tell_controls(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _ReasonsAndWishes(Told):
+class _ReasonsAndWishes(LazyReasons):
     """A method's reasons, and before them the wish that overruled it, if one did."""
 
     reasons: Sequence[str]
@@ -122,17 +122,17 @@ class _ReasonsAndWishes(Told):
     def __len__(self) -> int:
         return len(self.reasons)
 
-    def for_journey(self) -> Sequence[str]:
+    def detach(self) -> Sequence[str]:
         """These sentences, without what stays behind."""
-        reasons = self.reasons.for_journey() if isinstance(self.reasons, Told) else self.reasons
+        reasons = self.reasons.detach() if isinstance(self.reasons, LazyReasons) else self.reasons
         return replace(self, reasons=reasons)
 
-    def told_by(self, method: Method, document: Document) -> Sequence[str]:
+    def attach(self, method: Method, document: Document) -> Sequence[str]:
         """These sentences once more, after a journey between processes."""
-        reasons = self.reasons.told_by(method, document) if isinstance(self.reasons, Told) else self.reasons
+        reasons = self.reasons.attach(method, document) if isinstance(self.reasons, LazyReasons) else self.reasons
         return replace(self, reasons=reasons)
 
-    def tell(self, index: int) -> str:
+    def reason(self, index: int) -> str:
         """The sentence about one block."""
         reason = self.reasons[index]
         if self.judged[index] == self.kept[index]:

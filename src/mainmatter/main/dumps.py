@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mainmatter.method import Told
+from mainmatter.method import LazyReasons
 from mainmatter.papers.ncleaner.method import Ncleaner
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ BETA = 0.7
 
 
 @dataclass(frozen=True)
-class DumpReasons(Told):
+class DumpReasons(LazyReasons):
     """One sentence a block: how likely it is, and why NCleaner's models say so."""
 
     chances: NDArray[np.float64]
@@ -38,7 +38,7 @@ class DumpReasons(Told):
     def __len__(self) -> int:
         return len(self.chances)
 
-    def tell(self, index: int) -> str:
+    def reason(self, index: int) -> str:
         """The sentence about one block."""
         return f"probability {self.chances[index]:.2f}: {self.reasons[index]}"
 

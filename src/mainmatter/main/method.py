@@ -28,10 +28,10 @@ from mainmatter.main.signals import FAMILIES, Described, SignalReasons, leave_ou
 from mainmatter.main.site_knowledge import ReasonsAndSite, SiteKnowledge, know_site, load_templates
 from mainmatter.main.training import LossWeights, NetExample, NetInput, TrainingConfig, train_net
 from mainmatter.main.vectors import VectorCache
+from mainmatter.method import Trainable, be_silent, need_some
 from mainmatter.papers.ice.heuristic import IceHeuristic
 from mainmatter.records import Extraction
 from mainmatter.text.tokens import words
-from mainmatter.trainable import Trainable, be_silent, need_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     from mainmatter.main.context import PageArrays
     from mainmatter.main.net import NetOutput
+    from mainmatter.method import Example
     from mainmatter.records import Document
-    from mainmatter.trainable import Example
 
 PAGE_TYPES = ("article", "documentation", "service", "forum", "product", "listing", "collection")
 

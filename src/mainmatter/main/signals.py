@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from mainmatter.main.context import COLUMNS, PageArrays
-from mainmatter.method import Told
+from mainmatter.method import LazyReasons
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,7 +108,7 @@ class Net(Protocol):
         ...
 
 
-class SignalReasons(Told):
+class SignalReasons(LazyReasons):
     """One sentence a block: how likely it is, and which signals spoke for and against it most.
 
     Args:
@@ -141,15 +141,15 @@ class SignalReasons(Told):
     def __len__(self) -> int:
         return len(self._chances)
 
-    def for_journey(self) -> SignalReasons:
+    def detach(self) -> SignalReasons:
         """The probabilities alone: to find out what the signals said takes longer than to judge the page."""
         return SignalReasons(None, None, self._chances, self._headline)
 
-    def told_by(self, method: Method, document: Document) -> SignalReasons:
+    def attach(self, method: Method, document: Document) -> SignalReasons:
         """These sentences once more, after a journey between processes."""
         return SignalReasons(cast("Net", method), document, self._chances, self._headline)
 
-    def tell(self, index: int) -> str:
+    def reason(self, index: int) -> str:
         """The sentence about one block."""
         told_first = f"probability {self._chances[index]:.2f}"
         if self._headline is not None and index in (self._headline, self._headline - len(self)):

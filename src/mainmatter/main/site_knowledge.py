@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mainmatter.method import Told
+from mainmatter.method import LazyReasons
 from mainmatter.models.store import last_change
 from mainmatter.papers.template.site_counts import SiteTemplates
 
@@ -83,7 +83,7 @@ def _load(path: str, changed: int | None) -> SiteTemplates:  # noqa: ARG001 - co
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReasonsAndSite(Told):
+class ReasonsAndSite(LazyReasons):
     """A method's reasons, and before them what the site had to say, if it did."""
 
     reasons: Sequence[str]
@@ -93,16 +93,16 @@ class ReasonsAndSite(Told):
     def __len__(self) -> int:
         return len(self.reasons)
 
-    def for_journey(self) -> Sequence[str]:
+    def detach(self) -> Sequence[str]:
         """These sentences, without what stays behind."""
-        return replace(self, reasons=self.reasons.for_journey() if isinstance(self.reasons, Told) else self.reasons)
+        return replace(self, reasons=self.reasons.detach() if isinstance(self.reasons, LazyReasons) else self.reasons)
 
-    def told_by(self, method: Method, document: Document) -> Sequence[str]:
+    def attach(self, method: Method, document: Document) -> Sequence[str]:
         """These sentences once more, after a journey between processes."""
-        reasons = self.reasons.told_by(method, document) if isinstance(self.reasons, Told) else self.reasons
+        reasons = self.reasons.attach(method, document) if isinstance(self.reasons, LazyReasons) else self.reasons
         return replace(self, reasons=reasons)
 
-    def tell(self, index: int) -> str:
+    def reason(self, index: int) -> str:
         """The sentence about one block."""
         count = int(self.counts[index])
         if count < 2:

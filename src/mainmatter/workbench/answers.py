@@ -24,7 +24,7 @@ from mainmatter.errors import (
     PageTooLarge,
     UnknownName,
 )
-from mainmatter.inputs.addresses import AddressRefused
+from mainmatter.inputs.fetch import AddressRefused
 from mainmatter.workbench.worker_process import CANNOT_WRITE, CannotWrite
 from mainmatter.workbench.workers import UNFORESEEN, Busy, Crashed, TookTooLong, TookTooMuchMemory
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 
 from mainmatter.errors import InputError, MainmatterError, UnknownName
 from mainmatter.lab.bench.peers import PEERS
+from mainmatter.method import parse_parameters
 from mainmatter.models.store import SHIPPED, is_model, load
 from mainmatter.papers.template.site_counts import METHOD as TEMPLATE
-from mainmatter.parameters import parse_parameters
 from mainmatter.registry import get_method, make_untrained, method_names, trainable_names
 
 if TYPE_CHECKING:

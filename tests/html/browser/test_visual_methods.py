@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from click.testing import Result
 
     from mainmatter.html.browser.chromium import Chromium
-    from mainmatter.trainable import Example
+    from mainmatter.method import Example
 
 
 def test_the_five_measures_on_a_page(browser: Chromium) -> None:

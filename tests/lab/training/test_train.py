@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from mainmatter.trainable import Example
+    from mainmatter.method import Example
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from mainmatter.registry import get_method
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mainmatter.trainable import Example
+    from mainmatter.method import Example
 
 LONG = "The river rose by two metres in the night, and the old bridge had to be closed to all traffic. "
 

@@ -22,7 +22,7 @@ from toys import edit_model
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mainmatter.trainable import Example
+    from mainmatter.method import Example
 
 HTML = """<title>River floods</title><meta name=Keywords content="bridge, water"><meta name=description content="Sand">
 <meta property="og:title" content="Flood!">

@@ -16,13 +16,13 @@ import pytest
 import mainmatter
 from mainmatter.clean import read
 from mainmatter.errors import InputError, MissingExtra, ModelError
+from mainmatter.method import Example
 from mainmatter.models.store import SHIPPED, load
 from mainmatter.papers.ice import regex as ice_regex
 from mainmatter.papers.ice.expressions import BOUNDED, EVERYTHING, MAX_EFFORT, Tree, capture, either, group, literal
 from mainmatter.papers.ice.polishing import prune
 from mainmatter.papers.ice.regex import Fitness, IceRegex, PageWords
 from mainmatter.records import Gold, Page
-from mainmatter.trainable import Example
 from timing import least_seconds
 from toys import edit_model
 

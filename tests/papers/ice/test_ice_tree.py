@@ -25,7 +25,7 @@ from toys import edit_model
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mainmatter.trainable import Example
+    from mainmatter.method import Example
 
 pytest.importorskip("wordfreq")
 

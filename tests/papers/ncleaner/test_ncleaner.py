@@ -24,7 +24,7 @@ from mainmatter.registry import get_method
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mainmatter.trainable import Example
+    from mainmatter.method import Example
 
 NOUNS = "river stone bridge winter letter garden window summer morning village".split()
 VERBS = "carries remembers follows crosses watches repairs describes leaves".split()

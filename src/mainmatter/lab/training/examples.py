@@ -24,11 +24,11 @@ from mainmatter.clean import read
 from mainmatter.lab.datasets.labels import Referred, carry_over, kind_of_label, make_references, trace
 from mainmatter.lab.metrics.sequences import matching_blocks
 from mainmatter.limits import DEFAULT_LIMITS, Limits
+from mainmatter.method import Example
 from mainmatter.papers.fiasco.nodes import Nodes, find_nodes
 from mainmatter.records import Kind
 from mainmatter.text.paragraphs import gold_paragraphs
 from mainmatter.text.tokens import MARKERS, marked_tokens, words
-from mainmatter.trainable import Example
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -29,11 +29,10 @@ from mainmatter.lab.metrics import find_metric
 from mainmatter.lab.metrics.sequences import need
 from mainmatter.lab.metrics.significance import paired_t_test
 from mainmatter.lab.training.train import different_pages, figures, make_card, need_aligner, observe_pages, save_model
+from mainmatter.method import be_silent, parse_parameters
 from mainmatter.models.store import is_model, load, may_be_written
-from mainmatter.parameters import parse_parameters
 from mainmatter.registry import DEFAULT_METHOD, get_method, make_untrained, split_name
 from mainmatter.text.tokens import words
-from mainmatter.trainable import be_silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,8 +43,7 @@ if TYPE_CHECKING:
     from mainmatter.lab.datasets import GoldPage
     from mainmatter.lab.evaluation import Evaluation
     from mainmatter.lab.training.train import ObservedPages
-    from mainmatter.method import Method
-    from mainmatter.trainable import Trainable
+    from mainmatter.method import Method, Trainable
 
 Splitting = Literal["site", "page"]
 SplitBy = Literal["auto", "site", "page"]

@@ -23,8 +23,8 @@ from mainmatter.lab.evaluation import Evaluation, evaluate
 from mainmatter.lab.metrics import find_metric
 from mainmatter.lab.metrics.bag import bag_of_words
 from mainmatter.lab.training.examples import make_example
+from mainmatter.method import be_silent
 from mainmatter.registry import make_untrained
-from mainmatter.trainable import be_silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from mainmatter.lab.datasets import GoldPage
     from mainmatter.lab.metrics import Row
     from mainmatter.lab.training.examples import Aligner
-    from mainmatter.trainable import Trainable
+    from mainmatter.method import Trainable
 
     Progress = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 import numpy as np
 
 from mainmatter.errors import InputError
-from mainmatter.method import Reasons
+from mainmatter.method import Example, Reasons, Trainable, be_silent, need_some
 from mainmatter.papers.fiasco.features import (
     KEYWORDS,
     LINGUISTIC,
@@ -31,7 +31,6 @@ from mainmatter.papers.fiasco.nodes import Spans, find_nodes
 from mainmatter.papers.fiasco.svm import KERNELS, Kernel, Svm, need_trainer, restore_svm, train_svm
 from mainmatter.papers.fiasco.visual import LAYOUT, VISUAL, layout_features, need_rendering, visual_features
 from mainmatter.records import Document, Extraction
-from mainmatter.trainable import Example, Trainable, be_silent, need_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

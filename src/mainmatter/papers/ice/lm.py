@@ -14,12 +14,10 @@ import numpy as np
 
 from mainmatter.errors import InputError, ModelError
 from mainmatter.html.declared import text_of, tidy
-from mainmatter.method import Told
+from mainmatter.method import LazyReasons, Trainable, be_silent, check_parameters, need_some
 from mainmatter.papers.ice.language_model import Direction, Smoother, Smoothing, divergences
-from mainmatter.parameters import check_parameters
 from mainmatter.records import Document, Extraction, Kind
 from mainmatter.text.tokens import words
-from mainmatter.trainable import Trainable, be_silent, need_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mainmatter.html.parse import Tree
-    from mainmatter.trainable import Example
+    from mainmatter.method import Example
 
 Query = Literal["declared", "page"]
 
@@ -237,7 +235,7 @@ def _best_threshold(observations: Sequence[PageLikeness]) -> tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Reasons(Told):
+class _Reasons(LazyReasons):
     """How far each block is from the query, told when read."""
 
     divergences: NDArray[np.float64]
@@ -247,7 +245,7 @@ class _Reasons(Told):
     def __len__(self) -> int:
         return len(self.divergences)
 
-    def tell(self, index: int) -> str:
+    def reason(self, index: int) -> str:
         if not self.has_words[index]:
             return "no words to compare with title, headings and keywords"
         found = self.divergences[index]

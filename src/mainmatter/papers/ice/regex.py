@@ -20,16 +20,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from mainmatter.errors import InputError, ModelError
-from mainmatter.method import Reasons
+from mainmatter.method import Example, Reasons, Trainable, be_silent, check_parameters, need_some
 from mainmatter.papers.ice.expressions import GRAMMARS, Grammar, Tree, from_json
 from mainmatter.papers.ice.genetic import WORST, Generation, Settings, search
 from mainmatter.papers.ice.linear_markup import LinearMarkup, write_markup
 from mainmatter.papers.ice.matching import captured_in_lines, captured_in_time, compile_for_time_out
 from mainmatter.papers.ice.polishing import polish, prune
-from mainmatter.parameters import check_parameters
 from mainmatter.records import Document, Extraction
 from mainmatter.text.tokens import words
-from mainmatter.trainable import Example, Trainable, be_silent, need_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,21 +12,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from mainmatter.errors import InputError, ModelError
-from mainmatter.method import Told
+from mainmatter.method import LazyReasons, Trainable, be_silent, check_parameters, need_some
 from mainmatter.papers.ice.decision_tree import UNKNOWN, Attribute, DecisionTree
 from mainmatter.papers.ice.lm import QueryModel
 from mainmatter.papers.ice.shallow import count_shallow, frequent_words
 from mainmatter.papers.ice.tree_growing import grow_tree
-from mainmatter.parameters import check_parameters
 from mainmatter.records import Document, Extraction, Kind
-from mainmatter.trainable import Trainable, be_silent, need_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence, Set
 
     from numpy.typing import NDArray
 
-    from mainmatter.trainable import Example
+    from mainmatter.method import Example
 
 Features = Literal["paper", "fine"]
 Weighting = Literal["none", "words", "balanced"]
@@ -277,7 +275,7 @@ def _kind_of(label: int, kind: Kind) -> Kind:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Reasons(Told):
+class _Reasons(LazyReasons):
     """The rule that decided about each block, told when read."""
 
     tree: DecisionTree
@@ -288,7 +286,7 @@ class _Reasons(Told):
     def __len__(self) -> int:
         return len(self.nodes)
 
-    def tell(self, index: int) -> str:
+    def reason(self, index: int) -> str:
         node = int(self.nodes[index])
         rule = self.tree.rule(node) or "any block"
         most, label = CLASSES[self.tree.labels[node]], CLASSES[self.labels[index]]

@@ -14,7 +14,7 @@ import numpy as np
 
 from mainmatter.errors import InputError
 from mainmatter.inputs.sites import site_of_url, split_by_site
-from mainmatter.method import Reasons
+from mainmatter.method import Example, Reasons, Trainable, be_silent, need_some
 from mainmatter.papers.ncleaner.ngrams import (
     ARRAYS,
     Alphabet,
@@ -28,7 +28,6 @@ from mainmatter.papers.ncleaner.ngrams import (
 from mainmatter.records import Document, Extraction, Kind
 from mainmatter.text.paragraphs import gold_paragraphs
 from mainmatter.text.tokens import words
-from mainmatter.trainable import Example, Trainable, be_silent, need_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

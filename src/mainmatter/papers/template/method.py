@@ -14,11 +14,10 @@ import numpy as np
 
 from mainmatter.errors import InputError
 from mainmatter.html.read import read_html
-from mainmatter.method import Told
+from mainmatter.method import Example, LazyReasons, Trainable, be_silent, need_some
 from mainmatter.papers.template.site_counts import METHOD, SAMPLE, VERSION, Counted, SiteCounts, SiteTemplates
 from mainmatter.records import Document, Extraction, Page
 from mainmatter.text.read import read_text
-from mainmatter.trainable import Example, Trainable, be_silent, need_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -154,7 +153,7 @@ class Template(Trainable[SiteCounts]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SiteReasons(Told):
+class SiteReasons(LazyReasons):
     """One sentence a block: on how many pages of the site its chunk is."""
 
     counts: NDArray[np.intp]
@@ -163,7 +162,7 @@ class SiteReasons(Told):
     def __len__(self) -> int:
         return len(self.counts)
 
-    def tell(self, index: int) -> str:
+    def reason(self, index: int) -> str:
         """The sentence about one block."""
         count = int(self.counts[index])
         if self.pages < 2:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mainmatter.errors import FetchError, PageTooLarge
-from mainmatter.inputs import addresses
-from mainmatter.inputs.addresses import AddressRefused, why_not_public
-from mainmatter.inputs.fetch import fetch
+from mainmatter.inputs import fetch as fetching
+from mainmatter.inputs.fetch import AddressRefused, fetch, why_not_public
 from mainmatter.limits import Limits
 
 if TYPE_CHECKING:
@@ -150,7 +149,7 @@ def server_at(host: str) -> Iterator[tuple[int, list[tuple[str, str]]]]:
 @pytest.fixture
 def public(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[int, list[tuple[str, str]]]]:
     """A server at 127.0.0.2, which counts as public here."""
-    monkeypatch.setattr(addresses, "why_not_public", lambda ip: None if ip == "127.0.0.2" else why_not_public(ip))
+    monkeypatch.setattr(fetching, "why_not_public", lambda ip: None if ip == "127.0.0.2" else why_not_public(ip))
     with server_at("127.0.0.2") as server:
         yield server
 
@@ -239,7 +238,7 @@ def test_proxies_of_the_environment_are_not_used(public: Any, private: Any, monk
 
 
 def test_tls_asks_for_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(addresses, "why_not_public", lambda _: None)
+    monkeypatch.setattr(fetching, "why_not_public", lambda _: None)
     name_has(monkeypatch, "page.example", ["127.0.0.1"])
     hello: list[bytes] = []
 
