@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from mainmatter.cli import bench_memory, bench_speed, group
+from mainmatter.cli import bench as bench_module
+from mainmatter.cli import group
 from mainmatter.lab.bench.memory import MemoryCurve
 from mainmatter.lab.bench.speed import Speed
 from toys import write_gold_folder
@@ -55,7 +56,7 @@ def test_speed_of_all_by_default_and_what_is_not_as_usual(monkeypatch: pytest.Mo
             Speed("broken", float("nan"), float("nan"), float("nan"), float("nan"), 5.0, 0, 7, (("03", "no"),) * 4),
         ]
 
-    monkeypatch.setattr(bench_speed, "measure_speed", measure)
+    monkeypatch.setattr(bench_module, "measure_speed", measure)
     result = bench("speed")
     assert result.exit_code == 0
     assert {"turbohtml", "density", "ncleaner"} <= set(asked[0])
@@ -117,14 +118,14 @@ def test_memory() -> None:
 
 def test_memory_that_grows_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     curve = MemoryCurve([(3, 50.0), (40, 62.5)], 3, 2)
-    monkeypatch.setattr(bench_memory, "watch_memory_afresh", lambda *_, **__: curve)
+    monkeypatch.setattr(bench_module, "watch_memory_afresh", lambda *_, **__: curve)
     result = bench("memory", "ice-baseline", "--bound", "12")
     assert result.exit_code == 1
     assert result.stderr == (
         "2 pages could not be cleaned\nError: it grew by 12.5 MB after the first 3 pages; bound 12 MB\n"
     )
     assert bench("memory", "ice-baseline", "--bound", "13").exit_code == 0
-    monkeypatch.setattr(bench_memory, "watch_memory_afresh", lambda *_, **__: MemoryCurve([], 3, 0))
+    monkeypatch.setattr(bench_module, "watch_memory_afresh", lambda *_, **__: MemoryCurve([], 3, 0))
     assert "does not say how much memory" in bench("memory", "ice-baseline").stderr
 
 

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+import math
+import random
+import shlex
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
-from mainmatter.cli.bench_accuracy import command as accuracy
-from mainmatter.cli.bench_corpus import command as corpus
-from mainmatter.cli.bench_memory import command as memory
-from mainmatter.cli.bench_speed import command as speed
+from mainmatter.cli import options
+from mainmatter.cli.printing import progress
+from mainmatter.errors import DatasetError, MissingExtra, UnknownName
+from mainmatter.lab.bench.accuracy import ContestantResult, headline, main_table, measure_accuracy, write_report
+from mainmatter.lab.bench.contestant import PAGE_LIMIT
+from mainmatter.lab.bench.memory import watch_memory_afresh
+from mainmatter.lab.bench.peers import PEERS, installed_peers
+from mainmatter.lab.bench.speed import BUDGET, Speed, measure_scaling, measure_speed, profile
+from mainmatter.lab.bench.throughput import Throughput, measure_throughput
+from mainmatter.lab.bench.throughput_peers import PEERS as CORPUS_PEERS
+from mainmatter.lab.datasets import DATASETS, load_dataset
+from mainmatter.lab.evaluation import check_names, format_table
+from mainmatter.registry import DEFAULT_METHOD, get_method, is_method, method_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mainmatter.lab.datasets import GoldPage
+    from mainmatter.records import Page
 
 
 @click.group(name="bench")
@@ -15,5 +37,311 @@ def command() -> None:
     """Compare methods and peers on this machine."""
 
 
-for _below in (accuracy, corpus, memory, speed):
-    command.add_command(_below)
+def _sample(pages: Sequence[GoldPage], count: int | None, *, in_order: bool = False) -> Sequence[GoldPage]:
+    """So many pages at random, or all; these in the order of the set if need be."""
+    if in_order and (count is None or count >= len(pages)):
+        return pages
+    return random.Random(0).sample(pages, min(count or len(pages), len(pages)))  # noqa: S311 - no secret
+
+
+@command.command(name="accuracy")
+@click.argument("names", nargs=-1, metavar="[METHOD...]")
+@click.option(
+    "--on",
+    "datasets",
+    multiple=True,
+    metavar="DATASET",
+    help="A dataset's name or path; may be repeated; all in the --data folder by default.",
+)
+@options.data
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    metavar="FOLDER",
+    help="Where the table, the figures and the plot go, and what is needed to go on after an interruption.",
+)
+@click.option("--pages", type=click.IntRange(min=1), metavar="N", help="Only N pages of each dataset, at random.")
+@click.option(
+    "--limit",
+    type=click.FloatRange(min=0, min_open=True),
+    default=PAGE_LIMIT,
+    show_default=True,
+    metavar="SECONDS",
+    help="A page that takes longer is a failure.",
+)
+@click.option(
+    "-j",
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many at the same time; times are exact only with one.",
+)
+def bench_accuracy(
+    names: tuple[str, ...],
+    datasets: tuple[str, ...],
+    data: Path | None,
+    output: Path,
+    pages: int | None,
+    limit: float,
+    workers: int,
+) -> None:
+    """Measure methods and peers on gold standards, with the time that they take; write a table, JSON and a plot.
+
+    METHOD is a method or a peer; all methods and all installed peers by default. What FOLDER has already is not
+    measured again. A page on which one crashes or takes too long counts as empty, and is told. Needs the extra plot.
+    """
+    if find_spec("matplotlib") is None:  # complain before any work
+        raise MissingExtra("matplotlib", "plot")
+    chosen = list(dict.fromkeys(names or (*method_names(), *installed_peers())))
+    check_names(chosen, ())
+    cells: list[ContestantResult] = []
+    for dataset in dict.fromkeys(datasets) or _all_datasets(data):
+        sample = _sample(load_dataset(dataset, data), pages, in_order=True)
+        with progress(dataset, len(sample) * len(chosen)) as advance:
+            cells += measure_accuracy(
+                chosen, dataset, sample, output, workers=workers, limit=limit, on_page=advance, on_cell=_tell
+            )
+    written = write_report(cells, output, _accuracy_command(chosen, cells, pages, limit))
+    click.echo(main_table(cells))
+    click.echo("written: " + ", ".join(map(str, written)), err=True)
+
+
+def _all_datasets(data: Path | None) -> list[str]:
+    found = [name for name in DATASETS if ((data or Path()) / f"{name}.parquet").is_file()]
+    if not found:
+        raise DatasetError(f"{data or 'this folder'}: holds no gold standard; say with --data which folder does")
+    return found
+
+
+def _tell(cell: ContestantResult) -> None:
+    """One line for each cell that is finished."""
+    score = headline(cell)
+    failures = f", {len(cell.failures)} failures" if cell.failures else ""
+    figure = "-" if score is None else f"{score:.3f}"
+    click.echo(f"{cell.contestant} on {cell.dataset}: {figure}, {cell.ms_per_page:.1f} ms/page{failures}", err=True)
+
+
+def _accuracy_command(names: Sequence[str], cells: Sequence[ContestantResult], pages: int | None, limit: float) -> str:
+    """The command that measures the same, wherever the data are."""
+    datasets = [argument for dataset in dict.fromkeys(cell.dataset for cell in cells) for argument in ("--on", dataset)]
+    few = ["--pages", str(pages)] if pages is not None else []
+    other_limit = ["--limit", f"{limit:g}"] if limit != PAGE_LIMIT else []
+    return (
+        shlex.join(["mainmatter", "bench", "accuracy", *names, *datasets, *few, *other_limit])
+        + " --data DATA -o FOLDER"
+    )
+
+
+@command.command(name="corpus")
+@click.argument("archives", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="ARCHIVE...")
+@click.option(
+    "-m",
+    "--method",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help=f"A method, or one of {', '.join(CORPUS_PEERS)}; may be repeated. "
+    f"By default {DEFAULT_METHOD} and both of these.",
+)
+@click.option(
+    "-j", "--workers", multiple=True, type=click.IntRange(min=1), help="How many processes; may be repeated. [1 and 2]"
+)
+@click.option(
+    "--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="How often; the fastest counts."
+)
+def bench_corpus(archives: tuple[Path, ...], names: tuple[str, ...], workers: tuple[int, ...], rounds: int) -> None:
+    """Make a corpus of WARC archives, from start to Parquet, beside what others would run on the same archives.
+
+    The others are datatrove's pipeline with trafilatura, and a loop over FastWARC's records with Resiliparse. They
+    give each process whole archives: to see what two can do, name two ARCHIVEs of about the same size.
+    """
+    chosen = names or (DEFAULT_METHOD, *CORPUS_PEERS)
+    for name in chosen:
+        if name not in CORPUS_PEERS and not is_method(name):
+            raise UnknownName("method", name, [*method_names(), *CORPUS_PEERS])
+    found = measure_throughput(chosen, archives, workers or (1, 2), rounds, _tell_turn)
+    click.echo(f"{sum(archive.stat().st_size for archive in archives) / 1e6:.1f} MB in {len(archives)} archives\n")
+    click.echo(format_table(_throughput_rows(found)))
+
+
+def _tell_turn(turn: Throughput) -> None:
+    click.echo(f"{turn.name}, {turn.workers} workers: {turn.pages_per_second:.0f} pages/s", err=True)
+
+
+def _throughput_rows(found: list[Throughput]) -> list[list[str]]:
+    rows = [["contestant", "workers", "pages", "s", "CPU s", "pages/s", "MB/s", f"times {found[0].name}"]]
+    for one in found:
+        first = next(other for other in found if other.workers == one.workers)
+        rows.append(
+            [
+                one.name,
+                str(one.workers),
+                f"{one.pages:,}",
+                f"{one.seconds:.1f}",
+                f"{one.cpu_seconds:.1f}",
+                f"{one.pages_per_second:.0f}",
+                f"{one.mb_per_second:.1f}",
+                f"{one.seconds / first.seconds:.2f}",
+            ]
+        )
+    return rows
+
+
+@command.command(name="memory")
+@click.argument("name", default=DEFAULT_METHOD, metavar="[METHOD]")
+@click.option("--on", "dataset", default="wcxb-dev", show_default=True, metavar="DATASET")
+@options.data
+@click.option("--pages", type=click.IntRange(min=1), default=100_000, show_default=True, help="How many to clean.")
+@click.option(
+    "--sample", type=click.IntRange(min=1), default=500, show_default=True, help="How many different ones, at random."
+)
+@click.option(
+    "--bound",
+    type=click.FloatRange(min=0),
+    default=50.0,
+    show_default=True,
+    metavar="MB",
+    help="By how much it may grow.",
+)
+@click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="How many processes.")
+def bench_memory(
+    name: str, dataset: str, data: Path | None, pages: int, sample: int, bound: float, workers: int
+) -> None:
+    """Clean very many pages, the same ones over and over, and watch how much memory is held.
+
+    Exits with 1 if, once every page of the sample has been seen, it grows by more than the bound.
+    """
+    get_method(name)  # an unknown one is told before any work
+    chosen = [gold_page.page for gold_page in _sample(load_dataset(dataset, data), sample)]
+
+    def show(done: int, held: float) -> None:
+        click.echo(f"{done:>9,} pages  {held:8.1f} MB")
+
+    curve = watch_memory_afresh(name, chosen, pages, workers=workers, on_point=show)
+    if not curve.points:
+        raise click.ClickException("this system does not say how much memory a process holds (/proc is missing)")
+    if curve.failures:
+        click.echo(f"{curve.failures:,} pages could not be cleaned", err=True)
+    growth = f"it grew by {curve.growth_mb:.1f} MB after the first {curve.warm_after:,} pages; bound {bound:g} MB"
+    if curve.growth_mb > bound:
+        raise click.ClickException(growth)
+    click.echo(growth)
+
+
+@command.command(name="speed")
+@click.argument("names", nargs=-1, metavar="[METHOD...]")
+@click.option("--on", "dataset", default="wcxb-dev", show_default=True, metavar="DATASET")
+@options.data
+@click.option("--pages", type=click.IntRange(min=1), default=150, show_default=True, help="How many pages, at random.")
+@click.option(
+    "--rounds", type=click.IntRange(min=1), default=7, show_default=True, help="How often each page is cleaned."
+)
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0),
+    default=BUDGET,
+    show_default=True,
+    metavar="SECONDS",
+    help="One that has taken so long gets no further round, and not all pages of the first.",
+)
+@click.option("--profile", "profiled", is_flag=True, help="Show instead which steps of a method take how long.")
+@click.option("--workers", type=click.IntRange(min=2), help="Show instead what so many processes gain.")
+def bench_speed(
+    names: tuple[str, ...],
+    dataset: str,
+    data: Path | None,
+    pages: int,
+    rounds: int,
+    budget: float,
+    profiled: bool,
+    workers: int | None,
+) -> None:
+    """Time methods and peers from bytes to text: same pages, same run, taking turns, one at a time.
+
+    METHOD is a method or a peer; all methods and all installed peers by default, and the default method for --profile
+    and --workers, which take methods only. Ratios are to the first; choose a peer as the first to read off how many
+    times as long a method takes; the median is that of the pages' own ratios. Memory is the most that each needs above
+    its process at the start, which has loaded mainmatter itself. One that is slow gets fewer rounds or pages, which is
+    told, and a page on which one crashes or takes longer than 30 s is left out, and told.
+    """
+    if profiled and workers:
+        raise click.UsageError("--profile and --workers exclude each other")
+    if (profiled or workers) and (peers := [name for name in names if name in PEERS]):
+        raise click.UsageError(f"{peers[0]} is no method of ours: its steps are not known here")
+    sample = [gold_page.page for gold_page in _sample(load_dataset(dataset, data), pages)]
+    kilobytes = sum(len(page.html) for page in sample) / len(sample) / 1e3
+    title = f"{len(sample)} pages of {dataset}, {kilobytes:.0f} kB on average"
+    if profiled:
+        _show_profiles(names or (DEFAULT_METHOD,), sample, rounds, title)
+    elif workers:
+        _show_scaling(names or (DEFAULT_METHOD,), sample, workers, title)
+    else:
+        _show_speeds(names or _all_names(), sample, rounds, budget, title)
+
+
+def _all_names() -> tuple[str, ...]:
+    """Everybody, and first the fastest peer, which is always there: ours stand on its parser."""
+    return tuple(dict.fromkeys(("turbohtml", *installed_peers(), *method_names())))
+
+
+def _show_speeds(names: Sequence[str], sample: Sequence[Page], rounds: int, budget: float, title: str) -> None:
+    with progress("measuring", rounds) as advance:
+        speeds = measure_speed(names, sample, rounds=rounds, budget=budget, on_round=advance)
+    click.echo(f"{title}, best of {rounds} rounds\n")
+    rows = [["method", "ms/page", "MB/s", f"times {names[0]}", "median", "peak MB"]]
+    rows += [
+        [
+            speed.name,
+            _figure(speed.ms_per_page, 2),
+            _figure(speed.mb_per_second, 0),
+            _figure(speed.ratio, 2),
+            _figure(speed.median_ratio, 2),
+            _figure(speed.peak_mb, 0),
+        ]
+        for speed in speeds
+    ]
+    click.echo(format_table(rows))
+    for note in _notes(speeds, len(sample), rounds):
+        click.echo(note)
+
+
+def _notes(speeds: Sequence[Speed], pages: int, rounds: int) -> list[str]:
+    """What to know about figures that are not like the others."""
+    notes = []
+    for speed in speeds:
+        done = speed.pages + len(speed.failures)
+        if done < pages:
+            notes.append(f"{speed.name}: slow, so only {done} of the pages, once; ratios are over the same pages")
+        elif speed.rounds < rounds:
+            notes.append(f"{speed.name}: slow, so best of {speed.rounds}")
+        if speed.failures:
+            page, error = speed.failures[0]
+            notes.append(f"{speed.name}: failed on {len(speed.failures)} pages, left out; the first is {page}: {error}")
+    return ["", *notes] if notes else []
+
+
+def _figure(figure: float | None, digits: int) -> str:
+    return "-" if figure is None or math.isnan(figure) else f"{figure:.{digits}f}"
+
+
+def _show_profiles(names: Sequence[str], sample: Sequence[Page], rounds: int, title: str) -> None:
+    rows = [["method", "step", "ms/page", "share in %"]]
+    for name in names:
+        with progress(name, rounds) as advance:
+            found = profile(name, get_method(name), sample, rounds=rounds, on_round=advance)
+        total = sum(found.steps.values()) or 1.0
+        rows += [[name, step, f"{ms:.3f}", f"{100 * ms / total:.0f}"] for step, ms in found.steps.items()]
+        rows += [[name, "all steps", f"{total:.3f}", "100"], [name, "in one go", f"{found.whole:.3f}", "-"]]
+    click.echo(f"{title}, best of {rounds} rounds, each step by itself\n")
+    click.echo(format_table(rows))
+
+
+def _show_scaling(names: Sequence[str], sample: Sequence[Page], workers: int, title: str) -> None:
+    found = [measure_scaling(name, get_method(name), sample, workers=workers) for name in names]
+    click.echo(f"{title}, {found[0].pages} in all, best of 3\n")
+    rows = [["method", "pages/s, 1 process", f"pages/s, {workers} processes", "times"]]
+    rows += [[s.method, f"{s.alone:.0f}", f"{s.together:.0f}", f"{s.ratio:.2f}"] for s in found]
+    click.echo(format_table(rows))

@@ -13,17 +13,20 @@ import pytest
 from mainmatter.errors import InputError
 from mainmatter.lab.bench import accuracy
 from mainmatter.lab.bench.accuracy import (
-    Cell,
+    ContestantResult,
+    TradeoffPoint,
     digest_of,
+    main_table,
     measure_accuracy,
     metrics_for,
+    panels_of,
     read_cell,
+    to_markdown,
     version_of,
+    write_report,
 )
-from mainmatter.lab.bench.accuracy_report import main_table, panels_of, to_markdown, write_report
 from mainmatter.lab.bench.contestant import Turn
 from mainmatter.lab.datasets import GoldPage
-from mainmatter.lab.reports.tradeoff import Point
 from mainmatter.records import Gold, Page
 
 if TYPE_CHECKING:
@@ -37,20 +40,22 @@ PAGES = [
 ]
 
 
-def cell(name: str, dataset: str, f1: float, milliseconds: float = 2.0, **changes: object) -> Cell:
+def cell(name: str, dataset: str, f1: float, milliseconds: float = 2.0, **changes: object) -> ContestantResult:
     groups = {
         "page_type=article": {"bag": {"pages": 3, "f1": f1 + 0.01}},
         "page_type=forum": {"bag": {"pages": 2, "f1": f1 - 0.01}},
     }
-    made = Cell(name, "1.0", dataset, "abc", 5, {"bag": {"pages": 5, "f1": f1}}, groups, milliseconds, 1.0, [])
+    made = ContestantResult(
+        name, "1.0", dataset, "abc", 5, {"bag": {"pages": 5, "f1": f1}}, groups, milliseconds, 1.0, []
+    )
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
 def test_a_cell_is_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[Cell] = []
+    told: list[ContestantResult] = []
     pages: list[None] = []
 
-    def measure() -> list[Cell]:
+    def measure() -> list[ContestantResult]:
         return measure_accuracy(
             ["ice-baseline"], "tiny", PAGES, tmp_path, on_page=lambda: pages.append(None), on_cell=told.append
         )
@@ -139,15 +144,25 @@ def test_versions() -> None:
 
 
 def test_versions_change_with_the_code_that_cleans(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("methods/x.py", "cli/y.py"):
-        (tmp_path / name).parent.mkdir()
+    for name in ("main/x.py", "cli/y.py", "lab/metrics/z.py"):
+        (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text("1")
     monkeypatch.setattr(accuracy, "_PACKAGE", tmp_path)
     before = version_of("density")
+    file = accuracy._file_name("density", "tiny", before, "abc", 30)
     (tmp_path / "cli/y.py").write_text("2")
     assert version_of("density") == before
-    (tmp_path / "methods/x.py").write_text("2")
+    assert accuracy._file_name("density", "tiny", before, "abc", 30) == file
+    (tmp_path / "lab/metrics/z.py").write_text("2")
+    assert version_of("density") == before
+    assert accuracy._file_name("density", "tiny", before, "abc", 30) != file
+    (tmp_path / "main/x.py").write_text("2")
     assert version_of("density") != before
+
+
+def test_what_is_not_cleaning_is_there() -> None:
+    """A folder that was renamed would be looked for in vain."""
+    assert all((accuracy._PACKAGE / name).is_dir() for name in (*accuracy._NOT_CLEANING, "lab/metrics"))
 
 
 @pytest.mark.parametrize(
@@ -216,7 +231,11 @@ def test_picture_shows_one_set_and_the_mean_of_all() -> None:
     one, mean = panels_of(cells)
     assert one == (
         "wcxb-dev",
-        [Point("density", 3.0, 0.8, True), Point("turbohtml", 2.0, 0.7, False), Point("justext", 4.0, 0.9, False)],
+        [
+            TradeoffPoint("density", 3.0, 0.8, True),
+            TradeoffPoint("turbohtml", 2.0, 0.7, False),
+            TradeoffPoint("justext", 4.0, 0.9, False),
+        ],
     )
     assert mean[0] == "mean of 2 sets (time on wcxb-dev)"
     assert [point.name for point in mean[1]] == ["density", "turbohtml"]  # justext did not do all

@@ -73,7 +73,7 @@ def test_lowering_takes_a_reason_and_the_name_of_a_floor() -> None:
         gate.lowered("mine", PINNED, worse, "why", "bag")
     one, changes = gate.lowered("mine", PINNED, worse, "why", "bag f1")
     assert one.floors == {"bag f1": 0.495, "bag f1 page_type=forum": 0.7}
-    assert changes == [gate.Change("mine", "bag f1", 0.8, 0.495, "why")]
+    assert changes == [gate.LoweredFloor("mine", "bag f1", 0.8, 0.495, "why")]
     both, changes = gate.lowered("mine", PINNED, worse, "why")
     assert both.floors == {"bag f1": 0.495, "bag f1 page_type=forum": 0.495}
     assert len(changes) == 2
@@ -82,7 +82,7 @@ def test_lowering_takes_a_reason_and_the_name_of_a_floor() -> None:
 def test_a_floor_whose_figure_is_gone_can_be_removed_and_that_is_recorded() -> None:
     pinned, changes = gate.lowered("mine", PINNED, {"bag f1": 0.9}, "no forum pages")
     assert pinned.floors == {"bag f1": 0.8}
-    assert changes == [gate.Change("mine", "bag f1 page_type=forum", 0.7, 0.0, "no forum pages")]
+    assert changes == [gate.LoweredFloor("mine", "bag f1 page_type=forum", 0.7, 0.0, "no forum pages")]
 
 
 def test_other_data_can_be_pinned_with_a_reason() -> None:
@@ -98,7 +98,9 @@ def test_other_data_can_be_pinned_with_a_reason() -> None:
 
 
 def test_floors_are_read_as_they_were_written(tmp_path: Path) -> None:
-    floors = gate.Floors("density", {"mine": replace(PINNED, pages=5)}, (gate.Change("mine", "bag f1", 0.9, 0.8, "x"),))
+    floors = gate.Floors(
+        "density", {"mine": replace(PINNED, pages=5)}, (gate.LoweredFloor("mine", "bag f1", 0.9, 0.8, "x"),)
+    )
     gate.write_floors(floors, tmp_path / "floors.json")
     assert gate.read_floors(tmp_path / "floors.json") == floors
 
@@ -232,7 +234,7 @@ def test_lowering_by_name_and_with_a_reason_is_recorded(pinned_folder: Path, nam
     done = run(pinned_folder, "raise", "--lower", named, "--reason", "headings go")
     assert done.exit_code == 0, done.output
     assert floors_of(pinned_folder).sets["mine"].floors == {"bag f1": measured}
-    assert floors_of(pinned_folder).lowered == (gate.Change("mine", "bag f1", 0.9999, measured, "headings go"),)
+    assert floors_of(pinned_folder).lowered == (gate.LoweredFloor("mine", "bag f1", 0.9999, measured, "headings go"),)
     assert run(pinned_folder, "check").exit_code == 0
 
 

@@ -9,8 +9,8 @@ import pytest
 from mainmatter.html.decode import decode
 from mainmatter.html.parse import parse
 from mainmatter.html.read import parse_and_segment
-from mainmatter.lab.bench import profile as module
-from mainmatter.lab.bench.profile import WITH_MODEL, WITHOUT_MODEL, profile
+from mainmatter.lab.bench import speed as module
+from mainmatter.lab.bench.speed import WITH_MODEL, WITHOUT_MODEL, profile
 from mainmatter.records import Page
 from mainmatter.registry import get_method
 

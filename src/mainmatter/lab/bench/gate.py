@@ -54,7 +54,7 @@ class PinnedSet:
 
 
 @dataclass(frozen=True)
-class Change:
+class LoweredFloor:
     """A floor that was lowered, or measured on other data: what it was, what it is now, and why."""
 
     set: str
@@ -76,7 +76,7 @@ class Floors:
 
     method: str
     sets: dict[str, PinnedSet]
-    lowered: tuple[Change, ...] = ()
+    lowered: tuple[LoweredFloor, ...] = ()
 
 
 def read_floors(path: Path) -> Floors:
@@ -90,7 +90,7 @@ def read_floors(path: Path) -> Floors:
         return Floors(
             content["method"],
             {name: _pinned_set(facts) for name, facts in content["sets"].items()},
-            tuple(Change(**change) for change in content["lowered"]),
+            tuple(LoweredFloor(**change) for change in content["lowered"]),
         )
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(f"{path}: not a file of floors: {type(error).__name__}: {error}") from error
@@ -198,7 +198,7 @@ def raised(pinned: PinnedSet, figures: Mapping[str, float], sha256: str) -> Pinn
 
 def lowered(
     name: str, pinned: PinnedSet, figures: Mapping[str, float], reason: str, only: str | None = None
-) -> tuple[PinnedSet, list[Change]]:
+) -> tuple[PinnedSet, list[LoweredFloor]]:
     """The set with its floors, or only one of them, lowered to what was measured, and what that changed.
 
     Args:
@@ -219,7 +219,7 @@ def lowered(
     for figure in pinned.floors if only is None else [only]:
         new = _floor_under(figures[figure]) if figure in figures else 0.0
         if new < floors[figure]:
-            changes.append(Change(name, figure, floors[figure], new, reason.strip()))
+            changes.append(LoweredFloor(name, figure, floors[figure], new, reason.strip()))
             floors[figure] = new
         if figure not in figures:
             del floors[figure]
@@ -228,7 +228,7 @@ def lowered(
 
 def repinned(
     name: str, pinned: PinnedSet, figures: Mapping[str, float], sha256: str, reason: str
-) -> tuple[PinnedSet, list[Change]]:
+) -> tuple[PinnedSet, list[LoweredFloor]]:
     """The set with the floors of other data, and what that lowered.
 
     Raises:

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mainmatter.errors import MissingExtra
-from mainmatter.lab.reports.tradeoff import Point, plot_tradeoff, save_tradeoff
+from mainmatter.lab.bench.accuracy import TradeoffPoint, plot_tradeoff, save_tradeoff
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-POINTS = [Point("ours", 2.0, 0.9, True), Point("peer", 40.0, 0.8, False), Point("other peer", 41.0, 0.8, False)]
+POINTS = [
+    TradeoffPoint("ours", 2.0, 0.9, True),
+    TradeoffPoint("peer", 40.0, 0.8, False),
+    TradeoffPoint("other peer", 41.0, 0.8, False),
+]
 
 
 def test_points_stand_where_they_belong() -> None:
