@@ -303,3 +303,15 @@ def test_the_recipe_of_a_net(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (made["decays"]["embedding"], made["decays"]["in_weights"]) == (0.03, 0.01)
     assert made["dropout"] == 0.15
     assert made["blocks"] < 1200 + 17 * 30
+
+
+def test_a_short_cycle_begins_with_its_lowest_rate_too() -> None:
+    assert OneCycle(0.01, 10).at(0)[0] == pytest.approx(0.01 / 25)
+    assert OneCycle(0.01, 6).at(0)[0] < 0.01  # too short to climb
+
+
+def test_what_is_added_to_what_adam_divides_by() -> None:
+    # A gradient as small as that is divided by twice its length: half a step.
+    adam = AdamW({"x": np.zeros(1)}, {"x": 0.0})
+    adam.step({"x": np.full(1, 1e-8)}, 1.0, 0.9)
+    assert adam.arrays["x"][0] == pytest.approx(-0.5, rel=1e-3)
