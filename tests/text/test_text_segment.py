@@ -176,15 +176,17 @@ def test_four_lines_do_not_tell() -> None:
 
 
 @pytest.mark.parametrize(
-    ("full", "are_broken"),
-    [(1, False), (2, False), (3, True), (5, True)],  # of five lines that are followed by another one
+    ("followed", "full", "are_broken"),
+    [(5, 1, False), (5, 2, False), (5, 3, True), (5, 5, True), (6, 2, False), (6, 3, True)],
 )
-def test_lines_were_broken_if_half_of_them_had_no_room_for_a_word_more(full: int, are_broken: bool) -> None:
+def test_lines_were_broken_if_half_of_them_had_no_room_for_a_word_more(
+    followed: int, full: int, are_broken: bool
+) -> None:
     # Words are longer than twenty characters, and were broken themselves: 40 + 1 + 20 is more than 60, 39 + 1 + 20 not.
     word = "w" * 30 + " "
-    lines = [full_lines(60)[0], *[word.ljust(40, "x")] * (full - 1), *[word.ljust(39, "x")] * (6 - full)]
-    assert len(lines) == 6
-    assert len(kinds("\n".join(lines))) == (1 if are_broken else 6)
+    lines = [full_lines(60)[0], *[word.ljust(40, "x")] * (full - 1), *[word.ljust(39, "x")] * (1 + followed - full)]
+    assert len(lines) == followed + 1
+    assert len(kinds("\n".join(lines))) == (1 if are_broken else followed + 1)
 
 
 def test_an_underline_is_at_least_half_as_long_as_its_line() -> None:
