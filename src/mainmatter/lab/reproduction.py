@@ -14,7 +14,7 @@ from mainmatter.errors import InputError, MissingExtra, UnknownName
 from mainmatter.files import write_whole
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.datasets import load_dataset
-from mainmatter.lab.evaluation import format_table
+from mainmatter.lab.evaluation import evaluate, format_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from mainmatter.lab.datasets import GoldPage
+    from mainmatter.lab.evaluation import Evaluation
+    from mainmatter.method import Method
 
     Progress = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 
@@ -76,6 +78,13 @@ class Run:
                 results.append(result)
                 advance()
         return results
+
+    def evaluate(
+        self, label: str, method: str | Method, dataset: str, pages: Sequence[GoldPage], metrics: Sequence[str]
+    ) -> Evaluation:
+        """Measure a method, or one of that name, showing progress."""
+        with self.progress(label, len(pages)) as advance:
+            return evaluate(method, dataset, pages, metrics, workers=self.workers, on_page=advance)
 
 
 @dataclass
@@ -168,10 +177,10 @@ REPRODUCTIONS: dict[str, Reproduction] = {
     "fiasco-system": Reproduction(
         "FIASCO 6: word-level precision and recall of the whole system", "fiasco.reproduce:system"
     ),
-    "ice-regex": Reproduction("ICE 3.5: genetic search for a regular expression", "ice.reproduce_regex:reproduce"),
-    "ice-table-1": Reproduction("ICE table 1: CleanEval scores of all its methods", "ice.reproduce_table_1:reproduce"),
+    "ice-regex": Reproduction("ICE 3.5: genetic search for a regular expression", "ice.reproduce:regex"),
+    "ice-table-1": Reproduction("ICE table 1: CleanEval scores of all its methods", "ice.reproduce:table_1"),
     "ice-tree": Reproduction(
-        "ICE 3.3: ten-fold error of the decision tree, and figure 2", "ice.reproduce_tree:reproduce"
+        "ICE 3.3: ten-fold error of the decision tree, and figure 2", "ice.reproduce:decision_tree"
     ),
     "ncleaner-external": Reproduction("NCleaner tables 3 and 4: CleanEval's test set", "ncleaner.reproduce:external"),
     "ncleaner-internal": Reproduction(

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from mainmatter.papers.ice.decision_tree import LEAF, UNKNOWN, Attribute, DecisionTree, extra_errors
-from mainmatter.papers.ice.tree_growing import grow_tree
+from mainmatter.papers.ice.decision_tree import LEAF, UNKNOWN, Attribute, DecisionTree, extra_errors, grow_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

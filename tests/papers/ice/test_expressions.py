@@ -23,8 +23,8 @@ from mainmatter.papers.ice.expressions import (
     literal,
     simplify,
 )
+from mainmatter.papers.ice.genetic import cross, mutate, random_tree
 from mainmatter.papers.ice.matching import captured_in_lines
-from mainmatter.papers.ice.variation import cross, mutate, random_tree
 
 A, B, C, D = map(literal, "abcd")
 MAX_DEPTH = 7

@@ -11,16 +11,25 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mainmatter.papers.ice.expressions import BOUNDED, EVERYTHING, PAPER, Tree, capture, either, group, literal
-from mainmatter.papers.ice.genetic import WORST, Problem, Settings, State, search
+from mainmatter.papers.ice.genetic import (
+    WORST,
+    Problem,
+    SearchSettings,
+    SearchState,
+    cross,
+    mutate,
+    polish,
+    prune,
+    random_tree,
+    search,
+)
 from mainmatter.papers.ice.matching import captured_in_lines
-from mainmatter.papers.ice.polishing import polish, prune
-from mainmatter.papers.ice.variation import cross, mutate, random_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-SETTINGS = Settings(
+SETTINGS = SearchSettings(
     population=30, generations=12, seed=3, tournament=3, mutation=0.5, max_depth=6, sample=2, parsimony=0.001
 )
 SENTENCE = "The river rose by two metres in the night, and the old bridge had to be closed."
@@ -49,7 +58,9 @@ class Lines:
         return total / (2 * len(pages))
 
 
-def run(settings: Settings = SETTINGS, checkpoint: Path | None = None, digest: str = "") -> tuple[State, list[str]]:
+def run(
+    settings: SearchSettings = SETTINGS, checkpoint: Path | None = None, digest: str = ""
+) -> tuple[SearchState, list[str]]:
     lines: list[str] = []
     return search(Lines(), BOUNDED, settings, lines.append, checkpoint, digest), lines
 

@@ -20,8 +20,8 @@ from mainmatter.method import Example
 from mainmatter.models.store import SHIPPED, load
 from mainmatter.papers.ice import regex as ice_regex
 from mainmatter.papers.ice.expressions import BOUNDED, EVERYTHING, MAX_EFFORT, Tree, capture, either, group, literal
-from mainmatter.papers.ice.polishing import prune
-from mainmatter.papers.ice.regex import Fitness, IceRegex, PageWords
+from mainmatter.papers.ice.genetic import prune
+from mainmatter.papers.ice.regex import Fitness, IceRegex, ObservedMarkup
 from mainmatter.records import Gold, Page
 from timing import least_seconds
 from toys import edit_model
@@ -260,9 +260,9 @@ def test_a_digest_tells_pages_and_counting() -> None:
     assert digest(IceRegex(timeout=0.1), ("<p>a b<p>c", "a b")) == plain
     page = IceRegex().observe(example("<p>a b<p>c", "a b"))
     moved = [
-        PageWords(page.markup, page.words, page.counts[::-1].copy(), page.gold, page.gold_total),
-        PageWords(page.markup, page.words[::-1].copy(), page.counts, page.gold, page.gold_total),
-        PageWords(page.markup, page.words, page.counts, page.gold, 9),
+        ObservedMarkup(page.markup, page.words, page.counts[::-1].copy(), page.gold, page.gold_total),
+        ObservedMarkup(page.markup, page.words[::-1].copy(), page.counts, page.gold, page.gold_total),
+        ObservedMarkup(page.markup, page.words, page.counts, page.gold, 9),
     ]
     assert len({plain, *(Fitness(IceRegex(), [each]).digest for each in moved)}) == 4
 
@@ -303,7 +303,7 @@ def test_pages_without_words() -> None:
     method = IceRegex(**SMALL)
     pages = [method.observe(example(html, gold)) for html, gold in (("", ""), ("<p>a", ""), ("", "a"), ("<p>!", "!"))]
     assert [page.gold_total for page in pages] == [0, 0, 1, 0]
-    assert isinstance(pages[0], PageWords)
+    assert isinstance(pages[0], ObservedMarkup)
     assert method.learn(pages).extract(read(Page(""))).kept.tolist() == []
 
 

@@ -1,10 +1,14 @@
-"""A genetic search for a regular expression (ICE 3.5): selection, crossover, mutation; seeded, resumable.
+"""A genetic search for a regular expression (ICE 3.5): initialization, crossover, mutation; seeded, resumable.
 
 A generation is judged on a sample of the pages, which is the same for all of its expressions and another for the next
 generation: all of them on a part of it, the better half on the rest too. Its best ones are then judged on all pages,
-and the best of these over all generations is the result.
-Each generation has a random generator of its own, made of the seed and its number, so that a search that goes on from
-a checkpoint takes the same way as one that was never interrupted.
+and the best of these over all generations is the result. Each generation has a random generator of its own, made of the
+seed and its number, so that a search that goes on from a checkpoint takes the same way as one that was never
+interrupted.
+
+A genetic search finds the outline fast and the details slowly. So the expression that it has found is polished: all
+small changes to it compete with each other: all on a few pages, those that do best on more, and a few on all, of which
+the best is taken if it is better than the expression as it was. At last, no node stays that does nothing.
 """
 
 from __future__ import annotations
@@ -16,12 +20,171 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mainmatter.files import write_whole
-from mainmatter.papers.ice.expressions import EVERYTHING, Grammar, Tree, from_json
-from mainmatter.papers.ice.variation import cross, mutate, random_tree
+from mainmatter.papers.ice.expressions import (
+    EVERYTHING,
+    Grammar,
+    Tree,
+    capture,
+    either,
+    from_json,
+    group,
+    literal,
+    simplify,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+
+
+# How expressions come to be: at random, from two others, or from one by a small change; all of them are valid
+
+_TRIES_FOR_FIT = 8  # for a child that the grammar allows and that is not too deep
+_SAME_FAMILY = 0.7
+_MAX_RULES = 4
+# How likely a rule has a literal of each family; those of families that are not named here are as likely as not.
+_IN_RULE = {"place": 0.35, "tags": 0.9, "look": 0.6, "next": 0.15, "text": 0.9, "line": 0.1}
+_TESTS = ("place", "look", "next")  # those that take no text, so that a rule may have several
+_WHOLE_RULE = 0.4  # the share of crossovers that take over a whole alternative
+
+
+def random_tree(rng: Random, grammar: Grammar, max_depth: int) -> Tree:
+    """An expression: alternatives that each read a line from left to right or, now and then, anything."""
+    for _ in range(_TRIES_FOR_FIT):
+        if rng.random() < 0.25:
+            tree = _any_tree(rng, grammar, max(2, max_depth - 1))
+        else:
+            tree = either(*(_rule(rng, grammar) for _ in range(rng.randint(1, _MAX_RULES))))
+        tree = simplify(tree)
+        if _fits(tree, grammar, max_depth):
+            return tree
+    return capture(_literal(rng, grammar))
+
+
+def _rule(rng: Random, grammar: Grammar) -> Tree:
+    """A sequence of literals, in the order of their families, of which some are captured."""
+    parts: list[Tree] = []
+    for family, literals in grammar.families.items():
+        while rng.random() < _IN_RULE.get(family, 0.5):
+            part = literal(rng.choice(literals))
+            parts.append(capture(part) if family == "text" and rng.random() < 0.7 else part)
+            if family not in _TESTS:
+                break
+    return group(*parts) if parts else _literal(rng, grammar)
+
+
+def _any_tree(rng: Random, grammar: Grammar, depth: int) -> Tree:
+    if depth <= 1 or rng.random() < 0.3:
+        return _literal(rng, grammar)
+    kind = rng.choice(("capture", "group", "group", "or"))
+    if kind == "capture":
+        return capture(_any_tree(rng, grammar, depth - 1))
+    children = [_any_tree(rng, grammar, depth - 1) for _ in range(rng.randint(2, 3))]
+    return group(*children) if kind == "group" else either(*children)
+
+
+def _literal(rng: Random, grammar: Grammar) -> Tree:
+    return literal(rng.choice(grammar.families[rng.choice(list(grammar.families))]))
+
+
+def cross(rng: Random, grammar: Grammar, max_depth: int, one: Tree, other: Tree) -> Tree:
+    """One expression with a part of another in the place of one of its own, or with one of its alternatives.
+
+    Where nothing fits, it stays as it was.
+    """
+    parts = list(other.walk())
+    for _ in range(_TRIES_FOR_FIT):
+        if rng.random() < _WHOLE_RULE:
+            rules = list(_rules(one))
+            rules.insert(rng.randint(0, len(rules)), rng.choice(_rules(other)))
+            child = simplify(either(*rules))
+        else:
+            child = simplify(one.replace(rng.randrange(one.size), rng.choice(parts)))
+        if _fits(child, grammar, max_depth):
+            return child
+    return one
+
+
+def _rules(tree: Tree) -> tuple[Tree, ...]:
+    return tree.children if tree.kind == "or" else (tree,)
+
+
+def mutate(rng: Random, grammar: Grammar, max_depth: int, tree: Tree) -> Tree:
+    """An expression with a small change; as it was, where no change fits."""
+    for _ in range(_TRIES_FOR_FIT):
+        number = rng.randrange(tree.size)
+        node = list(tree.walk())[number]
+        change = rng.choice(_CHANGES)
+        child = simplify(tree.replace(number, change(rng, grammar, node)))
+        if child != tree and _fits(child, grammar, max_depth):
+            return child
+    return tree
+
+
+def _fits(tree: Tree, grammar: Grammar, max_depth: int) -> bool:
+    return tree.depth <= max_depth and grammar.allows(tree)
+
+
+def _change_literal(rng: Random, grammar: Grammar, node: Tree) -> Tree:
+    """Another literal, mostly of the same family; one of those that are in the node."""
+    leaves = [number for number, each in enumerate(node.walk()) if each.kind == "literal"]
+    number = rng.choice(leaves)
+    old = list(node.walk())[number].literal
+    if rng.random() < _SAME_FAMILY:
+        return node.replace(number, literal(rng.choice(grammar.families[grammar.family_of[old]])))
+    return node.replace(number, _literal(rng, grammar))
+
+
+def _grow_sequence(rng: Random, grammar: Grammar, node: Tree) -> Tree:
+    """Another literal before or after the node."""
+    new = _literal(rng, grammar)
+    return group(new, node) if rng.random() < 0.5 else group(node, new)
+
+
+def _grow_alternative(rng: Random, grammar: Grammar, node: Tree) -> Tree:
+    """Another rule, to be tried before or after the node."""
+    new = _rule(rng, grammar)
+    return either(new, node) if rng.random() < 0.5 else either(node, new)
+
+
+def _shrink(rng: Random, grammar: Grammar, node: Tree) -> Tree:
+    """The node without one of its children, or the one child in its place."""
+    if len(node.children) < 2:
+        return node.children[0] if node.children else _literal(rng, grammar)
+    drop = rng.randrange(len(node.children))
+    return Tree(node.kind, children=node.children[:drop] + node.children[drop + 1 :])
+
+
+def _reorder(rng: Random, grammar: Grammar, node: Tree) -> Tree:  # noqa: ARG001 - as the other changes
+    """The node's children in another order."""
+    return Tree(node.kind, node.literal, tuple(rng.sample(node.children, len(node.children))))
+
+
+def _toggle_capture(rng: Random, grammar: Grammar, node: Tree) -> Tree:  # noqa: ARG001 - as the other changes
+    """Keep what was not kept, or the other way round."""
+    return node.children[0] if node.kind == "capture" else capture(node)
+
+
+def _start_afresh(rng: Random, grammar: Grammar, node: Tree) -> Tree:  # noqa: ARG001 - as the other changes
+    return _any_tree(rng, grammar, 3)
+
+
+# The first, which explores the fixed set, is as likely as three others.
+_CHANGES: tuple[Callable[[Random, Grammar, Tree], Tree], ...] = (
+    _change_literal,
+    _change_literal,
+    _change_literal,
+    _grow_sequence,
+    _grow_sequence,
+    _grow_alternative,
+    _shrink,
+    _reorder,
+    _toggle_capture,
+    _start_afresh,
+)
+
+
+# The search
 
 WORST = -100.0
 """The fitness of an expression that was interrupted: below that of any other."""
@@ -49,7 +212,7 @@ class Problem(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SearchSettings:
     """How to search.
 
     Attributes:
@@ -94,7 +257,7 @@ class Generation:
 
 
 @dataclass
-class State:
+class SearchState:
     """How far a search has come; all of it goes into the checkpoint.
 
     Attributes:
@@ -113,11 +276,11 @@ class State:
 def search(
     problem: Problem,
     grammar: Grammar,
-    settings: Settings,
+    settings: SearchSettings,
     report: Callable[[str], object],
     checkpoint: Path | None = None,
     digest: str = "",
-) -> State:
+) -> SearchState:
     """Search for the expression that does best.
 
     Args:
@@ -149,17 +312,17 @@ def search(
     return state
 
 
-def _begin(grammar: Grammar, settings: Settings) -> State:
+def _begin(grammar: Grammar, settings: SearchSettings) -> SearchState:
     """Random expressions, and the one that keeps everything: no search should end below what the paper's ended with."""
     rng = Random(f"{settings.seed} at first")  # noqa: S311 - no secret
     everything = EVERYTHING[grammar.name]
     population = [everything]
     while len(population) < settings.population:
         population.append(random_tree(rng, grammar, settings.max_depth))
-    return State(population, everything)
+    return SearchState(population, everything)
 
 
-def _step(state: State, judge: _Judge, grammar: Grammar, settings: Settings) -> None:
+def _step(state: SearchState, judge: _Judge, grammar: Grammar, settings: SearchSettings) -> None:
     """Judge a generation, and make the next."""
     number = len(state.history)
     rng = Random(f"{settings.seed} {number}")  # noqa: S311 - no secret
@@ -205,7 +368,7 @@ class _Judge:
 
 
 def _next(
-    best: Tree, ranked: list[tuple[float, Tree]], rng: Random, grammar: Grammar, settings: Settings
+    best: Tree, ranked: list[tuple[float, Tree]], rng: Random, grammar: Grammar, settings: SearchSettings
 ) -> list[Tree]:
     """The next generation: the best, newcomers, and children of those that win tournaments; none of them twice."""
     population = list(dict.fromkeys([best, *(tree for _, tree in ranked[:_ELITE])]))[: settings.population]
@@ -224,7 +387,7 @@ def _next(
     return population
 
 
-def _child(ranked: list[tuple[float, Tree]], rng: Random, grammar: Grammar, settings: Settings) -> Tree:
+def _child(ranked: list[tuple[float, Tree]], rng: Random, grammar: Grammar, settings: SearchSettings) -> Tree:
     child = _winner(ranked, rng, settings.tournament)
     crossed = rng.random() < _CROSSOVER
     if crossed:
@@ -238,7 +401,7 @@ def _winner(ranked: list[tuple[float, Tree]], rng: Random, tournament: int) -> T
     return ranked[min(rng.randrange(len(ranked)) for _ in range(max(1, tournament)))][1]
 
 
-def _line(state: State, settings: Settings) -> str:
+def _line(state: SearchState, settings: SearchSettings) -> str:
     last = state.history[-1]
     interrupted = f", {last.interrupted} interrupted" if last.interrupted else ""
     return (
@@ -247,7 +410,7 @@ def _line(state: State, settings: Settings) -> str:
     )
 
 
-def _write(path: Path, fingerprint: dict[str, Any], state: State) -> None:
+def _write(path: Path, fingerprint: dict[str, Any], state: SearchState) -> None:
     content = {
         "search": fingerprint,
         "population": [tree.to_json() for tree in state.population],
@@ -258,7 +421,7 @@ def _write(path: Path, fingerprint: dict[str, Any], state: State) -> None:
     write_whole(path, json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8"))
 
 
-def _read(path: Path, fingerprint: dict[str, Any], grammar: Grammar, settings: Settings) -> State:
+def _read(path: Path, fingerprint: dict[str, Any], grammar: Grammar, settings: SearchSettings) -> SearchState:
     """The state in a checkpoint.
 
     Raises:
@@ -273,7 +436,7 @@ def _read(path: Path, fingerprint: dict[str, Any], grammar: Grammar, settings: S
     population = [_tree(each, grammar) for each in content["population"]]
     if len(population) != settings.population:
         raise ValueError(f"it has {len(population)} expressions, not {settings.population}")
-    return State(population, _tree(content["best"], grammar), _finite(content["fitness"]), history)
+    return SearchState(population, _tree(content["best"], grammar), _finite(content["fitness"]), history)
 
 
 def _generation(number: int, content: dict[str, Any]) -> Generation:
@@ -301,3 +464,107 @@ def _finite(content: Any) -> float:  # noqa: ANN401 - of JSON
     if not isfinite(number):
         raise ValueError(f"a fitness of {number}")
     return number
+
+
+# Polishing
+
+# How many candidates stay, after how many pages: the last few are judged on all.
+_HEATS = ((10, 60), (40, 8))
+_RANDOM_CHANGES = 300  # beside all changes of one literal for another
+_GIVE_UP_AFTER = 2  # rounds without success; each has other pages and other random changes
+
+
+def polish(
+    problem: Problem,
+    grammar: Grammar,
+    settings: SearchSettings,
+    tree: Tree,
+    rounds: int,
+    report: Callable[[str], object],
+) -> Tree:
+    """Improve an expression by small changes.
+
+    Args:
+        problem: what it is to do.
+        grammar: what it is made of.
+        settings: those of the search that found it.
+        tree: the expression.
+        rounds: how many changes to make at most.
+        report: told a line after each round.
+    """
+    everywhere = list(range(problem.pages))
+
+    def judge(candidate: Tree, pages: list[int]) -> float:
+        fitness = problem.fitness(candidate, pages)
+        return float("-inf") if fitness is None else fitness - settings.parsimony * candidate.size
+
+    best = judge(tree, everywhere)
+    failed = 0
+    for number in range(rounds):
+        rng = Random(f"{settings.seed} polishing {number}")  # noqa: S311 - no secret
+        pages = rng.sample(everywhere, len(everywhere))
+        candidates = list(dict.fromkeys(_neighbours(rng, grammar, settings.max_depth, tree)))
+        for heat, stay in _HEATS:
+            judged = [(judge(candidate, pages[:heat]), candidate) for candidate in candidates]
+            candidates = [candidate for _, candidate in sorted(judged, key=lambda each: -each[0])[:stay]]
+        fitness, winner = max(((judge(each, everywhere), each) for each in candidates), key=lambda each: each[0])
+        failed = 0 if fitness > best else failed + 1
+        if fitness > best:
+            tree, best = winner, fitness
+        report(f"polishing {number + 1} of {rounds}: fitness {best + settings.parsimony * tree.size:.4f}")
+        if failed == _GIVE_UP_AFTER:
+            break
+    return tree
+
+
+def _neighbours(rng: Random, grammar: Grammar, max_depth: int, tree: Tree) -> Iterator[Tree]:
+    """All expressions with another literal of the same family, a test put before a node, and some changed at random."""
+    tests = [each for family in grammar.families if family != "text" for each in grammar.families[family]]
+    for number, node in enumerate(tree.walk()):
+        if node.kind == "literal":
+            changed = [literal(each) for each in grammar.families[grammar.family_of[node.literal]]]
+            changed += [group(literal(each), node) for each in rng.sample(tests, min(len(tests), 20))]
+            candidates = [simplify(tree.replace(number, each)) for each in changed]
+            yield from (each for each in candidates if each.depth <= max_depth and grammar.allows(each))
+    for _ in range(_RANDOM_CHANGES):
+        yield mutate(rng, grammar, max_depth, tree)
+
+
+def prune(problem: Problem, grammar: Grammar, tree: Tree, tolerance: float) -> Tree:
+    """Take away, one after the other, the nodes without which an expression does as well on all pages.
+
+    Args:
+        problem: what it is to do.
+        grammar: what it is made of.
+        tree: the expression.
+        tolerance: the fitness that a node must be worth to stay.
+    """
+    pages = range(problem.pages)
+    fitness = problem.fitness(tree, pages)
+    number = 1
+    while fitness is not None and number < tree.size:
+        shorter = _without(tree, number)
+        if shorter is not None and shorter.size < tree.size and grammar.allows(shorter):
+            its_fitness = problem.fitness(shorter, pages)
+            if its_fitness is not None and its_fitness >= fitness - tolerance * (tree.size - shorter.size):
+                tree, fitness, number = shorter, max(fitness, its_fitness), 1
+                continue
+        number += 1
+    return tree
+
+
+def _without(tree: Tree, number: int) -> Tree | None:
+    """The tree without one of its nodes; None if that leaves nothing."""
+    if number == 0:
+        return None
+    number -= 1
+    children: list[Tree] = []
+    for child in tree.children:
+        if 0 <= number < child.size:
+            shorter = _without(child, number)
+            if shorter is not None:
+                children.append(shorter)
+        else:
+            children.append(child)
+        number -= child.size
+    return simplify(Tree(tree.kind, children=tuple(children))) if children else None

@@ -179,7 +179,7 @@ class IceLm(Trainable[PageLikeness]):
             scores=np.where(has_words, threshold / np.maximum(threshold + found, 1e-12), 0.0),
             kept=has_words & (found < threshold),
             kinds=document.columns.kinds,
-            reasons=_Reasons(found, has_words, threshold),
+            reasons=_DivergenceReasons(found, has_words, threshold),
         )
 
     def observe(self, example: Example) -> PageLikeness:
@@ -235,7 +235,7 @@ def _best_threshold(observations: Sequence[PageLikeness]) -> tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Reasons(LazyReasons):
+class _DivergenceReasons(LazyReasons):
     """How far each block is from the query, told when read."""
 
     divergences: NDArray[np.float64]

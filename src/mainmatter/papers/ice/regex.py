@@ -22,10 +22,9 @@ import numpy as np
 from mainmatter.errors import InputError, ModelError
 from mainmatter.method import Example, Reasons, Trainable, be_silent, check_parameters, need_some
 from mainmatter.papers.ice.expressions import GRAMMARS, Grammar, Tree, from_json
-from mainmatter.papers.ice.genetic import WORST, Generation, Settings, search
+from mainmatter.papers.ice.genetic import WORST, Generation, SearchSettings, polish, prune, search
 from mainmatter.papers.ice.linear_markup import LinearMarkup, write_markup
 from mainmatter.papers.ice.matching import captured_in_lines, captured_in_time, compile_for_time_out
-from mainmatter.papers.ice.polishing import polish, prune
 from mainmatter.records import Document, Extraction
 from mainmatter.text.tokens import words
 
@@ -62,7 +61,7 @@ _RANGES: dict[str, tuple[str, Callable[[float], bool]]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class PageWords:
+class ObservedMarkup:
     """What learning needs of a page: its markup, and the words of its blocks and of the gold text as numbers.
 
     Attributes:
@@ -87,7 +86,7 @@ class PageWords:
 
 
 @dataclass(eq=False)
-class IceRegex(Trainable[PageWords]):
+class IceRegex(Trainable[ObservedMarkup]):
     """Keep what a regular expression captures.
 
     Args:
@@ -187,13 +186,13 @@ class IceRegex(Trainable[PageWords]):
         if not self._grammar.bounded:
             compile_for_time_out("")
 
-    def observe(self, example: Example) -> PageWords:
+    def observe(self, example: Example) -> ObservedMarkup:
         """Write a page as markup, and number its words."""
         numbers: dict[str, int] = {}
         blocks = [words(text) for text in example.document.columns.texts]
         found = [numbers.setdefault(word, len(numbers)) for block in blocks for word in block]
         gold_words = Counter(words(example.gold.text or ""))
-        return PageWords(
+        return ObservedMarkup(
             write_markup(example.document),
             np.array(found, np.int32),
             np.array([len(block) for block in blocks], np.int32),
@@ -201,7 +200,7 @@ class IceRegex(Trainable[PageWords]):
             gold_words.total(),
         )
 
-    def learn(self, observations: Sequence[PageWords], report: Callable[[str], object] = be_silent) -> Self:
+    def learn(self, observations: Sequence[ObservedMarkup], report: Callable[[str], object] = be_silent) -> Self:
         """Search for the expression with the most points; `report` is told a line for each generation.
 
         An interrupted search goes on from its checkpoint, if there is one of the same seed, parameters and pages.
@@ -213,7 +212,7 @@ class IceRegex(Trainable[PageWords]):
         need_some(observations, self.name)
         self.need_extras()
         problem = Fitness(self, observations)
-        settings = Settings(**{each.name: getattr(self, each.name) for each in fields(Settings)})
+        settings = SearchSettings(**{each.name: getattr(self, each.name) for each in fields(SearchSettings)})
         checkpoint = (
             Path(self.checkpoint) / f"{self.name}-{problem.digest[:12]}-{self.seed}.json" if self.checkpoint else None
         )
@@ -257,7 +256,7 @@ class Fitness:
         observations: the pages.
     """
 
-    def __init__(self, method: IceRegex, observations: Sequence[PageWords]) -> None:
+    def __init__(self, method: IceRegex, observations: Sequence[ObservedMarkup]) -> None:
         self._method = method
         self._observations = observations
 
@@ -295,7 +294,7 @@ class Fitness:
             points.append(self.points(page, page.markup.shares(spans) > self._method.threshold))
         return self.mean(points, pages)
 
-    def points(self, page: PageWords, kept: NDArray[np.bool_]) -> float:
+    def points(self, page: ObservedMarkup, kept: NDArray[np.bool_]) -> float:
         """The points for keeping these blocks of a page."""
         matched, excess = page.score(kept)
         return self._method.award * matched - self._method.penalty * excess

@@ -1,6 +1,6 @@
 """`ice-tree`: a decision tree sorts blocks into headings, list items, paragraphs and the rest (ICE 3.3).
 
-The learner is C4.5 (papers/ice/tree_growing.py). What the paper names as future work are parameters: weighting, the
+The learner is C4.5 (papers/ice/decision_tree.py). What the paper names as future work are parameters: weighting, the
 divergence of `ice-lm` as a feature, and finer features.
 """
 
@@ -13,10 +13,9 @@ import numpy as np
 
 from mainmatter.errors import InputError, ModelError
 from mainmatter.method import LazyReasons, Trainable, be_silent, check_parameters, need_some
-from mainmatter.papers.ice.decision_tree import UNKNOWN, Attribute, DecisionTree
+from mainmatter.papers.ice.decision_tree import UNKNOWN, Attribute, DecisionTree, grow_tree
 from mainmatter.papers.ice.lm import QueryModel
 from mainmatter.papers.ice.shallow import count_shallow, frequent_words
-from mainmatter.papers.ice.tree_growing import grow_tree
 from mainmatter.records import Document, Extraction, Kind
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ class IceTree(Trainable[Instances]):
         kept = scores > self.threshold
         labels = np.where(kept, self.tree_.counts[:, :_DROPPED].argmax(axis=1)[nodes], _DROPPED)
         kinds = [_kind_of(label, kind) for label, kind in zip(labels.tolist(), document.columns.kinds, strict=True)]
-        return Extraction(document, self.name, scores, kept, kinds, _Reasons(self.tree_, nodes, labels, scores))
+        return Extraction(document, self.name, scores, kept, kinds, _RuleReasons(self.tree_, nodes, labels, scores))
 
     def need_extras(self) -> None:
         """Complain early.
@@ -275,7 +274,7 @@ def _kind_of(label: int, kind: Kind) -> Kind:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Reasons(LazyReasons):
+class _RuleReasons(LazyReasons):
     """The rule that decided about each block, told when read."""
 
     tree: DecisionTree

@@ -13,7 +13,6 @@ import numpy as np
 
 from mainmatter.clean import clean, read
 from mainmatter.lab.datasets import folds_by_site
-from mainmatter.lab.evaluation import Evaluation, evaluate
 from mainmatter.lab.metrics.bag import Counts
 from mainmatter.lab.metrics.sequences import common_subsequence
 from mainmatter.lab.metrics.significance import TTest, paired_t_test
@@ -34,9 +33,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mainmatter.lab.datasets import GoldPage
+    from mainmatter.lab.evaluation import Evaluation
     from mainmatter.lab.metrics import Row
     from mainmatter.lab.reproduction import Run
-    from mainmatter.method import Method
     from mainmatter.papers.ncleaner.method import ObservedTexts
 
 
@@ -45,14 +44,6 @@ def dump(gold_page: GoldPage) -> GoldPage:
     page = gold_page.page
     text = clean(page, method="ice-baseline").text
     return replace(gold_page, page=Page(text, page.url, page.id, format="text"))
-
-
-def measure(
-    run: Run, label: str, method: str | Method, pages: Sequence[GoldPage], metrics: Sequence[str]
-) -> Evaluation:
-    """Evaluate a method, showing progress."""
-    with run.progress(label, len(pages)) as advance:
-        return evaluate(method, "", pages, metrics, workers=run.workers, on_page=advance)
 
 
 def percent(value: float | None) -> str:
@@ -160,8 +151,8 @@ def internal(run: Run) -> ResultsPage:
     pages = observed.pages
     heuristics = get_method("ncleaner", threshold=-1e9, never_empty=False)
     found = {
-        "Baseline": measure(run, "baseline", "ice-baseline", pages, ["align"]),
-        "Heuristics only": measure(run, "heuristics", heuristics, pages, ["align"]),
+        "Baseline": run.evaluate("baseline", "ice-baseline", "", pages, ["align"]),
+        "Heuristics only": run.evaluate("heuristics", heuristics, "", pages, ["align"]),
     }
     for name, method in _TRAINED.items():
         run.say(f"{method}: {_FOLDS} folds")
@@ -270,7 +261,7 @@ def external(run: Run) -> ResultsPage:
     pages = run.load("cleaneval-final")
     dumps = run.map("text dumps", dump, pages)
     measured = [
-        measure(run, name, method, dumps if is_text else pages, ["align", "bag"])
+        run.evaluate(name, method, "", dumps if is_text else pages, ["align", "bag"])
         for name, method, is_text, _, _ in _CONTESTANTS
     ]
     report = ResultsPage("NCleaner: CleanEval's test set (tables 3 and 4)")
@@ -332,7 +323,7 @@ def _other_sets(run: Run, report: ResultsPage, measured: list[Evaluation]) -> No
         pages = run.load(dataset)
         columns.append(dataset)
         for name in _METHODS:
-            evaluation = measure(run, f"{name} on {dataset}", name, pages, ["bag"])
+            evaluation = run.evaluate(f"{name} on {dataset}", name, "", pages, ["bag"])
             found[name][dataset] = _bag(evaluation)
             if dataset == "daniel-a":
                 for language in _LANGUAGES:

@@ -1,4 +1,4 @@
-"""The pages about ICE's decision tree and table 1, made from pages of our own."""
+"""The pages about ICE's tables and figures, made from pages of our own."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import pytest
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.evaluation import Evaluation
 from mainmatter.lab.reproduction import Run
-from mainmatter.papers.ice import reproduce_table_1 as ice_table_1
-from mainmatter.papers.ice import reproduce_tree as ice_tree
+from mainmatter.papers.ice import reproduce
 from mainmatter.records import Gold, Page
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def run() -> SmallRun:
 
 
 def test_the_tree() -> None:
-    report = ice_tree.reproduce(run())
+    report = reproduce.decision_tree(run())
     text = "\n\n".join(report.parts)
     assert "3,467 (59%)" in text
     assert "36 (27%)" in text  # 3 of 11 blocks a page are p
@@ -62,7 +61,7 @@ def test_the_tree() -> None:
 
 
 def test_table_1() -> None:
-    report = ice_table_1.reproduce(run())
+    report = reproduce.table_1(run())
     text = "\n\n".join(report.parts)
     assert "16.7 90.4 **62.2**" in text
     rows = [line for line in text.splitlines() if line.startswith("| the paper's tree, trained on the test set")]
@@ -78,11 +77,44 @@ def test_best_on() -> None:
         ]
         return Evaluation("m", "d", {}, {}, rows)
 
-    shares = ice_table_1._best_on([evaluation(1, 5, 2, 7), evaluation(1, 4, 3, 8), evaluation(0, 5, 1, 8)])
+    shares = reproduce._best_on([evaluation(1, 5, 2, 7), evaluation(1, 4, 3, 8), evaluation(0, 5, 1, 8)])
     assert shares == pytest.approx([(0.5 + 0.5) / 4, (0.5 + 1 + 0.5) / 4, (0.5 + 0.5) / 4])
     # A page without a figure is nobody's, and moves no other; neither does one that a method never got.
-    assert ice_table_1._best_on([evaluation(None, 5, 2), evaluation(1, 4, 3)]) == pytest.approx([1 / 3, 2 / 3])
-    assert ice_table_1._best_on([evaluation(None, 5, 2), evaluation(None, 4, 3)]) == pytest.approx([1 / 2, 1 / 2])
+    assert reproduce._best_on([evaluation(None, 5, 2), evaluation(1, 4, 3)]) == pytest.approx([1 / 3, 2 / 3])
+    assert reproduce._best_on([evaluation(None, 5, 2), evaluation(None, 4, 3)]) == pytest.approx([1 / 2, 1 / 2])
     without_first = evaluation(0, 5, 2)
     del without_first.pages[0]
-    assert ice_table_1._best_on([without_first, evaluation(1, 4, 3)]) == pytest.approx([1 / 3, 2 / 3])
+    assert reproduce._best_on([without_first, evaluation(1, 4, 3)]) == pytest.approx([1 / 3, 2 / 3])
+
+
+SENTENCE = "The river rose by two metres in the night, and the old bridge had to be closed."
+
+
+class ThreePages(Run):
+    def load(self, name: str) -> list[GoldPage]:
+        self.used[name] = 3
+        menu = "<ul><li><a href=/>Home</a><li><a href=/n>News</a></ul>"
+        return [
+            GoldPage(
+                Page(f"{menu}<p>{SENTENCE * n}</p>{menu}", id=str(n)), Gold(SENTENCE * n, f"<p> {SENTENCE * n}"), {}
+            )
+            for n in (1, 2, 3)
+        ]
+
+
+def test_the_genetic_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("regex")
+    pytest.importorskip("matplotlib")
+    small = {"population": 12, "generations": 3, "sample": 2}
+    monkeypatch.setattr(reproduce, "_SEARCHES", {"bounded": small, "paper": {**small, "timeout": 0.05}})
+    said: list[str] = []
+    report = reproduce.regex(ThreePages(Path(), 1, progress, said.append))
+    text = "\n".join(report.parts)
+    assert said == ["searching with the literals 'bounded'", "searching with the literals 'paper'"]
+    assert "| return everything: the paper's outcome" in text
+    assert "| ice-regex as it ships" in text
+    assert "62.2" in text
+    assert "none needed" in text
+    assert "0.05 s a page" in text
+    assert r"^(?:<\S*+ ([^\n]*+))" in text
+    assert list(report.pictures) == ["ice-regex.png"]
