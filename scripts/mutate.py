@@ -155,6 +155,7 @@ SAME_BEHAVIOUR: dict[tuple[str, str], str] = {
         ),
         "the number of a tag is asked of elements that hold blocks alone",
     ),
+    ("if blank_lines > 1:", "if blank_lines > 0:"): "of one blank line, one less is nothing to add",
     ("MOST_WEIGHT = 1.0", "MOST_WEIGHT = 1.1"): "no term weighs more than one",
 }
 

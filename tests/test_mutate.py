@@ -103,7 +103,6 @@ def test_every_file_that_is_looked_at_has_tests_and_every_exception_a_line(scrip
     for path in script.SOURCE.rglob("*.py"):
         file = path.relative_to(script.SOURCE).as_posix()
         source = path.read_bytes()
-        mutants = script.find_mutants(file, source) if script.package_of(file) else []
-        assert not mutants or script.tests_of(file), file
-        lines |= {mutant.lines(source) for mutant in mutants}
-    assert set(script.SAME_BEHAVIOUR) <= lines
+        assert not script.package_of(file) or not script.find_mutants(file, source) or script.tests_of(file), file
+        lines |= {" ".join(line.split()) for line in source.decode().splitlines()}
+    assert {before for before, _ in script.SAME_BEHAVIOUR} <= lines

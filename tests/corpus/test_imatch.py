@@ -103,6 +103,7 @@ def test_two_texts_are_enough_to_weigh_terms() -> None:
 
 def test_how_large_a_table_is_and_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     assert TermFrequencies().counts.nbytes == 4 << 20
+    assert TermFrequencies(1).counts.nbytes == 4
     with pytest.raises(InputError, match="buckets"):
         TermFrequencies((1 << 32) + 1)
     monkeypatch.setattr(np, "zeros", lambda size, kind: size)  # 16 GB

@@ -39,7 +39,7 @@ class _Draft:
 
     kind: Kind
     position: int
-    level: int = 0
+    level: int
     lines: list[str] = field(default_factory=list)
 
 
