@@ -11,7 +11,7 @@ from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
-from mainmatter.html.decode import decode
+from mainmatter.html.parse import decode
 
 SEMANTIC = frozenset("article aside figure footer header main nav section".split())
 NAMES = frozenset(("class", "id", "role", "itemprop", "itemtype", "name", "aria-label", "aria-labelledby"))

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import mainmatter
-from mainmatter.html.decode import decode
-from mainmatter.html.parse import Element, Node, Text, parse
+from mainmatter.html.parse import Element, Node, Text, decode, parse
 from mainmatter.html.prune import prune
 from mainmatter.html.read import parse_and_segment
 from mainmatter.html.segment import segment

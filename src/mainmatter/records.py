@@ -70,7 +70,7 @@ class Block:
         xpath: finds it again in the parsed page: the element, or, where the element holds several blocks, the
             first text node of this one. Only inside of a shadow root, which XPath cannot enter, it finds nothing. What
             the page holds in scripts alone has a place in the tree that was made of it (html/scripted.py), as has what
-            an unclosed tag hid (html/swallowed.py).
+            an unclosed tag hid (html/read.py).
         depth: how many elements are around its text.
         link_chars: how many characters of its text are inside links.
         link_count: how many links its text is in.
@@ -170,12 +170,12 @@ class Containers:
         parents: the element around each.
         ways: the element one up from each, two up, four up, and so on, as long as there is any; the document's own
             parent is the document.
-        tags: the number of each one's tag in `mainmatter.html.segments.TAGS`; 0 for the document, which has none.
+        tags: the number of each one's tag in `mainmatter.html.segment.TAGS`; 0 for the document, which has none.
         first: the first block in each.
         end: the block after the last one in each.
         wider: the nearest element around each that holds more blocks; the document for itself.
         depth: how many elements are around each.
-        around: what each stands inside of, or is: a sum of bits, one for each of `mainmatter.html.outline.AROUND`.
+        around: what each stands inside of, or is: a sum of bits, one for each of `mainmatter.html.read.AROUND`.
         alike: how many elements of the same tag stand beside each in the same parent, itself included.
         siblings: how many elements stand beside each, itself included.
         numbers: the number of each in the segmenter's outline.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import mainmatter
-from mainmatter.html import items, scripted, state
+from mainmatter.html import scripted
 from mainmatter.html.read import parse_and_segment
 from mainmatter.records import Kind, Page
 from mainmatter.registry import FORMATS, METHODS
@@ -352,9 +352,9 @@ def test_hostile_pages_take_linear_time(name: str) -> None:
 
 
 def test_what_is_taken_is_bounded() -> None:
-    assert len(texts(HOSTILE["10,000 posts"]())) == items.MAX_PIECES + 1
-    assert len(texts(next_data({"content": [f"{FIRST} {n}" for n in range(9_000)]}))) == items.MAX_PIECES
-    assert len("".join(texts(HOSTILE["one text of 4 MB"]()))) <= items.MAX_CHARS
+    assert len(texts(HOSTILE["10,000 posts"]())) == scripted.MAX_PIECES + 1
+    assert len(texts(next_data({"content": [f"{FIRST} {n}" for n in range(9_000)]}))) == scripted.MAX_PIECES
+    assert len("".join(texts(HOSTILE["one text of 4 MB"]()))) <= scripted.MAX_CHARS
 
 
 @pytest.mark.parametrize(
@@ -369,7 +369,7 @@ def test_what_is_taken_is_bounded() -> None:
     ],
 )
 def test_prose(text: str, expected: bool) -> None:
-    assert state.is_prose(text) is expected
+    assert scripted.is_prose(text) is expected
 
 
 def test_a_page_with_enough_text_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:

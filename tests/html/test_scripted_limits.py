@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from mainmatter.html.items import as_markup
 from mainmatter.html.parse import parse
 from mainmatter.html.read import parse_and_segment
-from mainmatter.html.scripted import _Shown
-from mainmatter.html.state import is_prose, state_pieces
+from mainmatter.html.scripted import ShownTexts, as_markup, is_prose, state_pieces
 
 SENTENCE = "The ferry across the sound is out of service until the spring, because its engine is to be replaced."
 # Forty-eight different signs, in four windows of twelve.
@@ -72,26 +70,26 @@ def test_how_much_must_be_new(length: int, added: int, is_read: bool) -> None:
 
 
 def test_half_of_the_windows_of_a_text_are_enough_to_be_shown() -> None:
-    apart = _Shown([f"{PARTS[0]} -", f"- {PARTS[2]}", f"+ {PARTS[1]}"])
+    apart = ShownTexts([f"{PARTS[0]} -", f"- {PARTS[2]}", f"+ {PARTS[1]}"])
     one, two, three, new = PARTS
-    assert apart(one + two + new + new)  # two of four, which stand apart
-    assert not apart(one + new + new + new)
+    assert one + two + new + new in apart  # two of four, which stand apart
+    assert one + new + new + new not in apart
     # Five of eleven are a little less.
-    assert not apart((one + two) * 2 + three + new * 6)
-    assert apart((one + two) * 2 + three + new * 5)
+    assert (one + two) * 2 + three + new * 6 not in apart
+    assert (one + two) * 2 + three + new * 5 in apart
 
 
 def test_a_text_of_one_window_is_shown_only_as_a_whole() -> None:
-    is_shown = _Shown(["Menu", PARTS[0] + PARTS[1] + PARTS[2], PARTS[3]])
-    assert not is_shown(PARTS[0] + PARTS[1][:11])
-    assert is_shown(PARTS[0] + PARTS[1])
-    assert is_shown(PARTS[3])
+    shown = ShownTexts(["Menu", PARTS[0] + PARTS[1] + PARTS[2], PARTS[3]])
+    assert PARTS[0] + PARTS[1][:11] not in shown
+    assert PARTS[0] + PARTS[1] in shown
+    assert PARTS[3] in shown
 
 
 def test_how_much_of_what_is_shown_is_compared() -> None:
     text = PARTS[0] + PARTS[1]
-    assert _Shown(["x" * (200_000 - 24) + text])(text)
-    assert not _Shown(["x" * 200_000 + text])(text)
+    assert text in ShownTexts(["x" * (200_000 - 24) + text])
+    assert text not in ShownTexts(["x" * 200_000 + text])
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from mainmatter.html.segment import segment
 from mainmatter.records import Columns, Kind
 
 if TYPE_CHECKING:
-    from mainmatter.html.segments import Segments
+    from mainmatter.html.segment import Segments
 
 
 def columns(html: str) -> Columns:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mainmatter import clean, method_names
-from mainmatter.html.decode import decode
+from mainmatter.html.parse import decode
 from mainmatter.lab.bench.gate import GATED_METHOD as METHOD
 from mainmatter.lab.datasets import GoldPage, load_dataset
 from mainmatter.lab.metrics.bag import bag_of_words

@@ -13,7 +13,7 @@ from mainmatter.html.declared import (
     Declared,
     Item,
     as_list,
-    as_text,
+    first_text,
     key,
     lines_after,
     strings_of,
@@ -133,7 +133,7 @@ def _item_authors(item: Item, by_id: Mapping[str, Item]) -> Iterator[str]:
             person = by_id.get(author["@id"], author)
         if not (isinstance(person, dict) and is_organisation(person)):
             # Several names in one object are several people, who share whatever else it says.
-            yield from map(as_text, as_list(person.get("name") if isinstance(person, dict) else person))
+            yield from map(first_text, as_list(person.get("name") if isinstance(person, dict) else person))
 
 
 def _given_name_first(name: str) -> str:

@@ -11,7 +11,7 @@ from datetime import date
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
-from mainmatter.html.declared import Declared, Item, as_text, lines_after, lines_before, text_of
+from mainmatter.html.declared import Declared, Item, first_text, lines_after, lines_before, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -139,7 +139,7 @@ def _declared(declared: Declared, items: Sequence[Item]) -> Iterator[str]:
     """Texts that the page calls its date of publication."""
     for name in _PROPERTIES:
         for item in items:
-            yield as_text(item.get(name))
+            yield first_text(item.get(name))
     for name in _METAS:
         yield from declared.metas.get(name, ())[:1]
     for element in declared.marked:

@@ -213,7 +213,7 @@ def as_list(value: object) -> list[Any]:
     return value[:MAX_ITEMS] if isinstance(value, list) else [value]
 
 
-def as_text(value: object) -> str:
+def first_text(value: object) -> str:
     """The first text in a JSON value, or the name of an object that stands in its place."""
     for one in as_list(value):
         text = (one.get("name") or one.get("@value")) if isinstance(one, dict) else one

@@ -17,7 +17,7 @@ from mainmatter.records import Block
 
 if TYPE_CHECKING:
     from mainmatter.html.parse import Node, Tree
-    from mainmatter.html.segments import Segments
+    from mainmatter.html.segment import Segments
 
 # Pages for people are not as deep. Below, a block is found by counting the text nodes of the element at this depth, so
 # that paths stay short on hostile pages: 100,000 blocks with paths of 512 steps take 2 GB and 7 s to write as JSON.

@@ -15,7 +15,7 @@ from mainmatter.records import Kind
 
 if TYPE_CHECKING:
     from mainmatter.html.parse import Node, Text, Tree
-    from mainmatter.html.segments import Segments
+    from mainmatter.html.segment import Segments
     from mainmatter.records import Document
 
 MARK = "mm-block"

@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 
 from mainmatter.html.authors import is_organisation, read_authors
 from mainmatter.html.dates import read_published
-from mainmatter.html.declared import Declared, Item, as_list, as_text, gather, key, types_of
+from mainmatter.html.declared import Declared, Item, as_list, first_text, gather, key, types_of
 from mainmatter.html.headline import read_headline, site_in_title
 from mainmatter.records import Metadata
 
@@ -65,7 +65,7 @@ def _telling_items(items: Sequence[Item]) -> list[Item]:
 
 
 def _title(declared: Declared, items: Sequence[Item], site_keys: set[str]) -> str:
-    headlines = [headline for item in items[:_MOST_NAMES] if (headline := as_text(item.get("headline")))]
+    headlines = [headline for item in items[:_MOST_NAMES] if (headline := first_text(item.get("headline")))]
     metas = [declared.meta(name) for name in ("og:title", "twitter:title", "citation_title", "dc.title")]
     is_article = bool(headlines) or declared.meta("og:type").lower() == "article"
     return read_headline(
@@ -123,9 +123,9 @@ def _split(address: str) -> SplitResult:
 def _site(declared: Declared, address: str) -> tuple[str, set[str]]:
     """The site's name, and the keys of all names that it goes by."""
     host_keys = _host_keys(address)
-    publishers = [as_text(item.get("publisher")) for item in declared.items[:_MOST_NAMES]]
-    owners = [as_text(item) for item in declared.items if is_organisation(item)][:_MOST_NAMES]
-    websites = [as_text(item) for item in declared.items if "WebSite" in types_of(item)][:_MOST_NAMES]
+    publishers = [first_text(item.get("publisher")) for item in declared.items[:_MOST_NAMES]]
+    owners = [first_text(item) for item in declared.items if is_organisation(item)][:_MOST_NAMES]
+    websites = [first_text(item) for item in declared.items if "WebSite" in types_of(item)][:_MOST_NAMES]
     names = [declared.meta("og:site_name"), *websites, declared.meta("application-name"), *publishers]
     site = next(filter(None, names), "") or site_in_title(declared.title, host_keys)
     keys = {key(name) for name in (*names, *owners, declared.meta("publisher"))}
@@ -153,7 +153,7 @@ def _language(declared: Declared) -> str:
 def _item_languages(item: Item) -> list[str]:
     """The languages of a JSON-LD object, which may be tags, or objects with a tag as their other name."""
     values = as_list(item.get("inLanguage"))
-    return [as_text(value.get("alternateName") if isinstance(value, dict) else value) for value in values]
+    return [first_text(value.get("alternateName") if isinstance(value, dict) else value) for value in values]
 
 
 def _subtag(subtag: str) -> str:
@@ -164,4 +164,4 @@ def _subtag(subtag: str) -> str:
 
 def _description(declared: Declared, items: Sequence[Item]) -> str:
     metas = declared.meta("description", "og:description", "twitter:description", "dc.description")
-    return metas or next(filter(None, (as_text(item.get("description")) for item in items)), "")
+    return metas or next(filter(None, (first_text(item.get("description")) for item in items)), "")

@@ -1,33 +1,74 @@
-"""An HTML page to a document: decode, parse, segment; the heavy parts on demand."""
+"""An HTML page to a document: decode, parse, segment; the other facts on demand.
+
+Among those are the containers around the page's blocks, as arrays, from the outline that the segmenter's walk leaves
+behind: an element holds the blocks from `first` to `end`, and all that is asked about a container is then a difference
+of two running sums. Elements without text are left out.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from itertools import compress, count, repeat
+from operator import itemgetter
+from struct import pack
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from mainmatter.html.decode import decode
+import numpy as np
+
 from mainmatter.html.locate import locate
 from mainmatter.html.metadata import read_metadata
-from mainmatter.html.outline import find_containers, find_names
-from mainmatter.html.parse import Tree, parse
+from mainmatter.html.parse import Element, Tree, decode_page, parse
 from mainmatter.html.scripted import add_scripted_text
-from mainmatter.html.segment import segment
-from mainmatter.html.swallowed import without_what_swallows
-from mainmatter.records import Document
+from mainmatter.html.segment import TAGS, segment
+from mainmatter.records import Containers, Document
 
 if TYPE_CHECKING:
-    from mainmatter.html.segments import Segments
-    from mainmatter.records import Block, Containers, Metadata, Page
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from mainmatter.html.segment import Segments
+    from mainmatter.records import Block, Metadata, Page
 
 _NOSCRIPT = re.compile("<noscript", re.IGNORECASE)  # also in the head, where the walk does not look
 _TAG = re.compile(r"<[^<>]*>|\s+")
+# A page may vanish: an element whose content is no markup was never closed, and holds all that follows. A browser shows
+# such a page as blank. Crawlers that cut and glue pages make them: `<title>Sport library-->` and then the rest of the
+# page, or a comment without an end.
+_OPENING = re.compile(r"<(title|script|style|xmp|iframe|noframes|noembed)\b[^<>]*>|<!--", re.IGNORECASE)
+_COMMENT_END = re.compile("-->")
+# Where the page goes on: what stands before is the rest of a script or of a comment.
+_MARKUP = re.compile(
+    r"<(?:body|div|table|td|p|h[1-6]|ul|ol|form|section|article|main|header|nav|center)\b", re.IGNORECASE
+)
+
+# What a block may stand inside of: one bit for each group of tags.
+AROUND = (
+    "ul ol menu dir",
+    "dl",
+    "table",
+    "form fieldset",
+    "nav",
+    "header hgroup",
+    "footer",
+    "aside",
+    "article",
+    "main",
+    "section",
+    "figure",
+    "details",
+    "dialog",
+    "blockquote",
+    "button select label",
+)
+_BITS = np.array([sum(1 << bit for bit, tags in enumerate(AROUND) if tag in tags.split()) for tag in TAGS], np.int64)
 
 
 def read_html(page: Page) -> Document:
     """Read an HTML page: find its encoding, parse it, split it into blocks."""
-    html, encoding = _decoded(page)
+    html, encoding = decode_page(page)
     tree, segments = parse_and_segment(html)
     return HtmlDocument(page, segments.columns, encoding, (tree, segments))
 
@@ -43,7 +84,7 @@ def parse_and_segment(html: str) -> tuple[Tree, Segments]:
     """
     tree = parse(html)
     segments = segment(tree)
-    if not segments.columns.texts and (mended := without_what_swallows(html)) is not None:
+    if not segments.columns.texts and (mended := without_unclosed_tag(html)) is not None:
         html, tree = mended, parse(mended)
         segments = segment(tree)
     read_noscript = False
@@ -68,6 +109,19 @@ def _may_live_in_noscript(segments: Segments) -> bool:
 
 def _length(segments: Segments) -> int:
     return sum(map(len, segments.columns.texts))
+
+
+def without_unclosed_tag(html: str) -> str | None:
+    """The page without the tag that is never closed and holds the rest of it; None if there is no such tag."""
+    position = 0
+    while (opening := _OPENING.search(html, position)) is not None:
+        tag = opening.group(1)
+        closing = (re.compile(f"</{tag}", re.IGNORECASE) if tag else _COMMENT_END).search(html, opening.end())
+        if closing is None:
+            goes_on = _MARKUP.search(html, opening.end())
+            return None if goes_on is None else html[: opening.start()] + html[goes_on.start() :]
+        position = closing.end()
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,12 +158,21 @@ class HtmlDocument(Document):
     @cached_property
     def containers(self) -> Containers:
         """The elements that hold the page's text, as arrays."""
-        return find_containers(self.parsed[1])
+        return _containers(self.parsed[1])
 
     @cached_property
     def names(self) -> list[str]:
         """The class and the id of each container; see `Document`."""
-        return find_names(self.parsed[1], self.containers)
+        if len(self) == 0:
+            return [""]
+        # Loops of the interpreter's own, since a page has some hundred elements.
+        elements: Sequence[Any] = itemgetter(*self.containers.numbers.tolist())(self.parsed[1].outline.elements)[1:]
+        attribute: Callable[[Any, str, str], str] = Element.attr  # type: ignore[assignment] # never None with a default
+        names = ["", *map(attribute, elements, repeat("class"), repeat(""))]
+        ids = list(map(attribute, elements, repeat("id"), repeat("")))
+        for number in compress(count(1), ids):  # few have one
+            names[number] = f"{names[number]} {ids[number - 1]}"
+        return names
 
     @cached_property
     def parsed(self) -> tuple[Tree, Segments]:
@@ -118,8 +181,80 @@ class HtmlDocument(Document):
 
     def parse_again(self) -> tuple[Tree, Segments]:
         """A tree and its segments that the caller may change; the blocks are the same as the document's."""
-        return parse_and_segment(_decoded(self.page)[0])
+        return parse_and_segment(decode_page(self.page)[0])
 
 
-def _decoded(page: Page) -> tuple[str, str | None]:
-    return (page.html, None) if isinstance(page.html, str) else decode(page.html, page.charset)
+def _containers(segments: Segments) -> Containers:
+    blocks = len(segments.columns.texts)
+    if not blocks:
+        return Containers.one(0)
+    outline = segments.outline
+    parents, first, end, pictures = map(as_array, (outline.parents, outline.first, outline.end, outline.pictures))
+    if not isinstance(segments.numbers, range):  # some texts were joined, or dropped
+        numbers = as_array(segments.numbers)
+        first, end, pictures = (np.searchsorted(numbers, places) for places in (first, end, pictures))
+    # Elements without text drop out, all others get new numbers.
+    holds = end > first
+    kept = holds.nonzero()[0]
+    number = np.zeros(len(holds), np.intp)
+    number[kept] = np.arange(len(kept))
+    parents, first, end = number.take(parents.take(kept)), first.take(kept), end.take(kept)
+    tags = np.frombuffer(outline.tags, np.uint8).take(kept)
+    ways: list[NDArray[np.intp]] = []
+    way = parents
+    while way.any():  # a page that is 500 deep has nine
+        ways.append(way)
+        way = way.take(way)
+    depth, around = np.ones(len(parents), np.intp), _BITS.take(tags)
+    depth[0] = 0
+    for way in ways:  # in rounds, as in `Containers.inherit`
+        depth += depth.take(way)
+        around |= around.take(way)
+    beside = _numbered_pairs(parents, tags)
+    return Containers(
+        parents=parents,
+        ways=tuple(ways),
+        tags=tags,
+        first=first,
+        end=end,
+        wider=_wider(parents, end - first),
+        depth=depth,
+        around=around,
+        alike=np.bincount(beside).take(beside),
+        siblings=np.bincount(parents).take(parents),
+        numbers=kept,
+        holders=number.take(as_array(segments.holders)),
+        pictures=np.bincount(pictures, minlength=blocks)[:blocks],
+        text_nodes=as_array(segments.end_nodes) - as_array(segments.first_nodes),
+    )
+
+
+def as_array(numbers: Sequence[int]) -> NDArray[np.intp]:
+    """Numbers as an array that is not to be changed, in the fastest way that there is for a list of some hundred."""
+    return np.frombuffer(pack(f"{len(numbers)}n", *numbers), np.intp)
+
+
+def unpack(bits: NDArray[np.int64], count: int) -> NDArray[np.uint8]:
+    """The first `count` bits of each number: one row a bit, one column a number."""
+    planes = bits.astype("<i8", copy=False).view(np.uint8).reshape(-1, 8).T[: -(-count // 8)]
+    return np.unpackbits(planes, axis=0, count=count, bitorder="little")
+
+
+def _numbered_pairs(parents: NDArray[np.intp], tags: NDArray[np.uint8]) -> NDArray[np.intp]:
+    """A number for each pair of a parent and a tag; small ones, since few of the tags are on one page."""
+    is_there = np.zeros(len(TAGS), np.intp)
+    is_there[tags] = 1
+    of_page = is_there.cumsum()
+    pairs: NDArray[np.intp] = parents * int(of_page[-1])
+    pairs += (of_page - 1).take(tags)
+    return pairs
+
+
+def _wider(parents: NDArray[np.intp], sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The nearest element around each that holds more blocks."""
+    widest_alike = np.where(sizes.take(parents) == sizes, parents, np.arange(len(parents)))
+    while True:
+        further = widest_alike.take(widest_alike)
+        if (further == widest_alike).all():
+            return parents.take(further)
+        widest_alike = further

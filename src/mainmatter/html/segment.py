@@ -2,7 +2,10 @@
 
 A block is a paragraph-sized piece of text: what stands between two block-level tags, or between two runs of
 `<br><br>`, which old pages use for paragraphs (ICE 3.1, FIASCO 2.1). A table row whose cells hold inline content
-only is one block; the cells of a layout table are blocks of their own (html/rows.py).
+only is one block; the cells of a layout table are blocks of their own.
+
+In this file: what each HTML element means for reading a page as text (`ROLES`; one that is not there is inline, changes
+nothing, but may hold text), what is found (`Segments`), the pass itself (`segment`), and the rows of tables.
 
 Speed is design here: the pass visits each node once, asks it as little as it can, and fills lists, not objects.
 Whatever a method may never need (XPaths, attributes, what is hidden) is found later, by html/locate.py, from the
@@ -11,18 +14,186 @@ nodes that `Segments` keeps.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mainmatter.html.elements import FIRST_CODE_STATE, MOVES, STATES, Role
 from mainmatter.html.parse import Element, Text, Tree, is_html
-from mainmatter.html.rows import join_rows
-from mainmatter.html.segments import NUMBER_OF_TAG, Outline, Segments
-from mainmatter.records import Columns
+from mainmatter.records import Columns, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mainmatter.html.parse import Node
+
+
+class Role(IntEnum):
+    """How the segmenter treats an element."""
+
+    BLOCK = 0  # breaks the text: what stands before it, in it and after it are different blocks
+    LINK = 1  # inline; its characters count as link characters
+    BREAK = 2  # <br>: one breaks the line, two break the block (ICE 3.1, FIASCO 2.1)
+    SKIP = 3  # nothing below it is text of the page
+    TEMPLATE = 4  # skipped, unless it is a declarative shadow root, which browsers show
+    NOSCRIPT = 5  # skipped, or a block, as the caller wants it
+    PICTURE = 6  # skipped, but the words on its two sides are two words
+    EMPHASIS = 7  # inline, and may begin or end within a word
+    FORMULA = 8  # inline; what is inside has names of its own, which mean nothing here
+
+
+_TAGS: dict[Role, str] = {
+    Role.BLOCK: """
+        address article aside blockquote body button caption center dd details dialog dir div dl dt fieldset
+        figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html label legend li listing main
+        menu nav ol option p plaintext pre search section select summary table tbody td textarea tfoot th
+        thead tr ul xmp""",
+    Role.LINK: "a",
+    Role.BREAK: "br",
+    # What is void can hold no text. Ruby annotations tell how to read the text; they are no part of it.
+    Role.SKIP: """
+        area base col datalist frame head link meta noembed noframes param rp rt rtc script
+        source style title track wbr""",
+    Role.FORMULA: "math",
+    Role.PICTURE: "applet audio canvas embed iframe img input object svg video",
+    Role.EMPHASIS: "b big cite code del dfn em font i ins kbd mark q s samp small strike strong sub sup tt u var",
+    Role.TEMPLATE: "template",
+    Role.NOSCRIPT: "noscript",
+}
+ROLES: dict[str, Role] = {tag: role for role, tags in _TAGS.items() for tag in tags.split()}
+
+HEADING_LEVELS: dict[str, int] = {f"h{level}": level for level in range(1, 7)}
+
+# The kind that a block element gives to its text. The others pass on the kind of the block around them, so that
+# <li><p> is a list item; those that start a text of their own do not, nor does a table cell.
+_KIND_OF_TAG: dict[str, Kind] = {
+    **dict.fromkeys(HEADING_LEVELS, Kind.HEADING),
+    **dict.fromkeys(("li", "dt", "dd", "option"), Kind.LIST_ITEM),
+    **dict.fromkeys(("pre", "xmp", "listing", "plaintext"), Kind.CODE),
+    **dict.fromkeys(("caption", "figcaption"), Kind.CAPTION),
+    **dict.fromkeys(("td", "th"), Kind.TABLE_ROW),
+    "blockquote": Kind.QUOTE,
+}
+_STARTS_AFRESH = frozenset("article aside dialog figure footer header main nav section table".split())
+_CONTROL_TAGS = frozenset("button label select textarea".split())
+
+
+class TextState(NamedTuple):
+    """What the text at some place of the tree is, by the elements around it."""
+
+    kind: Kind
+    level: int = 0  # of a heading
+    control: bool = False  # part of a form
+
+
+def _next_state(tag: str, state: TextState) -> TextState:
+    kind = _KIND_OF_TAG.get(tag)
+    level = HEADING_LEVELS.get(tag, 0)
+    if kind is None:
+        passes_on = tag not in _STARTS_AFRESH and state.kind is not Kind.TABLE_ROW
+        kind, level = (state.kind, state.level) if passes_on else (Kind.PARAGRAPH, 0)
+    return TextState(kind, level, state.control or tag in _CONTROL_TAGS)
+
+
+# States are numbered, because the segmenter passes through one for every element of a page; 0 is a page's beginning.
+_STATES: list[TextState] = [
+    TextState(kind, level, control)
+    for (kind, level), control in product(
+        [
+            (Kind.PARAGRAPH, 0),
+            *((Kind.HEADING, level) for level in range(1, 7)),
+            *((kind, 0) for kind in Kind if kind not in (Kind.PARAGRAPH, Kind.HEADING, Kind.CODE)),
+            (Kind.CODE, 0),
+        ],
+        (False, True),
+    )
+]
+_NUMBER_OF_STATE = {state: number for number, state in enumerate(_STATES)}
+
+_MOVE_OF_TAG: dict[str, tuple[int, list[int]]] = {
+    tag: (int(role), [_NUMBER_OF_STATE[_next_state(tag, state)] for state in _STATES]) for tag, role in ROLES.items()
+}
+# From here on the text is code, whose white space matters.
+_FIRST_CODE_STATE = _NUMBER_OF_STATE[TextState(Kind.CODE)]
+
+
+# The tags that the outline knows; their numbers are those of this list. Number 0 is the document, which has no tag.
+TAGS: tuple[str, ...] = ("", *sorted(ROLES))
+NUMBER_OF_TAG: dict[str, int] = {tag: number for number, tag in enumerate(TAGS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The block-level elements of a page, numbered in the order of the page; number 0 is the document itself.
+
+    Attributes:
+        elements: the elements; None in place of the document.
+        tags: the numbers of their tags; see `TAGS`. Bytes, because arrays are made of them at no cost.
+        parents: the number of the block-level element around each; 0 for the document.
+        first: the number of the first text in each. Texts are counted as the walk met them, before those of a row of
+            data are joined; `Segments.numbers` says which of them each block begins with.
+        end: the number after that of the last text in each.
+        pictures: for each picture, how many texts began before it.
+    """
+
+    elements: list[Element | None]
+    tags: bytearray
+    parents: list[int]
+    first: list[int]
+    end: list[int]
+    pictures: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """The blocks of a page and their nodes: parallel lists, up to `end_nodes`.
+
+    Attributes:
+        columns: what the methods read.
+        holders: the number, in the outline, of the element whose text the block is; 0 outside of all elements.
+        numbers: the number of the text that each block begins with; see `Outline`.
+        first_nodes: the number of the first of the `nodes` that the block is made of.
+        end_nodes: the number after that of the last.
+        nodes: all text nodes of the page that are part of a block.
+        spaced: those that were set apart by a space from the text before, which the page sets apart by style alone.
+        noscripts: what was skipped inside each `<noscript>`, as markup.
+        outline: the block-level elements of the page.
+    """
+
+    columns: Columns
+    holders: list[int]
+    numbers: Sequence[int]
+    first_nodes: list[int]
+    end_nodes: list[int]
+    nodes: list[Text]
+    spaced: list[Text]
+    noscripts: list[str]
+    outline: Outline
+
+    @property
+    def elements(self) -> list[Element | None]:
+        """The element whose text each block is; None for text outside of all elements."""
+        elements = self.outline.elements
+        return [elements[holder] for holder in self.holders]
+
+    def text_nodes(self, index: int) -> list[Text]:
+        """The text nodes that a block is made of."""
+        return self.nodes[self.first_nodes[index] : self.end_nodes[index]]
+
+    def only(self, indices: list[int]) -> Segments:
+        """These segments without the blocks whose index is not named."""
+        return Segments(
+            Columns(*([getattr(self.columns, column.name)[i] for i in indices] for column in fields(Columns))),
+            [self.holders[i] for i in indices],
+            [self.numbers[i] for i in indices],
+            [self.first_nodes[i] for i in indices],
+            [self.end_nodes[i] for i in indices],
+            self.nodes,
+            self.spaced,
+            self.noscripts,
+            self.outline,
+        )
+
 
 _BLOCK, _LINK, _BREAK, _SKIP, _TEMPLATE, _NOSCRIPT, _PICTURE, _EMPHASIS, _FORMULA = map(int, Role)
 # Roles that only the walk knows: what has none of the others; what cannot hold anything, so that there is nothing to
@@ -32,17 +203,17 @@ _INLINE, _VOID, _VOID_PICTURE, _IN_FORMULA, _TEMPLATE_IN_FORMULA = range(len(Rol
 _NOTHING, _BREAKS, _MAKES_SEAM, _ENDS_FORMULA = range(4)
 
 # What the walk knows of a tag: its role, the state that follows each state, its number in the outline.
-Move = tuple[int, list[int], int]
+_Move = tuple[int, list[int], int]
 
 
-class _Moves(dict[str, Move]):
+class _Moves(dict[str, _Move]):
     """The move of each tag."""
 
-    def __init__(self, moves: dict[str, Move], otherwise: Move) -> None:
+    def __init__(self, moves: dict[str, _Move], otherwise: _Move) -> None:
         super().__init__(moves)
         self._otherwise = otherwise
 
-    def __missing__(self, tag: str) -> Move:
+    def __missing__(self, tag: str) -> _Move:
         return self._otherwise
 
 
@@ -50,18 +221,18 @@ _VOID_TAGS = frozenset("area base col embed frame img input link meta param sour
 _ROLE_OF_VOID = {_SKIP: _VOID, _PICTURE: _VOID_PICTURE}
 
 
-def _move_of(tag: str) -> Move:
-    role, next_state = MOVES[tag]
+def _move_of(tag: str) -> _Move:
+    role, next_state = _MOVE_OF_TAG[tag]
     return _ROLE_OF_VOID[role] if tag in _VOID_TAGS else role, next_state, NUMBER_OF_TAG[tag]
 
 
-_INLINE_MOVE: Move = (_INLINE, [], 0)
+_INLINE_MOVE: _Move = (_INLINE, [], 0)
 # Those that are met often, since to miss takes longer than to find.
 _OFTEN_INLINE = "abbr bdi nobr optgroup picture ruby slot span time".split()
-_MOVES = _Moves(dict.fromkeys(_OFTEN_INLINE, _INLINE_MOVE) | {tag: _move_of(tag) for tag in MOVES}, _INLINE_MOVE)
-_MOVES_WITH_NOSCRIPT = _Moves({**_MOVES, "noscript": (*MOVES["div"], NUMBER_OF_TAG["noscript"])}, _INLINE_MOVE)
+_MOVES = _Moves(dict.fromkeys(_OFTEN_INLINE, _INLINE_MOVE) | {tag: _move_of(tag) for tag in _MOVE_OF_TAG}, _INLINE_MOVE)
+_MOVES_WITH_NOSCRIPT = _Moves({**_MOVES, "noscript": (*_MOVE_OF_TAG["div"], NUMBER_OF_TAG["noscript"])}, _INLINE_MOVE)
 # The names in a formula mean nothing here, but for those of what annotates it.
-_SKIP_MOVE: Move = (_SKIP, [], 0)
+_SKIP_MOVE: _Move = (_SKIP, [], 0)
 _MOVES_IN_FORMULA = _Moves(
     {
         **dict.fromkeys(("annotation", "annotation-xml", "script", "style", "svg"), _SKIP_MOVE),
@@ -70,9 +241,9 @@ _MOVES_IN_FORMULA = _Moves(
     otherwise=(_IN_FORMULA, [], 0),
 )
 
-_KINDS = [state.kind for state in STATES]
-_LEVELS = [state.level for state in STATES]
-_CONTROLS = [state.control for state in STATES]
+_KINDS = [state.kind for state in _STATES]
+_LEVELS = [state.level for state in _STATES]
+_CONTROLS = [state.control for state in _STATES]
 
 # Marks in the page's text while it is put together. HTML has no control characters; see `_remove_marks`.
 _BLOCK_MARK = "\x01"
@@ -135,7 +306,7 @@ def segment(tree: Tree, *, read_noscript: bool = False) -> Segments:
     )
     if "" in texts:  # nothing but soft hyphens
         segments = segments.only([i for i, text in enumerate(texts) if text])
-    return join_rows(segments)
+    return _join_rows(segments)
 
 
 def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR0912, PLR0915
@@ -184,8 +355,8 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
                 data = node.data
                 if data.isspace():
                     if not block_ended:
-                        parts.append(" " if state < FIRST_CODE_STATE else data)
-                    elif state >= FIRST_CODE_STATE:
+                        parts.append(" " if state < _FIRST_CODE_STATE else data)
+                    elif state >= _FIRST_CODE_STATE:
                         indentation += data
                     continue
                 if block_ended:
@@ -205,7 +376,7 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
                     if indentation:
                         parts.append(indentation)
                         indentation = ""
-                elif seam == 2 and state < FIRST_CODE_STATE and _would_glue(parts[-1], data):
+                elif seam == 2 and state < _FIRST_CODE_STATE and _would_glue(parts[-1], data):
                     parts.append(" ")
                     spaced.append(node)
                 seam = line_breaks = 0
@@ -320,9 +491,9 @@ def _split(parts: list[str], states: Sequence[int]) -> list[str]:
     # Asking is faster than splitting: most texts are clean. The only white space that is printable is the space.
     for i in [i for i, text in enumerate(texts) if "  " in text or not text.isprintable()]:
         texts[i] = _collapse(texts[i])
-    if max(states) >= FIRST_CODE_STATE:
+    if max(states) >= _FIRST_CODE_STATE:
         for i, state in enumerate(states):
-            if state >= FIRST_CODE_STATE:
+            if state >= _FIRST_CODE_STATE:
                 texts[i] = _verbatim(raw_texts[i])
     return texts
 
@@ -337,3 +508,92 @@ def _collapse(text: str) -> str:
 
 def _verbatim(text: str) -> str:
     return text.replace(_LINE_MARK, "\n").strip("\r\n").rstrip()
+
+
+_CELL_SEPARATOR = "\t"
+_CELL_TAGS = ("td", "th")
+_CELL_NUMBERS = tuple(map(NUMBER_OF_TAG.__getitem__, _CELL_TAGS))
+
+
+def _join_rows(segments: Segments) -> Segments:
+    """Make one block of the cells of each row of data, and paragraphs of the cells of layout tables."""
+    kinds = segments.columns.kinds
+    table_row = Kind.TABLE_ROW  # Enum's members are slow to find
+    cells = [i for i, kind in enumerate(kinds) if kind is table_row]
+    if not cells:
+        return segments
+    absorbed: set[int] = set()
+    inline_rows: dict[Node, bool] = {}
+    for row, neighbours in _rows(segments, cells):
+        if not _is_data(segments, row, neighbours, inline_rows):
+            for i in neighbours:
+                kinds[i] = Kind.PARAGRAPH
+        elif len(neighbours) > 1:
+            _join(segments, neighbours)
+            absorbed.update(neighbours[1:])
+    if not absorbed:
+        return segments
+    return segments.only([i for i in range(len(kinds)) if i not in absorbed])
+
+
+def _rows(segments: Segments, cells: list[int]) -> list[tuple[Node | None, list[int]]]:
+    """The rows, each with those of its cells that follow each other without a block of something else between."""
+    rows: list[tuple[Node | None, list[int]]] = []
+    elements = segments.outline.elements
+    for i in cells:
+        cell = elements[segments.holders[i]]
+        row = cell.parent if cell is not None else None
+        if rows and rows[-1][0] is row and rows[-1][1][-1] == i - 1:
+            rows[-1][1].append(i)
+        else:
+            rows.append((row, [i]))
+    return rows
+
+
+def _is_data(segments: Segments, row: Node | None, cells: list[int], inline_rows: dict[Node, bool]) -> bool:
+    """Whether neighbouring cells are a row of data: several cells, each of one block, with inline content only."""
+    if row is None:
+        return False
+    if row not in inline_rows:
+        inline_rows[row] = _is_inline(row, segments.outline, segments.holders[cells[0]])
+    holders = {segments.holders[i] for i in cells}
+    return inline_rows[row] and len(holders) == len(cells)
+
+
+def _is_inline(row: Node, outline: Outline, cell: int) -> bool:
+    """Whether a row has several cells, and none of them holds a block.
+
+    Args:
+        row: the row.
+        outline: of the page, which tells most rows in less time than the tree.
+        cell: the number, in the outline, of one of the row's cells.
+    """
+    number = outline.parents[cell]
+    if outline.elements[number] is row:
+        tags, parents = outline.tags, outline.parents
+        count = 0
+        for inner in range(number + 1, len(parents)):
+            parent = parents[inner]
+            if parent > number:  # it stands in a cell, though not always as the cell's own child
+                break
+            if parent < number:
+                return count > 1
+            count += tags[inner] in _CELL_NUMBERS
+        else:
+            return count > 1
+    cells = [child for child in row if isinstance(child, Element) and child.tag in _CELL_TAGS]
+    return len(cells) > 1 and not any(_holds_block(one) for one in cells)
+
+
+def _holds_block(cell: Element) -> bool:
+    return any(isinstance(child, Element) and ROLES.get(child.tag) is Role.BLOCK for child in cell)
+
+
+def _join(segments: Segments, cells: list[int]) -> None:
+    """Put what the cells hold into the first of them, which becomes the row."""
+    columns, first = segments.columns, cells[0]
+    segments.holders[first] = segments.outline.parents[segments.holders[first]]
+    columns.texts[first] = _CELL_SEPARATOR.join(columns.texts[i] for i in cells)
+    columns.link_chars[first] = sum(columns.link_chars[i] for i in cells)
+    columns.link_counts[first] = sum(columns.link_counts[i] for i in cells)
+    segments.end_nodes[first] = segments.end_nodes[cells[-1]]

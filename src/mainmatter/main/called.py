@@ -1,7 +1,7 @@
 """What any element around a block is called, however far up: "comment", "nav", "content", ...
 
 A block deep inside of something that is called "comments" is a comment, whatever the elements between are called; so
-these names are inherited, as the tags in html/outline.py are.
+these names are inherited, as the tags in html/read.py are.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mainmatter.html.outline import unpack
+from mainmatter.html.read import unpack
 from mainmatter.main.names import FIRST_STEM, STEMS
 
 if TYPE_CHECKING:

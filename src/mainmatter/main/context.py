@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mainmatter.html.outline import AROUND, as_array, unpack
+from mainmatter.html.read import AROUND, as_array, unpack
 from mainmatter.main.called import CALLED, called_around
 from mainmatter.main.characters import CAPITAL, COMMA, DIGIT, LETTER, SPACE, STOP, WIDE, count_characters
 from mainmatter.records import Kind

@@ -11,8 +11,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from mainmatter.html.segments import NUMBER_OF_TAG
-from mainmatter.html.segments import TAGS as TAGS_OF_OUTLINE
+from mainmatter.html.segment import NUMBER_OF_TAG
+from mainmatter.html.segment import TAGS as TAGS_OF_OUTLINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

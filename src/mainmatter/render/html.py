@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mainmatter.html.parse import Element, Tree
-    from mainmatter.html.segments import Segments
+    from mainmatter.html.segment import Segments
     from mainmatter.records import Extraction
 
 

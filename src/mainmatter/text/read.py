@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mainmatter.html.decode import decode
+from mainmatter.html.parse import decode_page
 from mainmatter.records import Document, Page
 from mainmatter.text.segment import segment_text
 
 
 def read_text(page: Page) -> Document:
     """Read a plain-text dump: find its encoding, split it into blocks."""
-    text, encoding = (page.html, None) if isinstance(page.html, str) else decode(page.html, page.charset)
+    text, encoding = decode_page(page)
     return Document(page, segment_text(text, page.lines_are_blocks), encoding)

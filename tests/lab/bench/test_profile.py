@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
-from mainmatter.html.decode import decode
-from mainmatter.html.parse import parse
+from mainmatter.html.parse import decode, parse
 from mainmatter.html.read import parse_and_segment
 from mainmatter.lab.bench import speed as module
 from mainmatter.lab.bench.speed import WITH_MODEL, WITHOUT_MODEL, profile

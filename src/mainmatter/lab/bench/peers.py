@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.errors import InputError, MissingExtra
-from mainmatter.html.decode import decode
+from mainmatter.html.parse import decode
 from mainmatter.html.read import read_html
 from mainmatter.lab.metrics import Output
 from mainmatter.records import Metadata, Page

@@ -19,8 +19,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mainmatter.clean import clean, clean_many, read
-from mainmatter.html.decode import decode
-from mainmatter.html.parse import parse
+from mainmatter.html.parse import decode, parse
 from mainmatter.html.read import parse_and_segment
 from mainmatter.lab.bench.contestant import Contestant, Turn
 from mainmatter.lab.datasets import GoldPage

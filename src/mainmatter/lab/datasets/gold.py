@@ -25,7 +25,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
 from mainmatter.errors import DatasetError, MissingExtra, UnknownName
-from mainmatter.html.decode import decode
+from mainmatter.html.parse import decode
 from mainmatter.inputs.sites import site_of_url, split_by_site
 from mainmatter.lab.datasets.labels import LABEL_KINDS, Label
 from mainmatter.records import Gold, Page

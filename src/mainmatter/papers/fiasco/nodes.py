@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mainmatter.html.elements import ROLES, Role
 from mainmatter.html.parse import Element
+from mainmatter.html.segment import ROLES, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

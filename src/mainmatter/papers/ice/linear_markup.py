@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mainmatter.html.parse import Node, Text
-    from mainmatter.html.segments import Segments
+    from mainmatter.html.segment import Segments
     from mainmatter.records import Document
 
 # The tags around a block that tell something about it. `div` and `center` do so only where the text is their own.

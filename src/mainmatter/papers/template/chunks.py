@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from mainmatter.errors import InputError
-from mainmatter.html.outline import as_array
 from mainmatter.html.parse import Element
-from mainmatter.html.segments import TAGS
+from mainmatter.html.read import as_array
+from mainmatter.html.segment import TAGS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mainmatter.html.parse import Node, Tree
-    from mainmatter.html.segments import Segments
+    from mainmatter.html.segment import Segments
     from mainmatter.records import Document
 
 Unit = Literal["table", "container", "block"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 import mainmatter
-from mainmatter.html.outline import AROUND
-from mainmatter.html.segments import TAGS
+from mainmatter.html.read import AROUND
+from mainmatter.html.segment import TAGS
 from mainmatter.records import Containers, Document, Page
 
 PAGE = "<body><nav><ul><li>a</li><li>b</li></ul></nav><div></div><div><p>c<br><br>d<img></p><div>e</div></div>"

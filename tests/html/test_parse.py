@@ -6,8 +6,7 @@ import codecs
 
 import pytest
 
-from mainmatter.html.decode import decode
-from mainmatter.html.parse import codec_of_label
+from mainmatter.html.parse import _codec_of_label, decode
 
 CYRILLIC = "Привет, мир"
 
@@ -88,11 +87,11 @@ def test_what_cannot_be_decoded_is_marked() -> None:
 
 @pytest.mark.parametrize("label", [" UTF-8 ", "utf8", "L1", "x-sjis", "GB2312", "cp1251"])
 def test_labels_of_browsers_are_known(label: str) -> None:
-    assert codec_of_label(label) is not None
+    assert _codec_of_label(label) is not None
 
 
 @pytest.mark.parametrize(
     "label", ["", "rot13", "hex", "zlib", "idna", "utf-7", "unicode_escape", "é", "a" * 10_000, "\0"]
 )
 def test_other_labels_are_not(label: str) -> None:
-    assert codec_of_label(label) is None
+    assert _codec_of_label(label) is None

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from mainmatter import clean
-from mainmatter.html.swallowed import without_what_swallows
+from mainmatter.html.read import without_unclosed_tag
 
 REST = (
     '<body><div class="x"><h1>Ferry late</h1><p>The ferry from the islands was late again on Sunday.</p></div></body>'
@@ -48,7 +48,7 @@ def test_what_stands_before_stays() -> None:
     ],
 )
 def test_nothing_to_find(html: str) -> None:
-    assert without_what_swallows(html) is None
+    assert without_unclosed_tag(html) is None
     assert clean(html, method="ice-baseline").text == ""
 
 
@@ -61,7 +61,7 @@ def test_a_page_that_shows_something_is_left_alone() -> None:
 )
 def test_in_time_linear_in_the_page(html: str) -> None:
     start = time.process_time()
-    without_what_swallows(html)
+    without_unclosed_tag(html)
     assert time.process_time() - start < 1
 
 

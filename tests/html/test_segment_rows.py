@@ -11,7 +11,7 @@ from mainmatter.html.segment import segment
 from mainmatter.records import Kind
 
 if TYPE_CHECKING:
-    from mainmatter.html.segments import Segments
+    from mainmatter.html.segment import Segments
 
 ROW, TEXT = Kind.TABLE_ROW, Kind.PARAGRAPH
 
