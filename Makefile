@@ -16,11 +16,11 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-dev chromium check
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-# The core alone, in less than a minute: what reads pages, judges them and writes them.
+# The core alone, without a browser, in less than a minute on two cores: what reads pages, judges them and writes them.
 CORE_TESTS := tests/html tests/text tests/render tests/main tests/contract tests/test_clean.py tests/test_errors.py tests/test_imports.py \
 	tests/test_registry.py
 test-fast: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -q -n auto --dist loadfile $(CORE_TESTS)
+	$(BIN)/python -m pytest -q -n auto --dist loadfile --ignore tests/html/browser $(CORE_TESTS)
 
 # Which lines the tests run: a table here, pages under COVERAGE. TESTS=tests/html measures what the tests of one folder run.
 COVERAGE ?= $(VENV)/coverage
