@@ -56,7 +56,7 @@ def test_a_page_that_breaks_the_counting_is_named_when_it_is_cleaned(
             raise RuntimeError("a slip of ours")
         return read(page, limits)
 
-    monkeypatch.setattr("mainmatter.cli.sites.read", read_badly)
+    monkeypatch.setattr("mainmatter.cli.clean.read", read_badly)
     result = CliRunner().invoke(group, ["clean", str(folder), "-m", "template", "--site-templates", "-j", "1"])
     assert result.exit_code == 0
     assert text_of(3) in result.stdout

@@ -208,11 +208,7 @@ def _clean_one(task: _Task, url: str | None, one: Input) -> str:
         page = replace(page, url=url)
     extraction = clean(page, method=task.method, limits=task.limits, **task.parameters)
     result = extraction.render(task.format, **task.render_options)
-    return _one_line(result) if task.json_lines else result
-
-
-def _one_line(result: str) -> str:
-    return json.dumps(json.loads(result), ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(json.loads(result), ensure_ascii=False, separators=(",", ":")) if task.json_lines else result
 
 
 def _say_summary(pages: int, failed: int, output: str | None) -> None:

@@ -39,7 +39,8 @@ def _show(extraction: Extraction, only: str | None) -> None:
         label = "" if extraction.is_comment is None else f"  {extraction.labels[i]:11}"
         head = f"{i:4} {verdict} {extraction.scores[i]:5.2f}{label}  {extraction.kinds[i].value:9}  "
         click.echo(head + click.style(harmless(extraction.reasons[i]), dim=True))
-        click.echo(" " * 20 + harmless(_excerpt(texts[i], width - 20)))
+        line = " ".join(texts[i].split())
+        click.echo(" " * 20 + harmless(line if len(line) <= width - 20 else line[: max(0, width - 21)] + "…"))
     kept_chars = sum(len(text) for text, is_kept in zip(texts, extraction.kept, strict=True) if is_kept)
     all_chars = sum(map(len, texts))
     click.echo(
@@ -56,8 +57,3 @@ def _about_page(extraction: Extraction) -> str:
     if extraction.confidence is not None:
         parts.append(f"confidence: {extraction.confidence:.2f}")
     return ", ".join(parts)
-
-
-def _excerpt(text: str, width: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= width else line[: max(0, width - 1)] + "…"

@@ -84,7 +84,12 @@ def signature(kind: str, text: str) -> bytes:
     check_kind(kind)
     if kind == "near":
         return minhash_signature(text)
-    return _term_hashes(text) if kind == "i-match" else _digest_of_text(text)
+    if kind == "i-match":
+        # The terms as the table of frequencies places them, sorted: the terms themselves would take twice the room.
+        hashes = [crc32(term.encode("utf-8", "surrogatepass")) for term in terms_of(text)]
+        return np.unique(np.array(hashes, "<u4")).tobytes()
+    normal = " ".join(unicodedata.normalize("NFC", text).casefold().split())
+    return _digest(normal.encode("utf-8", "surrogatepass")) if normal else b""
 
 
 def find_duplicates(
@@ -133,23 +138,12 @@ def check_kind(kind: str) -> None:
         raise UnknownName("kind of duplicates", kind, KINDS)
 
 
-def _digest_of_text(text: str) -> bytes:
-    normal = " ".join(unicodedata.normalize("NFC", text).casefold().split())
-    return _digest(normal.encode("utf-8", "surrogatepass")) if normal else b""
-
-
 def _digest(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=_DIGEST).digest()
 
 
-def _term_hashes(text: str) -> bytes:
-    """The terms as the table of frequencies places them, sorted: the terms themselves would take twice the room."""
-    hashes = [crc32(term.encode("utf-8", "surrogatepass")) for term in terms_of(text)]
-    return np.unique(np.array(hashes, "<u4")).tobytes()
-
-
 def _imatch_digests(signatures: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    """I-Match over hashed terms: `text.imatch.signature`, with frequencies that are counted here."""
+    """I-Match over hashed terms: `imatch_digest`, with frequencies that are counted here."""
     frequencies = TermFrequencies(_BUCKETS)
     for _, packed in signatures:
         if packed:

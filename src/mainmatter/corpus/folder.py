@@ -77,7 +77,8 @@ class Folder:
     def remove_all(self, name: str) -> None:
         """Remove the files in a folder below it; or drafts and parts in itself, and nothing else, if it is ""."""
         for file in self.names(name):
-            if name or _is_ours(file):
+            written = file.lstrip(".")  # a draft begins with a dot
+            if name or written == SUMMARY or written.startswith((f"{SUMMARY}.", "part-")):
                 storage.remove(self.path(f"{name}/{file}" if name else file))
         if name and self.is_local:
             with suppress(OSError):
@@ -161,9 +162,3 @@ def _marker(stage: str, number: int) -> str:
 
 def _progress_name(number: int) -> str:
     return f"{PROGRESS}/{number:05}.json"
-
-
-def _is_ours(name: str) -> bool:
-    """Whether a file in the output folder itself is one that a run writes, or the draft of one."""
-    name = name.lstrip(".")
-    return name == SUMMARY or name.startswith((f"{SUMMARY}.", "part-"))

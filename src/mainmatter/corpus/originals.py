@@ -143,7 +143,8 @@ class InputLocations:
         folder = Folder(out)
         named = read_plan(folder).inputs if inputs is None else inputs
         self.inputs = tuple(storage.without_scheme(name) for name in named if not storage.is_remote(name))
-        self.folders = (*_beside(folder), *folders)
+        beside = (Path(storage.without_scheme(folder.out)).resolve().parent,) if folder.is_local else ()
+        self.folders = (*beside, *folders)
         self.within = within
         self._root, self._ups = _root_of_run(folder)
         self._named = frozenset(map(Path, self.inputs))
@@ -209,10 +210,6 @@ class InputLocations:
 
 def _with_parents(path: Path) -> tuple[Path, ...]:
     return path, *path.parents
-
-
-def _beside(folder: Folder) -> tuple[Path, ...]:
-    return (Path(storage.without_scheme(folder.out)).resolve().parent,) if folder.is_local else ()
 
 
 def _root_of_run(folder: Folder) -> tuple[Path | None, int]:

@@ -106,7 +106,9 @@ def _as_completed(context: SparkContext, work: Callable[[int], Result], numbers:
             ended = not job.is_alive()
             for outcome in done.value[taken:]:
                 taken += 1
-                yield _result(outcome)
+                if isinstance(outcome, _Raised):
+                    raise outcome.error
+                yield outcome
             if ended and taken < len(numbers):
                 raise _lost(errors, taken, len(numbers))
     finally:
@@ -138,12 +140,6 @@ def _outcome(work: Callable[[int], Result], number: int) -> Result | _Raised:
         return work(number)
     except Exception as error:
         return _Raised(error)
-
-
-def _result(outcome: Result | _Raised) -> Result:
-    if isinstance(outcome, _Raised):
-        raise outcome.error
-    return outcome
 
 
 def _lost(errors: list[Exception], done: int, all_of_them: int) -> MainmatterError:

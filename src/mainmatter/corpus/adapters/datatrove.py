@@ -113,10 +113,6 @@ class Mainmatter(BaseExtractor):  # type: ignore[misc]
             return cleaned.error
         document.text = cleaned.text
         if self.metadata:
-            document.metadata |= _facts(cleaned)
+            document.metadata |= {prefixed(name): value or "" for name, value in cleaned.facts.items()}
+            document.metadata[prefixed("confidence")] = cleaned.facts["confidence"]
         return None
-
-
-def _facts(cleaned: Cleaned) -> dict[str, Any]:
-    facts = {prefixed(name): value or "" for name, value in cleaned.facts.items()}
-    return facts | {prefixed("confidence"): cleaned.facts["confidence"]}

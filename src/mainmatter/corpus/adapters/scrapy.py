@@ -76,7 +76,8 @@ class MainmatterPipeline:
         if declared is not None and self.text_field not in declared:
             raise InputError(f"{type(item).__name__} has no field {self.text_field!r}; see MAINMATTER_TEXT_FIELD")
         cleaned = self.cleaner(page, adapter.get(self.url_field))
-        self._count(cleaned)
+        if self.stats is not None:
+            self.stats.inc_value("mainmatter/rejected" if cleaned.text is None else "mainmatter/cleaned")
         if not self.keeps_html:
             self._remove_html(adapter)
         new = {self.text_field: cleaned.text, ERROR_FIELD: cleaned.error} | cleaned.prefixed_facts()
@@ -90,10 +91,6 @@ class MainmatterPipeline:
             del adapter[self.html_field]
         except KeyError:  # fields of dataclasses cannot be removed
             adapter[self.html_field] = None
-
-    def _count(self, cleaned: Cleaned) -> None:
-        if self.stats is not None:
-            self.stats.inc_value("mainmatter/rejected" if cleaned.text is None else "mainmatter/cleaned")
 
 
 def cleaner_from(settings: BaseSettings) -> Cleaner:

@@ -51,16 +51,12 @@ def clean_udf(
         InputError: the method has no such parameter.
     """
     cleaner = Cleaner(method, limits, format, parameters)
+    struct = pa.struct([(name, pa.float64() if kind == "double" else pa.string()) for name, kind in _TYPES.items()])
 
     def clean_column(html: pa.Array, url: pa.Array) -> pa.Array:
         cleaned = [cleaner(page, of) for page, of in zip(html.to_pylist(), url.to_pylist(), strict=True)]
-        return _to_struct([{"text": one.text, "error": one.error} | one.facts for one in cleaned])
+        return pa.array([{"text": one.text, "error": one.error} | one.facts for one in cleaned], struct)
 
     # Spark tells kinds of functions by their annotations, which must be types here, not text.
     clean_column.__annotations__ = dict.fromkeys(("html", "url", "return"), pa.Array)
     return arrow_udf(clean_column, RETURN_TYPE)  # type: ignore[no-any-return]
-
-
-def _to_struct(rows: list[dict[str, Any]]) -> pa.Array:
-    types = [(name, pa.float64() if kind == "double" else pa.string()) for name, kind in _TYPES.items()]
-    return pa.array(rows, pa.struct(types))

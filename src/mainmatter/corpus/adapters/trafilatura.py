@@ -461,15 +461,11 @@ def _xml(extraction: Extraction, document: Extracted, options: Options) -> str:
     body.tag = "main"
     root.extend((body, comments))
     for element in root.iter():
-        _rename(element)
+        element.tag = element.tag.removeprefix(_TEI)
+        if element.tag == "ab":
+            element.tag = _BLOCKS[element.attrib.pop("type")]
     ET.indent(root)
     return ET.tostring(root, encoding="unicode")
-
-
-def _rename(element: ET.Element) -> None:
-    element.tag = element.tag.removeprefix(_TEI)
-    if element.tag == "ab":
-        element.tag = _BLOCKS[element.attrib.pop("type")]
 
 
 def _host(url: str | None) -> str | None:

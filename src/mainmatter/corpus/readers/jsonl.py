@@ -165,17 +165,13 @@ def _read_line(line: bytes, what: str, source: str, position: int, limits: Limit
     if not line.strip():
         return None
     try:
-        row = _parse(line)
+        row = json.loads(line.decode("utf-8-sig" if line.startswith(_BOM) else "utf-8"))
     except (ValueError, RecursionError) as error:
         why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         return Reject("damaged", f"{what} is no JSON: {why}", source, position)
     if not isinstance(row, dict):
         return Reject("damaged", f"{what} is no JSON object", source, position)
     return to_read(row, find_names(row, wanted), source, position, limits, wanted)
-
-
-def _parse(line: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
-    return json.loads(line.decode("utf-8-sig" if line.startswith(_BOM) else "utf-8"))
 
 
 _CHUNK = 1_000_000

@@ -36,7 +36,8 @@ def find_row_groups(path: str, wanted: FieldNames = FieldNames()) -> list[tuple[
             return [(1, 0)]
         _find_columns(table, path, wanted)
         groups = [table.metadata.row_group(i) for i in range(table.metadata.num_row_groups)]
-        return [(group.num_rows, _packed_size(group)) for group in groups]
+        sizes = (sum(group.column(i).total_compressed_size for i in range(group.num_columns)) for group in groups)
+        return [(group.num_rows, size) for group, size in zip(groups, sizes, strict=True)]
 
 
 def read_parquet(one: Slice, limits: Limits, start: int) -> Iterator[Read]:
@@ -128,7 +129,3 @@ def _value(value: Any, is_text: bool) -> Any:  # noqa: ANN401
     except (ArithmeticError, LookupError, ValueError):  # a date or a time zone that Python has none for
         return None
     return plain.decode("utf-8", "replace") if is_text and plain is not None else plain
-
-
-def _packed_size(group: Any) -> int:  # noqa: ANN401
-    return sum(group.column(i).total_compressed_size for i in range(group.num_columns))

@@ -54,12 +54,9 @@ def read_slice(
             last = read.position
             yield read
     except (InputError, OSError) as error:
-        if storage.is_remote(one.path) and not _is_final(error):
+        # Of what is missing or forbidden, asking again would give the same answer.
+        is_final = any(isinstance(why, FileNotFoundError | PermissionError) for why in (error, error.__cause__))
+        if storage.is_remote(one.path) and not is_final:
             raise
         text = str(error)
         yield Reject("unreadable", text if one.path in text else f"{one.path}: {text}", one.path, last + 1)
-
-
-def _is_final(error: Exception) -> bool:
-    """Whether asking again would give the same answer."""
-    return any(isinstance(one, FileNotFoundError | PermissionError) for one in (error, error.__cause__))

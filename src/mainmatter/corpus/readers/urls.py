@@ -73,7 +73,9 @@ def read_urls(one: Slice, limits: Limits, start: int, robots: bool = False) -> I
             yield _fetch(one.path, one.path, 0, limits, rules)
         return
     lines = list(islice(map(str.strip, _lines(one.path)), one.start, one.end))
-    seen = _given_before(one, lines)
+    # Those of these URLs that the list gives before the slice; the list may be too long to be remembered.
+    urls = set(filter(_can_be_fetched, lines))
+    seen = {line for line in map(str.strip, islice(_lines(one.path), one.start)) if line in urls}
     for number, url in enumerate(lines, one.start):
         is_repeated = url in seen
         if _can_be_fetched(url):
@@ -83,12 +85,6 @@ def read_urls(one: Slice, limits: Limits, start: int, robots: bool = False) -> I
                 yield Skipped(REPEATED, one.path, number)
             else:
                 yield _fetch(url, one.path, number, limits, rules)
-
-
-def _given_before(one: Slice, lines: list[str]) -> set[str]:
-    """Those URLs of a slice's lines that the list gives before the slice; a list may be too long to be remembered."""
-    urls = set(filter(_can_be_fetched, lines))
-    return {line for line in map(str.strip, islice(_lines(one.path), one.start)) if line in urls}
 
 
 def is_page_url(path: str) -> bool:
