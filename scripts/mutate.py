@@ -79,6 +79,8 @@ TESTS = {
     "main/expected.py": ("main/test_expected.py", "main/test_main_thresholds.py"),
     "main/net.py": ("main/test_net.py", "main/test_training.py"),
     "main/training.py": ("main/test_training.py", "main/test_main_thresholds.py"),
+    "papers/ice/lm.py": ("papers/ice/test_ice_lm*.py",),
+    "papers/ice/tree.py": ("papers/ice/test_ice_tree*.py",),
     "papers/ncleaner/method.py": ("papers/ncleaner/test_ncleaner.py", "papers/ncleaner/test_ncleaner_shipped.py"),
     "papers/template/site_counts.py": ("papers/template/test_site_counts.py", "papers/template/test_template.py"),
     "html/authors.py": _METADATA,

@@ -17,8 +17,7 @@ from mainmatter.errors import InputError, MissingExtra, ModelError
 from mainmatter.lab.training.examples import label
 from mainmatter.models.store import SHIPPED, load
 from mainmatter.papers.ice import tree as ice_tree
-from mainmatter.papers.ice.shallow import frequent_words
-from mainmatter.papers.ice.tree import CLASSES, IceTree
+from mainmatter.papers.ice.tree import CLASSES, IceTree, frequent_words
 from mainmatter.records import Gold, Kind, Page
 from toys import edit_model
 

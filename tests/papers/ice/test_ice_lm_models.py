@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from mainmatter.papers.ice.language_model import Direction, Smoother, divergences
+from mainmatter.papers.ice.lm import Direction, Smoother, divergences
 
 
 def measure(
