@@ -7,15 +7,17 @@ from tempfile import TemporaryFile
 
 from mainmatter.corpus import storage
 from mainmatter.errors import InputError
+from mainmatter.lab.reports.html import environment
 
 
 def check_place(path: str) -> None:
-    """Complain before hours of work about a place where nothing can be written.
+    """Complain before hours of work about what is missing, and about a place where nothing can be written.
 
     Raises:
         InputError: it is a folder, or lies where no file can be.
-        MissingExtra: it is remote, which needs fsspec.
+        MissingExtra: it is remote, which needs fsspec, or Jinja2 is not installed.
     """
+    environment()
     if path.startswith(("http://", "https://")):
         raise InputError(f"{path}: no report can be written there; name a file, or storage such as s3://")
     if storage.is_remote(path):

@@ -8,9 +8,7 @@ import numpy as np
 
 from mainmatter.corpus.report_facts import MOST_ROWS, read_facts
 from mainmatter.lab.reports import charts
-from mainmatter.lab.reports.markup import Markup, address, join, shorten, tag
-from mainmatter.lab.reports.page import Section, command_line, html_page, moment
-from mainmatter.lab.reports.tables import Cell, count_cell, table
+from mainmatter.lab.reports.html import Cell, Section, count_cell, html_page, markup, moment, shorten, table
 from mainmatter.limits import MEGABYTE
 
 if TYPE_CHECKING:
@@ -18,7 +16,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from mainmatter.corpus.report_facts import CorpusFacts, Rows, UnsurePage
+    from markupsafe import Markup
+
+    from mainmatter.corpus.report_facts import CorpusFacts, RowFacts
     from mainmatter.corpus.summary import Report
 
 _MOST_GROUPS = 40  # rows of a table of languages or sites
@@ -50,8 +50,8 @@ def corpus_report(
     """
     facts = read_facts(str(out), most_rows)
     sections = [
-        Section("overview", "Overview", join(_tiles(facts), _sample_note(facts))),
-        Section("dropped", "What was dropped, and why", join(_rejects(facts), _skipped(facts))),
+        Section("overview", "Overview", _overview(facts)),
+        Section("dropped", "What was dropped, and why", _dropped(facts)),
         Section("kind", "What was kept", _kinds(facts.rows)),
         Section("shape", "Lengths and confidence", _plots(facts.rows)),
         Section("sites", "Sites", _sites(facts.rows)),
@@ -61,22 +61,22 @@ def corpus_report(
     return html_page("Corpus", _lead(facts), _facts(facts, command, made), sections)
 
 
-def _lead(facts: CorpusFacts) -> Markup:
+def _lead(facts: CorpusFacts) -> str:
     summary = facts.summary
     pages = f"{summary.pages:,} page" + "s" * (summary.pages != 1)
-    return join(f"{summary.kept:,} of {pages} kept ({_percent(summary.kept, summary.pages)}), {summary.words:,} words.")
+    return f"{summary.kept:,} of {pages} kept ({_percent(summary.kept, summary.pages)}), {summary.words:,} words."
 
 
 def _facts(facts: CorpusFacts, command: str, made: datetime | None) -> list[tuple[str, object]]:
     summary, plan = facts.summary, facts.plan
-    shown = [("Command", command_line(command))] if command else []
+    shown = [("Command", markup("parts", "code", command))] if command else []
     inputs = ", ".join(plan.inputs[:5]) + (f" and {len(plan.inputs) - 5:,} more" if len(plan.inputs) > 5 else "")
     return [
         *shown,
         ("Date of this report", moment(made)),
         ("Input", inputs),
         ("Output", f"{summary.out}, {summary.shards:,} part" + "s" * (summary.shards != 1)),
-        ("Method", join(plan.job.method, *(f", {name}={value}" for name, value in plan.job.parameters.items()))),
+        ("Method", ", ".join([plan.job.method, *(f"{name}={value}" for name, value in plan.job.parameters.items())])),
         ("Version", f"mainmatter {plan.version}"),
         ("Options", _options(facts)),
     ]
@@ -91,7 +91,7 @@ def _options(facts: CorpusFacts) -> str:
     return ", ".join(chosen)
 
 
-def _tiles(facts: CorpusFacts) -> Markup:
+def _overview(facts: CorpusFacts) -> Markup:
     summary = facts.summary
     duplicates = sum(summary.rejects.get(reason, 0) for reason in _DUPLICATES)
     tiles = [
@@ -104,76 +104,51 @@ def _tiles(facts: CorpusFacts) -> Markup:
         (_duration(summary.seconds), "by the clock"),
         (f"{_speed(summary.megabytes_per_second)} MB/s", f"{summary.pages_per_second:,.1f} pages/s"),
     ]
-    earlier = None
+    earlier = sample = ""
     if summary.earlier_pages:
-        words = (
+        earlier = (
             f"{summary.earlier_pages:,} pages had been done by earlier, interrupted runs, whose time is not counted."
         )
-        earlier = tag("p", words, class_="note")
-    return join(
-        tag("ul", *(tag("li", tag("b", one), tag("span", other)) for one, other in tiles), class_="tiles"), earlier
-    )
+    if facts.rows.rows < summary.kept:
+        sample = (
+            f"Languages, page types, sites, lengths and confidence are those of a sample: {facts.rows.rows:,} of "
+            f"{summary.kept:,} pages, of parts from all over the corpus. All other counts are of the whole."
+        )
+    return markup("corpus", "overview", tiles, earlier, sample)
 
 
-def _sample_note(facts: CorpusFacts) -> Markup | None:
-    if facts.rows.rows >= facts.summary.kept:
-        return None
-    return tag(
-        "p",
-        f"Languages, page types, sites, lengths and confidence are those of a sample: {facts.rows.rows:,} of "
-        f"{facts.summary.kept:,} pages, of parts from all over the corpus. All other counts are of the whole.",
-        class_="note",
-    )
-
-
-def _rejects(facts: CorpusFacts) -> list[Markup]:
+def _dropped(facts: CorpusFacts) -> Markup:
     summary = facts.summary
-    if not summary.rejects:
-        return [tag("p", "No page was dropped.")]
     ranked = sorted(summary.rejects.items(), key=lambda one: (-one[1], one[0]))
     rows = [
         [Cell(reason), count_cell(count, summary.pages), Cell(_percent(count, summary.pages), count)]
         for reason, count in ranked
     ]
-    parts = [table("Dropped pages by reason", ["reason", "pages", "share"], rows, name="reasons", numbers=(1, 2))]
-    for reason, count in ranked:
-        some = facts.rejects.get(reason, ())
-        if some:
-            items = [
-                tag(
-                    "li",
-                    tag("span", shorten(one.detail, 300)),
-                    " ",
-                    address(one.url) or shorten(one.id or "", 200),
-                    dir="auto",
-                )
-                for one in some
-            ]
-            title = tag("summary", tag("b", reason), tag("span", f"{len(some):,} of {count:,}", class_="about"))
-            parts.append(tag("details", title, tag("ul", *items, class_="inside")))
-    return parts
-
-
-def _skipped(facts: CorpusFacts) -> Markup | None:
-    if not facts.summary.skipped:
-        return None
-    rows = [
-        [Cell(kind), count_cell(count)]
-        for kind, count in sorted(facts.summary.skipped.items(), key=lambda one: (-one[1], one[0]))
+    reasons = skipped = None
+    if rows:
+        reasons = table("Dropped pages by reason", ["reason", "pages", "share"], rows, name="reasons", numbers=(1, 2))
+    examples = [
+        (reason, f"{len(some):,} of {count:,}", some) for reason, count in ranked if (some := facts.rejects.get(reason))
     ]
-    caption = "Records that are no pages and never were, by type"
-    return join(tag("h3", "Skipped"), table(caption, ["type", "records"], rows, name="skipped records", numbers=(1,)))
+    if summary.skipped:
+        rows = [
+            [Cell(kind), count_cell(count)]
+            for kind, count in sorted(summary.skipped.items(), key=lambda one: (-one[1], one[0]))
+        ]
+        caption = "Records that are no pages and never were, by type"
+        skipped = table(caption, ["type", "records"], rows, name="skipped records", numbers=(1,))
+    return markup("corpus", "dropped", reasons, examples, skipped)
 
 
-def _kinds(rows: Rows) -> Markup:
+def _kinds(rows: RowFacts) -> Markup:
     if not rows.rows:
-        return tag("p", "Nothing was kept.")
+        return markup("parts", "paragraph", "Nothing was kept.")
     tables = [
         _counted("Pages by language", "language", rows.languages, rows.rows),
         _counted("Pages by type, in the method's eyes", "page type", rows.page_types, rows.rows),
         _counted("Pages by method and version", "method", rows.methods, rows.rows),
     ]
-    return tag("div", *tables, class_="plots")
+    return markup("parts", "plots", tables)
 
 
 def _counted(caption: str, name: str, counts: Counter[str], whole: int) -> Markup:
@@ -186,9 +161,9 @@ def _counted(caption: str, name: str, counts: Counter[str], whole: int) -> Marku
     return table(caption + more, [name, "pages", "share"], rows, name=caption, numbers=(1, 2))
 
 
-def _plots(rows: Rows) -> Markup:
+def _plots(rows: RowFacts) -> Markup | str:
     if not rows.rows:
-        return Markup("")
+        return ""
     counts, _ = np.histogram(rows.words, bins=[*_LENGTHS, np.inf])
     middle = int(np.median(rows.words))
     bars = [(_LENGTH_LABELS.get(start, ""), count) for start, count in zip(_LENGTHS, counts.tolist(), strict=True)]
@@ -201,12 +176,12 @@ def _plots(rows: Rows) -> Markup:
         ),
         bars,
     )
-    return tag("div", lengths, _confidence_plot(rows), class_="plots")
+    return markup("parts", "plots", [lengths, _confidence_plot(rows)])
 
 
-def _confidence_plot(rows: Rows) -> Markup:
+def _confidence_plot(rows: RowFacts) -> Markup:
     if not rows.confidences:
-        return tag("p", "The method does not say how sure it is.", class_="note")
+        return markup("parts", "note", "The method does not say how sure it is.")
     counts, _ = np.histogram(np.clip(rows.confidences, 0, 1), bins=_BINS, range=(0, 1))
     middle = float(np.median(rows.confidences))
     labels = {0: "0", 5: "0.25", 10: "0.5", 15: "0.75"}
@@ -219,9 +194,9 @@ def _confidence_plot(rows: Rows) -> Markup:
     return charts.histogram(words, [(labels.get(i, ""), count) for i, count in enumerate(counts.tolist())])
 
 
-def _sites(rows: Rows) -> Markup:
+def _sites(rows: RowFacts) -> str:
     if not rows.rows:
-        return Markup("")
+        return ""
     ranked = sorted(rows.site_pages.items(), key=lambda one: (-one[1], one[0]))
     words = sum(rows.site_words.values())
     cells = [
@@ -233,37 +208,21 @@ def _sites(rows: Rows) -> Markup:
     return table(caption, ["site", "pages", "words"], cells, name="sites", numbers=(1, 2))
 
 
-def _unsure(rows: Rows) -> Markup:
-    if not rows.unsure:
-        return Markup("")
-    note = "The pages of which the method is least sure, with the beginning of what it kept. Look at these first."
-    return join(tag("p", note), (_unsure_page(page, is_open=number < _OPEN) for number, page in enumerate(rows.unsure)))
+def _unsure(rows: RowFacts) -> str:
+    pages = [
+        (
+            page,
+            " · ".join(one for one in (page.page_type, page.language, f"{page.words:,} words") if one),
+            number < _OPEN,
+        )
+        for number, page in enumerate(rows.unsure)
+    ]
+    return markup("corpus", "unsure", pages) if pages else ""
 
 
-def _unsure_page(page: UnsurePage, *, is_open: bool) -> Markup:
-    about = [one for one in (page.page_type, page.language, f"{page.words:,} words") if one]
-    summary = tag(
-        "summary",
-        tag("b", f"{page.confidence:.2f}"),
-        tag("span", shorten(page.title or page.url or page.id, 120), dir="auto"),
-        tag("span", " · ".join(about), class_="about"),
-    )
-    return tag(
-        "details",
-        summary,
-        tag(
-            "div",
-            tag("p", address(page.url) or shorten(page.id, 200)),
-            tag("div", page.text, class_="text", dir="auto"),
-            class_="inside",
-        ),
-        open=is_open,
-    )
-
-
-def _shards(facts: CorpusFacts) -> Markup:
+def _shards(facts: CorpusFacts) -> str:
     if len(facts.shards) < 2:
-        return Markup("")
+        return ""
     ranked = sorted(facts.shards, key=lambda one: (-one.seconds, one.number))[:_SLOWEST]
     rows = [_shard_row(one, ranked[0].seconds) for one in ranked]
     known = len(facts.shards)

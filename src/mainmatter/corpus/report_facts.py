@@ -65,7 +65,7 @@ class UnsurePage:
 
 
 @dataclass(slots=True)
-class Rows:
+class RowFacts:
     """What was counted over the rows.
 
     Attributes:
@@ -101,7 +101,7 @@ class CorpusFacts:
 
     summary: Summary
     plan: Plan
-    rows: Rows
+    rows: RowFacts
     rejects: Mapping[str, Sequence[Reject]]
     shards: Sequence[Report]
 
@@ -147,11 +147,11 @@ def spread(items: Sequence[int], most: int) -> list[int]:
     return [items[round(i * (len(items) - 1) / max(1, most - 1))] for i in range(most)]
 
 
-def _count(folder: Folder, summary: Summary, most_rows: int) -> Rows:
+def _count(folder: Folder, summary: Summary, most_rows: int) -> RowFacts:
     names = [name for name in folder.names() if _PART.fullmatch(name)]
     if summary.kept > most_rows:  # parts are alike in size, but for the last
         names = [names[i] for i in spread(range(len(names)), max(1, len(names) * most_rows // summary.kept))]
-    found = Rows()
+    found = RowFacts()
     lowest: list[tuple[float, int, UnsurePage]] = []  # a heap, the surest of them first
     for row in _rows(folder, names):
         if found.rows == most_rows:
@@ -167,7 +167,7 @@ def _count(folder: Folder, summary: Summary, most_rows: int) -> Rows:
     return found
 
 
-def _add(found: Rows, row: Mapping[str, Any]) -> None:
+def _add(found: RowFacts, row: Mapping[str, Any]) -> None:
     found.rows += 1
     words = int(row["words"] or 0)
     host = _host(row["url"])

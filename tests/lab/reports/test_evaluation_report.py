@@ -22,8 +22,7 @@ from mainmatter.lab.evaluation import Evaluation, evaluate, to_table
 from mainmatter.lab.metrics import Output
 from mainmatter.lab.metrics.significance import paired_t_test
 from mainmatter.lab.reports import evaluation_report
-from mainmatter.lab.reports.comparison import compare_best
-from mainmatter.lab.reports.study import Study, characters_each, study
+from mainmatter.lab.reports.study import Study, characters_each, compare_best, study
 from mainmatter.papers.density.method import Density
 from mainmatter.records import Gold, Page
 

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mainmatter.lab.reports.markup import Markup, shorten, tag
+from mainmatter.lab.reports.html import markup, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from markupsafe import Markup
+
     _Place = Callable[[float, float], tuple[float, float]]
+    _Shape = tuple[str, str, dict[str, object]]  # an element, its text, its attributes
 
 WIDTH = 480
 _BINS = 25
@@ -40,7 +43,7 @@ class Words:
     id: str
     title: str
     description: str
-    caption: object
+    caption: str
 
 
 def distributions(words: Words, scores: Sequence[tuple[str, Sequence[float]]], highest: float) -> Markup:
@@ -52,7 +55,7 @@ def distributions(words: Words, scores: Sequence[tuple[str, Sequence[float]]], h
         parts += [
             _text(0, top + 14, shorten(name, _NAME), class_="strong"),
             _text(WIDTH, top + 14, middle, class_="quiet", text_anchor="end"),
-            tag("line", x1=0, x2=WIDTH, y1=top + 52, y2=top + 52, class_="grid"),
+            _shape("line", x1=0, x2=WIDTH, y1=top + 52, y2=top + 52, class_="grid"),
             *(_histogram_row(values, highest, top + 20, 32) if len(values) else ()),
             *(_box(values, highest, top + 59) if len(values) else ()),
         ]
@@ -74,12 +77,12 @@ def scatter(words: Words, points: Sequence[tuple[str, float, float]]) -> Markup:
     def place(x: float, y: float) -> tuple[float, float]:
         return left + (x - low) / (1 - low) * (right - left), bottom - (y - low) / (1 - low) * (bottom - top)
 
-    parts: list[Markup] = []
+    parts: list[_Shape] = []
     for value in ticks:
         x, y = place(value, value)
         parts += [
-            tag("line", x1=_round(x), x2=_round(x), y1=top, y2=bottom, class_="grid"),
-            tag("line", x1=left, x2=right, y1=_round(y), y2=_round(y), class_="grid"),
+            _shape("line", x1=_round(x), x2=_round(x), y1=top, y2=bottom, class_="grid"),
+            _shape("line", x1=left, x2=right, y1=_round(y), y2=_round(y), class_="grid"),
             _text(x, bottom + 16, f"{value:.2f}", class_="quiet", text_anchor="end" if value == 1 else "middle"),
             _text(left - 6, y + 4, f"{value:.2f}", class_="quiet", text_anchor="end"),
         ]
@@ -109,8 +112,8 @@ def differences(words: Words, values: Sequence[float]) -> Markup:
         y = zero - size if value > 0 else zero
         kind = "second" if value < 0 else "fill"
         box = {"x": number * width, "y": y, "width": width - min(1.0, width / 5), "height": size}
-        parts.append(tag("rect", **{key: _round(one) for key, one in box.items()}, class_=kind))
-    parts.append(tag("line", x1=0, x2=WIDTH, y1=_round(zero), y2=_round(zero), class_="grid"))
+        parts.append(_shape("rect", **{key: _round(one) for key, one in box.items()}, class_=kind))
+    parts.append(_shape("line", x1=0, x2=WIDTH, y1=_round(zero), y2=_round(zero), class_="grid"))
     if gain:
         parts.append(_text(0, 12, f"+{gain:.3g}", class_="quiet"))
     if loss:
@@ -128,12 +131,12 @@ def histogram(words: Words, bars: Sequence[tuple[str, int]]) -> Markup:
     top, bottom = 20, 170
     most = max((count for _, count in bars), default=0) or 1
     width = WIDTH / max(1, len(bars))
-    parts = [tag("line", x1=0, x2=WIDTH, y1=bottom, y2=bottom, class_="grid")]
+    parts = [_shape("line", x1=0, x2=WIDTH, y1=bottom, y2=bottom, class_="grid")]
     for number, (label, count) in enumerate(bars):
         size = max(1.0, count / most * (bottom - top)) if count else 0.0
         x = number * width
         parts.append(
-            tag(
+            _shape(
                 "rect",
                 x=_round(x + 1),
                 y=_round(bottom - size),
@@ -143,7 +146,7 @@ def histogram(words: Words, bars: Sequence[tuple[str, int]]) -> Markup:
             )
         )
         if label:
-            parts.append(tag("line", x1=_round(x), x2=_round(x), y1=bottom, y2=bottom + 5, class_="grid"))
+            parts.append(_shape("line", x1=_round(x), x2=_round(x), y1=bottom, y2=bottom + 5, class_="grid"))
             parts.append(_text(x, bottom + 18, label, class_="quiet"))
     peak = max(range(len(bars)), key=lambda i: bars[i][1], default=0)
     if bars:
@@ -153,12 +156,12 @@ def histogram(words: Words, bars: Sequence[tuple[str, int]]) -> Markup:
     return _figure_of(words, bottom + 26, parts)
 
 
-def _histogram_row(values: Sequence[float], highest: float, top: float, height: float) -> list[Markup]:
+def _histogram_row(values: Sequence[float], highest: float, top: float, height: float) -> list[_Shape]:
     counts, _ = np.histogram(np.clip(np.asarray(values, float), 0, highest), bins=_BINS, range=(0, highest))
     most = counts.max()
     width = WIDTH / _BINS
     return [
-        tag(
+        _shape(
             "rect",
             x=_round(i * width + 1),
             y=_round(top + height - max(1.0, count / most * height)),
@@ -171,14 +174,14 @@ def _histogram_row(values: Sequence[float], highest: float, top: float, height: 
     ]
 
 
-def _box(values: Sequence[float], highest: float, y: float) -> list[Markup]:
+def _box(values: Sequence[float], highest: float, y: float) -> list[_Shape]:
     least, lower, middle, upper, most = (
         float(x) / highest * WIDTH for x in np.percentile(np.clip(values, 0, highest), [0, 25, 50, 75, 100])
     )
     return [
-        tag("line", x1=_round(least), x2=_round(most), y1=y, y2=y, class_="line"),
-        tag("rect", x=_round(lower), y=y - 4, width=_round(max(1.0, upper - lower)), height=8, class_="soft"),
-        tag("line", x1=_round(middle), x2=_round(middle), y1=y - 6, y2=y + 6, class_="tick"),
+        _shape("line", x1=_round(least), x2=_round(most), y1=y, y2=y, class_="line"),
+        _shape("rect", x=_round(lower), y=y - 4, width=_round(max(1.0, upper - lower)), height=8, class_="soft"),
+        _shape("line", x1=_round(middle), x2=_round(middle), y1=y - 6, y2=y + 6, class_="tick"),
     ]
 
 
@@ -191,7 +194,7 @@ def _ticks(least: float) -> list[float]:
     return [round(1 - step * i, 2) for i in range(count, -1, -1)]
 
 
-def _equal_f1(low: float, place: _Place, labels: Sequence[_Label]) -> list[Markup]:
+def _equal_f1(low: float, place: _Place, labels: Sequence[_Label]) -> list[_Shape]:
     """Where precision and recall give the same F1; named where there is room for that."""
     parts = []
     for f1 in (0.5, 0.6, 0.7, 0.8, 0.9, 0.95):
@@ -200,7 +203,7 @@ def _equal_f1(low: float, place: _Place, labels: Sequence[_Label]) -> list[Marku
         if len(corners) < 2:
             continue
         path = " ".join(f"{_round(x)},{_round(y)}" for x, y in corners)
-        parts.append(tag("polyline", points=path, class_="iso"))
+        parts.append(_shape("polyline", points=path, class_="iso"))
         x, y = corners[-1]
         if not any(label.covers(x - 50, x, y - 4) for label in labels):
             parts.append(_text(x - 3, y - 4, f"F1 {f1:g}", class_="quiet", text_anchor="end"))
@@ -241,34 +244,30 @@ def _labels(
     return found
 
 
-def _dot(label: _Label) -> list[Markup]:
+def _dot(label: _Label) -> list[_Shape]:
     """A dot, its name, and a line between them where they are apart."""
     is_left = label.start < label.x
     edge = label.end if is_left else label.start
     far = abs(label.line - label.y - 4) > 8
     x, y = _round(label.x), _round(label.y)
     return [
-        *([tag("line", x1=x, y1=y, x2=_round(edge), y2=_round(label.line - 4), class_="leader")] if far else []),
-        tag("circle", cx=x, cy=y, r=5, class_="fill"),
+        *([_shape("line", x1=x, y1=y, x2=_round(edge), y2=_round(label.line - 4), class_="leader")] if far else []),
+        _shape("circle", cx=x, cy=y, r=5, class_="fill"),
         _text(edge, label.line, label.name, class_="strong", text_anchor="end" if is_left else "start"),
     ]
 
 
-def _figure_of(words: Words, height: float, parts: Sequence[Markup]) -> Markup:
-    svg = tag(
-        "svg",
-        tag("title", words.title, id=f"{words.id}-t"),
-        tag("desc", words.description, id=f"{words.id}-d"),
-        *parts,
-        viewBox=f"0 0 {WIDTH} {_round(height)}",
-        role="img",
-        aria_labelledby=f"{words.id}-t {words.id}-d",
-    )
-    return tag("figure", tag("figcaption", words.caption), svg)
+def _figure_of(words: Words, height: float, shapes: Sequence[_Shape]) -> Markup:
+    return markup("parts", "figure", words, WIDTH, _round(height), shapes)
 
 
-def _text(x: float, y: float, words: str, **attributes: object) -> Markup:
-    return tag("text", words, x=_round(x), y=_round(y), **attributes)
+def _shape(name: str, text: str = "", **attributes: object) -> _Shape:
+    """An element; in the names of its attributes `_` at the end is dropped, and others become `-`."""
+    return name, text, {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items()}
+
+
+def _text(x: float, y: float, words: str, **attributes: object) -> _Shape:
+    return _shape("text", words, x=_round(x), y=_round(y), **attributes)
 
 
 def _figure(value: float, highest: float) -> str:

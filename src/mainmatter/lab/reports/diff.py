@@ -28,7 +28,7 @@ _TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class DiffPiece:
     """A run of words.
 
     Attributes:
@@ -54,7 +54,7 @@ class Diff:
         is_partial: whether only the beginnings of the texts were compared, since they are very long.
     """
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[DiffPiece, ...]
     missed: int
     wrong: int
     both: int
@@ -77,7 +77,7 @@ def diff(gold: str, kept: str, characters: int = MOST_CHARACTERS) -> Diff:
     found, is_found_cut = _tokens(kept)
     keys, found_keys = [_key(token) for token in wanted], [_key(token) for token in found]
     blocks = _tidied(matching_blocks(keys, found_keys), keys, found_keys)
-    pieces: list[Piece] = []
+    pieces: list[DiffPiece] = []
     sizes = {"both": 0, "missed": 0, "wrong": 0}
     unshown = length = 0
     for kind, run in _runs(wanted, found, blocks):
@@ -161,15 +161,15 @@ def _runs(wanted: Sequence[str], found: Sequence[str], blocks: Sequence[Block]) 
         at_wanted, at_found = start_wanted + size, start_found + size
 
 
-def _shown(kind: Kind, run: Sequence[str], *, is_first: bool) -> Iterator[Piece]:
+def _shown(kind: Kind, run: Sequence[str], *, is_first: bool) -> Iterator[DiffPiece]:
     """A run, without its middle if it is long; of what is equal only what stands beside a difference."""
     head, tail = (_CONTEXT, _CONTEXT) if kind == "both" else (_LONGEST_RUN * 3 // 4, _LONGEST_RUN // 4)
     if kind == "both" and is_first:
         head = 0
     if len(run) <= head + tail + 2:
-        yield Piece(kind, "".join(run))
+        yield DiffPiece(kind, "".join(run))
         return
     if head:
-        yield Piece(kind, "".join(run[:head]))
-    yield Piece("cut", f"{len(run) - head - tail:,} words")
-    yield Piece(kind, "".join(run[-tail:]))
+        yield DiffPiece(kind, "".join(run[:head]))
+    yield DiffPiece("cut", f"{len(run) - head - tail:,} words")
+    yield DiffPiece(kind, "".join(run[-tail:]))

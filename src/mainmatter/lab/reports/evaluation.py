@@ -7,21 +7,29 @@ from typing import TYPE_CHECKING
 
 from mainmatter.lab.metrics import find_metric
 from mainmatter.lab.reports import charts
-from mainmatter.lab.reports.comparison import Comparison, compare_best, ranking
-from mainmatter.lab.reports.markup import Markup, join, tag
-from mainmatter.lab.reports.page import Section, command_line, html_page, moment
-from mainmatter.lab.reports.shown_pages import pages_of_methods
-from mainmatter.lab.reports.study import BEST, WORST, characters_each, highest_score, page_scores, shown_name, study
-from mainmatter.lab.reports.tables import Cell, table
+from mainmatter.lab.reports.html import Cell, Section, html_page, markup, moment, table
+from mainmatter.lab.reports.study import (
+    BEST,
+    WORST,
+    characters_each,
+    compare_best,
+    highest_score,
+    page_scores,
+    ranking,
+    shown_name,
+    study,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from markupsafe import Markup
+
     from mainmatter.lab.datasets import GoldPage
     from mainmatter.lab.evaluation import Evaluation
     from mainmatter.lab.metrics import Metric, Row
-    from mainmatter.lab.reports.study import Study
+    from mainmatter.lab.reports.study import Comparison, ShownPage, Study
     from mainmatter.method import Method
 
 _GROUPS = {"page_type": "page type", "lang": "language"}
@@ -69,37 +77,40 @@ def evaluation_report(
 
 def report_of(studies: Sequence[Study], *, command: str = "", made: datetime | None = None) -> str:
     """The report of datasets that were looked at one after another, so that no two need to be in memory at once."""
-    comparisons = {one.dataset: compare_best(one) for one in studies}
+    comparisons = [(number, one, compare_best(one)) for number, one in enumerate(studies)]
     sections = [
-        Section("figures", "Figures", join(_main_table(studies), _detail_tables(studies))),
-        Section("groups", "By page type and language", join(_group_tables(studies))),
-        Section("distribution", "Page by page", join(map(_plots, studies, range(len(studies))))),
+        Section("figures", "Figures", markup("evaluation", "figures", _main_table(studies), _detail_tables(studies))),
+        Section("groups", "By page type and language", _joined(_group_tables(studies))),
+        Section("distribution", "Page by page", _joined(map(_plots, studies, range(len(studies))))),
         Section(
             "comparison",
             "The two best",
-            join(
-                _comparison(one, found, number)
-                for number, one in enumerate(studies)
-                if (found := comparisons[one.dataset]) is not None
-            ),
+            _joined(_comparison(one, found, number) for number, one, found in comparisons if found is not None),
         ),
-        Section("pages", "Worst and best pages", pages_of_methods(studies)),
-        Section("failures", "Failures", join(_failures(studies))),
+        Section("pages", "Worst and best pages", _shown_pages(studies)),
+        Section("failures", "Failures", _failures(studies)),
     ]
     return html_page("Evaluation", _lead(studies), _facts(studies, command, made), sections)
 
 
+def _joined(parts: Iterable[Markup]) -> Markup:
+    from markupsafe import Markup  # noqa: PLC0415 - an extra
+
+    return Markup().join(parts)
+
+
 def _lead(studies: Sequence[Study]) -> Markup:
-    sentences = []
+    best = []
     for one in studies:
         ranked, metric = ranking(one), one.metric
         if ranked and metric is not None:
             figure = _figure(ranked[0].scores[metric.name], metric, metric.headline)
-            name = f"{metric.name} {metric.headline}".replace("_", " ")
-            sentences.append(
-                join("On ", tag("b", one.dataset), ", ", tag("b", ranked[0].method), f" is best: {name} {figure}. ")
-            )
-    return join(sentences) if sentences else join("Nothing was measured.")
+            best.append((one.dataset, ranked[0].method, f"{_headline(metric)} {figure}"))
+    return markup("evaluation", "lead", best)
+
+
+def _headline(metric: Metric) -> str:
+    return f"{metric.name} {metric.headline}".replace("_", " ")
 
 
 def _facts(studies: Sequence[Study], command: str, made: datetime | None) -> list[tuple[str, object]]:
@@ -107,7 +118,7 @@ def _facts(studies: Sequence[Study], command: str, made: datetime | None) -> lis
     metrics = dict.fromkeys(name for one in studies for name in one.metrics)
     facts: list[tuple[str, object]] = [("Date", moment(made))]
     if command:
-        facts.insert(0, ("Command", command_line(command)))
+        facts.insert(0, ("Command", markup("parts", "code", command)))
     facts += [(f"Dataset{_number(studies, i)}", _dataset_fact(one)) for i, one in enumerate(studies)]
     for version in dict.fromkeys(versions.values()):
         names = ", ".join(name for name, its in versions.items() if its == version)
@@ -122,13 +133,13 @@ def _number(studies: Sequence[Study], index: int) -> str:
 
 def _dataset_fact(one: Study) -> Markup:
     pages = f"{one.pages:,} page" + "s" * (one.pages != 1)
-    return join(one.dataset, f", {pages}, digest ", tag("code", one.digest))
+    return markup("evaluation", "dataset_fact", one.dataset, pages, one.digest)
 
 
-def _main_table(studies: Sequence[Study]) -> Markup:
+def _main_table(studies: Sequence[Study]) -> Markup | None:
     metrics = [find_metric(name) for name in dict.fromkeys(name for one in studies for name in one.metrics)]
     if not metrics:
-        return tag("p", "There is no evaluation to show.")
+        return None
     columns = [(metric, column) for metric in metrics for column in _columns_of(metric, len(metrics))]
     rows = []
     for one in studies:
@@ -151,7 +162,7 @@ def _columns_of(metric: Metric, metrics: int) -> tuple[str, ...]:
     return metric.columns if metrics == 1 else (metric.headline,)
 
 
-def _detail_tables(studies: Sequence[Study]) -> list[Markup]:
+def _detail_tables(studies: Sequence[Study]) -> list[tuple[str, Markup]]:
     """For each metric all columns with their spread, folded; the main table has room for few."""
     found = []
     for name in dict.fromkeys(name for one in studies for name in one.metrics):
@@ -166,8 +177,8 @@ def _detail_tables(studies: Sequence[Study]) -> list[Markup]:
             for evaluation in one.evaluations
         ]
         head = ["method", "dataset", *(column.replace("_", " ") for column in metric.columns)]
-        content = table(metric.description, head, rows, name=f"{name} in detail", numbers=range(2, len(head)))
-        found.append(tag("details", tag("summary", f"{name} in detail"), tag("div", content, class_="inside")))
+        title = f"{name} in detail"
+        found.append((title, table(metric.description, head, rows, name=title, numbers=range(2, len(head)))))
     return found
 
 
@@ -196,10 +207,10 @@ def _group_row(one: Study, metric: Metric, name: str) -> list[Cell]:
     return [Cell(name.partition("=")[2]), Cell(f"{pages:,}", pages), *figures]
 
 
-def _plots(one: Study, number: int) -> Markup | None:
+def _plots(one: Study, number: int) -> Markup:
     metric = one.metric
     if metric is None:
-        return None
+        return _joined(())
     title = f"{metric.name} {metric.headline.replace('_', ' ')}"
     scores = [(e.method, [s for s in page_scores(e) if s is not None]) for e in one.evaluations]
     said = "; ".join(f"{name}: {len(values)} page{'s' * (len(values) != 1)}" for name, values in scores)
@@ -207,7 +218,7 @@ def _plots(one: Study, number: int) -> Markup | None:
         f"distribution-{number}",
         f"Distribution of page scores on {one.dataset}",
         f"How many pages have which {title}, for each method, with quartiles and median. {said}.",
-        join("How many pages have which ", title, ". Below each: least, quartiles, median and most."),
+        f"How many pages have which {title}. Below each: least, quartiles, median and most.",
     )
     plots = [charts.distributions(words, scores, highest_score(metric))]
     points = _precision_and_recall(one.evaluations, metric)
@@ -220,7 +231,7 @@ def _plots(one: Study, number: int) -> Markup | None:
             "Precision and recall of each method; dashed lines join what has the same F1.",
         )
         plots.append(charts.scatter(words, points))
-    return join(tag("h3", one.dataset), tag("div", *plots, class_="plots"))
+    return markup("evaluation", "plots", one.dataset, plots)
 
 
 def _precision_and_recall(evaluations: Iterable[Evaluation], metric: Metric) -> list[tuple[str, float, float]]:
@@ -232,12 +243,9 @@ def _precision_and_recall(evaluations: Iterable[Evaluation], metric: Metric) -> 
 
 def _comparison(one: Study, found: Comparison, number: int) -> Markup:
     first, second = found.first.method, found.second.method
-    verdict = tag(
-        "p",
-        tag("b", first),
+    verdict = (
         f" is better than {second} on {found.wins:,} of {len(found.differences):,} pages, worse on {found.losses:,}, "
-        f"and as good on {found.ties:,}. On average it gains {found.mean:+.4f}. {_significance(found)}",
-        class_="verdict",
+        f"and as good on {found.ties:,}. On average it gains {found.mean:+.4f}. {_significance(found)}"
     )
     words = charts.Words(
         f"differences-{number}",
@@ -251,11 +259,11 @@ def _comparison(one: Study, found: Comparison, number: int) -> Markup:
         for winner, some in ((first, gains), (second, losses))
         for name, value in some
     ]
-    parts: list[Markup] = [charts.differences(words, [value for _, value in found.differences])]
+    parts = [charts.differences(words, [value for _, value in found.differences])]
     if rows:
         caption = "Where the two differ most"
         parts.append(table(caption, ["page", "better", "difference"], rows, name=caption, numbers=(2,)))
-    return join(tag("h3", one.dataset), verdict, tag("div", *parts, class_="plots"))
+    return markup("evaluation", "comparison", one.dataset, first, verdict, parts)
 
 
 def _by(one: Study) -> str:
@@ -273,7 +281,46 @@ def _significance(found: Comparison) -> str:
     return f"{verdict} (paired t-test: t = {test.t:.2f}, df = {test.df}, {p})."
 
 
-def _failures(studies: Sequence[Study]) -> list[Markup]:
+def _shown_pages(studies: Sequence[Study]) -> Markup:
+    """The worst and best pages, by dataset and method."""
+    datasets = []
+    for one in studies:
+        metric = one.metric
+        if metric is not None:
+            chosen = [
+                (name, *([_shown_page(page, metric) for page in some] for some in (pages.worst, pages.best)))
+                for name, pages in one.choices.items()
+                if pages.worst or pages.best
+            ]
+            if chosen:
+                datasets.append((one.dataset, chosen))
+    return markup("evaluation", "pages_of_methods", datasets) if datasets else _joined(())
+
+
+def _shown_page(page: ShownPage, metric: Metric) -> dict[str, object]:
+    about = [*page.groups.values()]
+    if page.page_type:
+        about.append(f"taken for {page.page_type}")
+    if page.confidence is not None:
+        about.append(f"confidence {page.confidence:.2f}")
+    if page.failure:
+        about.append("failed")
+    elif page.diff is not None:
+        about.append(f"{page.diff.missed:,} missed, {page.diff.wrong:,} wrong")
+    figures = [f"{column.replace('_', ' ')} {page.row[column]:.3f}" for column in metric.columns if column in page.row]
+    return {
+        "score": f"{page.score:.1f}" if metric.percent else f"{page.score:.3f}",
+        "name": shown_name(page.id),
+        "about": " · ".join(about),
+        "figures": ", ".join(figures),
+        "url": page.url,
+        "failure": page.failure,
+        "diff": page.diff,
+        "snippets": page.snippets,
+    }
+
+
+def _failures(studies: Sequence[Study]) -> str:
     rows = [
         [Cell(shown_name(page)), Cell(evaluation.method), Cell(one.dataset), Cell(error[:300])]
         for one in studies
@@ -281,10 +328,10 @@ def _failures(studies: Sequence[Study]) -> list[Markup]:
         for page, error in evaluation.failures[:20]
     ]
     if not rows:
-        return []
+        return ""
     total = sum(len(evaluation.failures) for one in studies for evaluation in one.evaluations)
     caption = f"Pages on which a method failed; they count as empty. {len(rows):,} of {total:,} are shown."
-    return [table(caption, ["page", "method", "dataset", "reason"], rows, name="failures")]
+    return table(caption, ["page", "method", "dataset", "reason"], rows, name="failures")
 
 
 def _highest(evaluations: Sequence[Evaluation], metric: Metric, column: str) -> float | None:

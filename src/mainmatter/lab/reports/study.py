@@ -1,4 +1,4 @@
-"""What a report shows of a dataset: its facts, and a few pages of each method with what was missed and wrongly kept."""
+"""What a report shows of a dataset: its facts, a few pages of each method with what went wrong, and the two best."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from mainmatter.clean import clean
+from mainmatter.errors import MissingExtra
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.bench.accuracy import digest_of, version_of
 from mainmatter.lab.bench.peers import PEERS
 from mainmatter.lab.metrics import find_metric
 from mainmatter.lab.metrics.bag import count_snippets
+from mainmatter.lab.metrics.significance import TTest, paired_t_test
 from mainmatter.lab.reports.diff import MOST_CHARACTERS, Diff, diff
 from mainmatter.text.tokens import marked_tokens, without_markers
 
@@ -29,6 +31,8 @@ WORST, BEST = 10, 3  # pages of each method on each dataset
 _MOST_OF_ALL = 3_000_000  # characters of all diffs of a report
 _FEWEST_CHARACTERS = 1000
 _MOST_SNIPPETS = 20
+_SAME = 1e-9  # a smaller difference is none
+_EXTREMES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ class ShownPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ShownPages:
     """The pages of a method that are shown, worst first and best first; a page without fault is not among the worst."""
 
     worst: tuple[ShownPage, ...] = ()
@@ -101,7 +105,7 @@ class Study:
     pages: int
     evaluations: tuple[Evaluation, ...]
     versions: Mapping[str, str] = field(default_factory=dict)
-    choices: Mapping[str, Choice] = field(default_factory=dict)
+    choices: Mapping[str, ShownPages] = field(default_factory=dict)
 
     @property
     def metrics(self) -> list[str]:
@@ -144,7 +148,7 @@ def study(
     for one in evaluations:
         low, high = _choose(one, worst, best)
         runner = own.get(one.method, one.method)
-        choices[one.method] = Choice(
+        choices[one.method] = ShownPages(
             tuple(_show(one, runner, pages, low, characters)), tuple(_show(one, runner, pages, high, characters))
         )
     return Study(dataset, digest_of(pages), len(pages), tuple(evaluations), versions, choices)
@@ -210,7 +214,7 @@ def _show(
         page = pages[number]
         name = evaluation.pages[number][0]
         row = evaluation.pages[number][1][metric.name] or {}
-        kept = _kept(method, page.page) if name not in failures else _Kept("", failure=failures[name])
+        kept = _kept(method, page.page) if name not in failures else _MethodOutput("", failure=failures[name])
         text = _gold_text(page.gold)
         shown.append(
             ShownPage(
@@ -230,25 +234,25 @@ def _show(
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _MethodOutput:
     text: str
     page_type: str | None = None
     confidence: float | None = None
     failure: str | None = None
 
 
-def _kept(method: str | Method, page: Page) -> _Kept:
+def _kept(method: str | Method, page: Page) -> _MethodOutput:
     """What a method keeps of a page; one that fails, where it did not in the evaluation, does no harm."""
     (result,) = ordered_map(partial(_run, method), [page])
-    return _Kept("", failure=result.error) if isinstance(result, Failure) else result
+    return _MethodOutput("", failure=result.error) if isinstance(result, Failure) else result
 
 
-def _run(method: str | Method, page: Page) -> _Kept:
+def _run(method: str | Method, page: Page) -> _MethodOutput:
     if isinstance(method, str) and method in PEERS:
-        return _Kept(PEERS[method](page, False).text)
+        return _MethodOutput(PEERS[method](page, False).text)
     found = clean(page, method=method)
     confidence = None if found.confidence is None else float(found.confidence)
-    return _Kept(found.text, found.page_type, confidence)
+    return _MethodOutput(found.text, found.page_type, confidence)
 
 
 def _gold_text(gold: Gold) -> str | None:
@@ -262,3 +266,74 @@ def _snippets(gold: Gold, kept: str) -> Snippets:
     wrong = [one for one in gold.must_not_have if count_snippets(kept, (), (one,)).false_positives]
     right = len(gold.must_have) + len(gold.must_not_have) - len(missed) - len(wrong)
     return Snippets(tuple(missed[:_MOST_SNIPPETS]), tuple(wrong[:_MOST_SNIPPETS]), right)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two methods on the same pages.
+
+    Attributes:
+        first: the one with the higher score.
+        second: the other one.
+        differences: of each page that both were measured on: its id, and how much higher the first one's score is.
+        test: Student's paired t-test; None if what it needs is not installed.
+    """
+
+    first: Evaluation
+    second: Evaluation
+    differences: tuple[tuple[str, float], ...]
+    test: TTest | None
+
+    @property
+    def wins(self) -> int:
+        """On how many pages the first is better."""
+        return sum(difference > _SAME for _, difference in self.differences)
+
+    @property
+    def losses(self) -> int:
+        """On how many pages the second is better."""
+        return sum(difference < -_SAME for _, difference in self.differences)
+
+    @property
+    def ties(self) -> int:
+        """On how many pages they are equally good."""
+        return len(self.differences) - self.wins - self.losses
+
+    @property
+    def mean(self) -> float:
+        """By how much the first is better, a page."""
+        return sum(difference for _, difference in self.differences) / max(1, len(self.differences))
+
+    @property
+    def extremes(self) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+        """The pages on which the first wins most, and those on which it loses most."""
+        ranked = sorted(self.differences, key=lambda one: -one[1])
+        gains = [one for one in ranked[:_EXTREMES] if one[1] > _SAME]
+        return gains, [one for one in reversed(ranked[-_EXTREMES:]) if one[1] < -_SAME]
+
+
+def ranking(study: Study) -> list[Evaluation]:
+    """The methods that were measured, by the headline figure of the leading metric, best first."""
+    metric = study.metric
+    if metric is None:
+        return []
+    measured = [one for one in study.evaluations if metric.headline in one.scores.get(metric.name, {})]
+    return sorted(measured, key=lambda one: -one.scores[metric.name][metric.headline])
+
+
+def compare_best(study: Study) -> Comparison | None:
+    """The two best methods of a dataset side by side; None if it has no two."""
+    ranked = ranking(study)[:2]
+    if len(ranked) < 2:
+        return None
+    first, second = ranked
+    pairs = [
+        (name, one, other)
+        for (name, _), one, other in zip(first.pages, page_scores(first), page_scores(second), strict=True)
+        if one is not None and other is not None
+    ]
+    try:
+        test = paired_t_test([one for _, one, _ in pairs], [other for _, _, other in pairs])
+    except MissingExtra:
+        test = None
+    return Comparison(first, second, tuple((name, one - other) for name, one, other in pairs), test)
