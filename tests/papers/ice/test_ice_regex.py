@@ -61,6 +61,21 @@ def site(seed: int) -> Example:
 SITES = [site(seed) for seed in range(6)]
 
 
+def test_the_usual_parameters_are_those_of_the_model_that_ships() -> None:
+    assert IceRegex(seed=2).parameters == load(SHIPPED / "ice-regex").parameters  # the better of two searches
+    assert IceRegex().seed == 1
+
+
+def test_more_than_half_of_a_block_must_be_captured() -> None:
+    first_word = group(literal(r"<\S*+ "), capture(literal(r"\w++")))
+    found = with_expression(first_word).extract(read(Page("<p>abcd efg</p><p>abcdef ghijk")))
+    assert found.scores.tolist() == pytest.approx([4 / 8, 6 / 12])
+    assert found.kept.tolist() == [False, False]
+    assert with_expression(first_word).extract(read(Page("<p>abcdefghijk lmnopqrst"))).kept.tolist() == [True]
+    with pytest.raises(InputError, match=r"parsimony is from 0 to 0\.1"):
+        IceRegex(parsimony=0.105)
+
+
 def test_the_points_of_the_paper() -> None:
     method = IceRegex()
     page = method.observe(example("<p>a b b c<p>b d<p>e", "a b b x x"))
@@ -360,18 +375,3 @@ def test_the_shipped_expression_takes_linear_time(block: str) -> None:
     method = IceRegex().load_shipped()
     # The rate of tests/test_hostile.py: a second for 5 MB, and a margin of three for slow machines.
     assert least_seconds(lambda: partial(method.extract, read(page)), 3) < 3
-
-
-def test_the_usual_parameters_are_those_of_the_model_that_ships() -> None:
-    assert IceRegex(seed=2).parameters == load(SHIPPED / "ice-regex").parameters  # the better of two searches
-    assert IceRegex().seed == 1
-
-
-def test_more_than_half_of_a_block_must_be_captured() -> None:
-    first_word = group(literal(r"<\S*+ "), capture(literal(r"\w++")))
-    found = with_expression(first_word).extract(read(Page("<p>abcd efg</p><p>abcdef ghijk")))
-    assert found.scores.tolist() == pytest.approx([4 / 8, 6 / 12])
-    assert found.kept.tolist() == [False, False]
-    assert with_expression(first_word).extract(read(Page("<p>abcdefghijk lmnopqrst"))).kept.tolist() == [True]
-    with pytest.raises(InputError, match=r"parsimony is from 0 to 0\.1"):
-        IceRegex(parsimony=0.105)
