@@ -155,6 +155,13 @@ SAME_BEHAVIOUR: dict[tuple[str, str], str] = {
         "the number of a tag is asked of elements that hold blocks alone",
     ),
     ("if blank_lines > 1:", "if blank_lines > 0:"): "of one blank line, one less is nothing to add",
+    **{
+        (
+            "threshold_: tuple[float, float] = field(init=False, repr=False, default=(0.0, 0.0))",
+            f"threshold_: tuple[float, float] = field(init=False, repr=False, default={other})",
+        ): "whoever has models to judge by has a threshold of its own, learned or restored with them"
+        for other in ("(1, 0.0)", "(0.0, 1)")
+    },
     ("MOST_WEIGHT = 1.0", "MOST_WEIGHT = 1.1"): "no term weighs more than one",
 }
 

@@ -406,3 +406,17 @@ def test_how_large_parameters_and_thresholds_may_be() -> None:
 
 def test_the_usual_parameters_are_those_of_the_model_that_ships() -> None:
     assert Ncleaner().parameters == load(SHIPPED / "ncleaner").parameters
+
+
+def test_a_block_is_clean_from_even_odds_on() -> None:
+    method = Ncleaner().learn(observations()[:9])  # too few to learn a threshold
+    vars(method)["log_odds"] = lambda texts: np.array([0.5, 0.0, -0.5])
+    assert method.extract(read(Page("<p>a<p>b<p>c"))).kept.tolist() == [True, False, False]
+
+
+def test_two_sites_are_enough_to_learn_a_threshold() -> None:
+    for sites in (1, 2):
+        lines: list[str] = []
+        pages = [replace(each, site=f"site {number % sites}") for number, each in enumerate(observations())]
+        Ncleaner().learn(pages, lines.append)
+        assert len(lines) == sites - 1
