@@ -179,3 +179,11 @@ def test_copies_of_a_page_do_not_make_its_text_a_template() -> None:
     pages = [*site(10), *copies]
     assert text_of(1) in mainmatter.clean(site_page(1), method=Template().fit(pages)).text
     assert text_of(1) not in mainmatter.clean(site_page(1), method=Template(drop_duplicates=False).fit(pages)).text
+
+
+def test_two_pages_are_enough_for_a_reason() -> None:
+    found = mainmatter.clean(site_page(0), method=Template().fit(site(2)))
+    assert found.reasons[0] == "its chunk is on 2 of 2 pages of the site"
+    assert found.reasons[3] == "its chunk is on no other of 2 pages of the site"
+    alone = mainmatter.clean(site_page(0), method=Template().fit(site(1)))
+    assert set(alone.reasons) == {"no other page of the site was counted"}
