@@ -18,7 +18,7 @@ from mainmatter.isolation.parallel import Failure, default_workers, ordered_map
 from mainmatter.lab.datasets import load_dataset
 from mainmatter.lab.evaluation import format_table
 from mainmatter.lab.metrics.bag import bag_of_words
-from mainmatter.main.signals import FAMILIES
+from mainmatter.main.features import FAMILIES
 from mainmatter.registry import get_method
 
 if TYPE_CHECKING:

@@ -75,9 +75,13 @@ _METADATA = ("html/test_metadata_limits.py", "html/test_metadata.py")
 _SCRIPTED = ("html/test_scripted_limits.py", "html/test_scripted.py")
 TESTS = {
     "main/method.py": ("main/test_main_thresholds.py", "main/test_main*.py"),
+    "main/choice.py": ("main/test_choice*.py", "main/test_main_thresholds.py", "main/test_main.py"),
     "main/dumps.py": ("main/test_main_thresholds.py", "main/test_main_dumps.py"),
-    "main/expected.py": ("main/test_expected.py", "main/test_main_thresholds.py"),
+    "main/examples.py": ("main/test_examples.py", "main/test_main_thresholds.py", "main/test_main_learning.py"),
+    "main/features.py": ("main/test_features*.py", "main/test_reasons.py"),
+    "main/names.py": ("main/test_names*.py",),
     "main/net.py": ("main/test_net.py", "main/test_training.py"),
+    "main/reasons.py": ("main/test_reasons.py", "main/test_choice_controls.py", "main/test_site.py"),
     "main/training.py": ("main/test_training.py", "main/test_main_thresholds.py"),
     "papers/ice/lm.py": ("papers/ice/test_ice_lm*.py",),
     "papers/ice/tree.py": ("papers/ice/test_ice_tree*.py",),
@@ -96,7 +100,7 @@ TESTS = {
     "html/segment.py": ("html/test_segment*.py", "html/test_prune.py"),
     "text/segment.py": ("text/test_text_segment.py",),
     "text/paragraphs.py": ("text/test_metric_paragraphs.py", "lab/training/test_dice.py"),
-    "method.py": ("test_method.py", "main/test_controls.py", "papers/ice/test_ice_lm.py"),
+    "method.py": ("test_method.py", "main/test_choice_controls.py", "papers/ice/test_ice_lm.py"),
     "lab/training/examples.py": (
         "lab/training/test_align.py",
         "lab/training/test_dice.py",

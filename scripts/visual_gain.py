@@ -26,7 +26,7 @@ from mainmatter.lab.metrics.significance import paired_t_test
 from mainmatter.lab.training.examples import make_example
 from mainmatter.main import augment
 from mainmatter.main import method as main_module
-from mainmatter.main.context import COLUMNS
+from mainmatter.main.features import COLUMNS
 from mainmatter.main.method import Main
 from mainmatter.papers.fiasco.visual import LAYOUT, VISUAL, measure_layout, measure_regions
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mainmatter.lab.datasets import GoldPage
-    from mainmatter.main.signals import Described
+    from mainmatter.main.features import PageFeatures
     from mainmatter.main.training import NetExample
     from mainmatter.records import Document
 
@@ -90,11 +90,11 @@ class SeeingMain(Main):
         self.looks_ = seen.looks
         return self.extract(read(seen.page.page)).text
 
-    def describe(self, document: Document) -> Described:
+    def describe(self, document: Document) -> PageFeatures:
         """What each block looks like, seen through the browser too."""
         described = super().describe(document)
-        dense = self.extended(described.arrays.dense, self.looks_)
-        return replace(described, arrays=replace(described.arrays, dense=dense))
+        dense = self.extended(described.dense, self.looks_)
+        return replace(described, dense=dense)
 
 
 def sample(pages: list[GoldPage], most: int) -> list[GoldPage]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from mainmatter.main.controls import Comments, apply_controls, check_controls, tell_controls
+from mainmatter.main.choice import Comments, apply_controls, check_controls
+from mainmatter.main.reasons import ControlReasons
 from mainmatter.method import Reasons
 from mainmatter.records import Document, Extraction
 from mainmatter.registry import METHODS
@@ -64,7 +65,7 @@ class Commenting:
             scores,
             kept,
             kinds,
-            tell_controls(reasons, judged, kept, kinds, is_comment, comments=self.comments),
+            ControlReasons(reasons, judged, kept, kinds, is_comment, comments=self.comments),
             page_type="article",
             confidence=0.875,
             is_comment=is_comment,

@@ -9,10 +9,10 @@ import numpy as np
 
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.training.examples import make_example
-from mainmatter.main.called import CALLED
-from mainmatter.main.context import COLUMNS, LEVELS
-from mainmatter.main.method import PAGE_TYPES, Main
-from mainmatter.main.names import COUNT, FIRST_STEM, STEMS
+from mainmatter.main.choice import PAGE_TYPES
+from mainmatter.main.features import COLUMNS, LEVELS
+from mainmatter.main.method import Main
+from mainmatter.main.names import CALLED, FIRST_STEM, STEMS, TOKEN_COUNT
 from mainmatter.main.net import BlockNet, shapes_of
 from mainmatter.records import Gold, Page
 
@@ -93,7 +93,7 @@ def linear_main(names: dict[str, float] | None = None, bias: float = 0, **column
     features = len(COLUMNS) + len(CALLED)
     shapes = shapes_of(
         features=features,
-        names=COUNT - 1,
+        names=TOKEN_COUNT - 1,
         levels=LEVELS + 1,
         width=1,
         hidden=2,

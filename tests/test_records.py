@@ -53,7 +53,7 @@ def test_main_decides_as_for_a_dump() -> None:
 
 
 def test_main_keeps_what_the_title_says() -> None:
-    from mainmatter.main.context import COLUMNS, describe_blocks  # noqa: PLC0415
+    from mainmatter.main.features import COLUMNS, describe_blocks  # noqa: PLC0415
 
     column = COLUMNS.index("in_title")
     assert not describe_blocks(made()).dense[:, column].any()

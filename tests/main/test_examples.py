@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from main_pages import examples
 from mainmatter.main import examples as examples_module
-from mainmatter.main.called import CALLED
-from mainmatter.main.context import COLUMNS
 from mainmatter.main.examples import Augmenter
+from mainmatter.main.features import COLUMNS
 from mainmatter.main.method import Main
-from mainmatter.main.names import DIV, FIRST_STEM, SEMANTIC_TAGS
+from mainmatter.main.names import CALLED, DIV, FIRST_STEM, SEMANTIC_TAGS
 from mainmatter.main.training import NetInput
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from main_pages import MENU, article, forum, gold_pages, linear_main, product, p
 from mainmatter.clean import read
 from mainmatter.errors import InputError, ModelError
 from mainmatter.lab.metrics.bag import bag_of_words
-from mainmatter.main.expected import best_choice
-from mainmatter.main.method import PAGE_TYPES, Main
+from mainmatter.main.choice import PAGE_TYPES, best_choice
+from mainmatter.main.method import Main
 from mainmatter.main.net import BlockNet
 from mainmatter.models.store import load
 from mainmatter.records import Extraction, Page
@@ -27,7 +27,7 @@ from toys import edit_model
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mainmatter.main.controls import Comments
+    from mainmatter.main.choice import Comments
 
 NEW = (article(20), article(23), forum(21), product(22))  # not learned from
 DUMP = Page(f"Home\n\nNews\n\n{prose(3)}\n\n{prose(4)}\n\nImprint", format="text")
@@ -278,7 +278,7 @@ def test_comments_are_no_main_matter_however_likely() -> None:
     method = pickle.loads(pickle.dumps(trained()))
     method.net_.weights["out_bias"][0] += 16
     document = read(article(20).page)
-    found, sizes = method.extract(document), method.describe(document).arrays.sizes
+    found, sizes = method.extract(document), method.describe(document).sizes
     assert (found.scores[found.is_comment] > 0.5).any()
     assert not found.kept[found.is_comment].any()
     without = best_choice(np.where(found.is_comment, 0, found.scores), sizes, middle=0.5)
@@ -323,7 +323,7 @@ def test_without_names_other_names_change_nothing() -> None:
 def test_without_links_links_change_nothing_in_their_columns() -> None:
     page = read(article(20).page)
     full, without = trained().describe(page), with_net(without="links+capitals").describe(page)
-    changed = (full.arrays.dense != without.arrays.dense).any(axis=0)
+    changed = (full.dense != without.dense).any(axis=0)
     columns = trained().facts_and_arrays()[0]["columns"]
     assert {columns[number] for number in np.flatnonzero(changed)} == {
         "link_share",
@@ -373,13 +373,13 @@ def test_no_headline_is_kept_where_none_is_wanted_or_there_is_none(parameters: d
 def test_the_log_odds_are_those_of_the_chances() -> None:
     described = trained().describe(read(article(20).page))
     judged = trained().judge(described)
-    assert judged.chances == pytest.approx(1 / (1 + np.exp(-trained().log_odds(described))))
+    assert judged.probabilities == pytest.approx(1 / (1 + np.exp(-trained().log_odds(described))))
     assert judged.page_type == "article"
-    assert judged.comment_chances.shape == judged.chances.shape
+    assert judged.comment_probabilities.shape == judged.probabilities.shape
 
 
 def test_a_page_of_very_many_blocks_takes_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(main_module, "_MOST_BLOCKS", 3)
+    monkeypatch.setattr(main_module, "_MAX_BLOCKS", 3)
     method = trained()
     page = "<p>One two three four five six seven eight nine ten eleven twelve.</p>" * 4
     found = mainmatter.clean(page, method=method)

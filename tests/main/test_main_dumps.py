@@ -10,7 +10,8 @@ import pytest
 import mainmatter
 from main_pages import gold_pages, prose, trained
 from mainmatter.lab.training.examples import make_example
-from mainmatter.main.method import PAGE_TYPES, Main
+from mainmatter.main.choice import PAGE_TYPES
+from mainmatter.main.method import Main
 from mainmatter.records import Page
 
 if TYPE_CHECKING:

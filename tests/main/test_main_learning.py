@@ -18,8 +18,9 @@ from mainmatter.lab.metrics.bag import bag_of_words
 from mainmatter.lab.training.examples import make_example
 from mainmatter.lab.training.train import observe_pages
 from mainmatter.main import method as main
+from mainmatter.main.choice import PAGE_TYPES
 from mainmatter.main.examples import Augmenter
-from mainmatter.main.method import PAGE_TYPES, Main
+from mainmatter.main.method import Main
 from mainmatter.main.names import FIRST_STEM, STEMS
 from mainmatter.main.training import NetInput
 from mainmatter.records import Gold, Page
@@ -58,7 +59,7 @@ def test_training_sees_what_judging_sees() -> None:
     for page in (*gold_pages(2), GoldPage(Page("Menu\n\nA text.", format="text"), Gold("A text."), {})):
         page_input = trained().observe(make_example(page)).inputs
         described = trained().describe(read(page.page))
-        assert np.array_equal(page_input.dense, described.arrays.dense)
+        assert np.array_equal(page_input.dense, described.dense)
         trained_on, judged = forward(trained().net_, page_input), trained()._run(described)
         assert trained_on.logits == pytest.approx(judged.logits, abs=1e-4)
         assert trained_on.types == pytest.approx(judged.types, abs=1e-4)

@@ -14,7 +14,8 @@ from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.training.examples import make_example
 from mainmatter.main import dumps
 from mainmatter.main import method as main
-from mainmatter.main.method import PAGE_TYPES, Judgement, Main
+from mainmatter.main.choice import PAGE_TYPES
+from mainmatter.main.method import Main, PageJudgement
 from mainmatter.main.net import shapes_of
 from mainmatter.main.training import loss_and_gradients, pack
 from mainmatter.models.store import SHIPPED, load
@@ -58,7 +59,7 @@ def extract(
     """What is decided where the net says this of the blocks."""
     method = Main(**parameters)
     method.restore(*trained().facts_and_arrays())
-    judged = Judgement(np.array(chances), np.array(comments or [0.0] * len(chances)), page_type)
+    judged = PageJudgement(np.array(chances), np.array(comments or [0.0] * len(chances)), page_type)
     vars(method)["judge"] = lambda described: judged
     return method.extract(read(Page(html)))
 

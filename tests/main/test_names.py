@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 import mainmatter
 from mainmatter.main.names import (
     _NUMBER_OF_STEM,
-    COUNT,
     DIV,
     FIRST_STEM,
     SEMANTIC_TAGS,
     STEMS,
     TAGS,
+    TOKEN_COUNT,
     stems_of,
 )
 from mainmatter.records import Page
@@ -70,7 +70,7 @@ def test_numbers() -> None:
     assert TAGS[DIV - 1] == "div"
     assert {TAGS[number - 1] for number in SEMANTIC_TAGS} >= {"nav", "article", "main"}
     assert len(TAGS) + 1 == FIRST_STEM
-    assert FIRST_STEM + len(STEMS) == COUNT
+    assert FIRST_STEM + len(STEMS) == TOKEN_COUNT
 
 
 def test_a_name_is_read_up_to_300_characters() -> None:

@@ -19,7 +19,7 @@ from mainmatter.registry import FORMATS
 from mainmatter.render.text import COMMENTS_LINE
 
 if TYPE_CHECKING:
-    from mainmatter.main.controls import Comments
+    from mainmatter.main.choice import Comments
 
 TEI = "{http://www.tei-c.org/ns/1.0}"
 

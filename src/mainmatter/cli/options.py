@@ -14,7 +14,7 @@ from mainmatter.errors import InputError
 from mainmatter.inputs.paths import find_inputs
 from mainmatter.isolation.parallel import default_workers
 from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE, Limits
-from mainmatter.main.controls import SWITCHES, Comments
+from mainmatter.main.choice import SWITCHES, Comments
 from mainmatter.registry import DEFAULT_METHOD, get_method, method_names, split_name
 
 if TYPE_CHECKING:

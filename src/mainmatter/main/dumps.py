@@ -32,23 +32,23 @@ BETA = 0.7
 class DumpReasons(LazyReasons):
     """One sentence a block: how likely it is, and why NCleaner's models say so."""
 
-    chances: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
     reasons: Sequence[str]
 
     def __len__(self) -> int:
-        return len(self.chances)
+        return len(self.probabilities)
 
     def reason(self, index: int) -> str:
         """The sentence about one block."""
-        return f"probability {self.chances[index]:.2f}: {self.reasons[index]}"
+        return f"probability {self.probabilities[index]:.2f}: {self.reasons[index]}"
 
 
 def judge_dump(document: Document) -> DumpReasons:
     """How likely each block of a dump is main matter, and why."""
     found = _ncleaner().extract(document)
-    chances = 1 / (1 + np.exp(-np.clip(found.scores / _TOO_SURE, -500, 500)))
-    chances[~found.kept & (found.scores > 0)] = 0  # navigation bars, whatever their letters
-    return DumpReasons(chances, found.reasons)
+    probabilities = 1 / (1 + np.exp(-np.clip(found.scores / _TOO_SURE, -500, 500)))
+    probabilities[~found.kept & (found.scores > 0)] = 0  # navigation bars, whatever their letters
+    return DumpReasons(probabilities, found.reasons)
 
 
 @cache

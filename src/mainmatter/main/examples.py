@@ -1,7 +1,8 @@
-"""Pages to learn from, changed a little each time they are looked at, so that `main` does not learn them by heart.
+"""What `main` learns from: what the net sees of a page with its labels, and the same page a little changed each time.
 
-What pages of other sites, other times and other languages would change: the names in their markup, tags that only
-today's pages have, how long words are and whether there are capitals, and which boilerplate stands around the text.
+Augmentation keeps the net from learning pages by heart. It changes what differs on pages of other sites, other times
+and other languages: the names in their markup, tags that only today's pages have, how long words are and whether there
+are capitals, and which boilerplate stands around the text.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mainmatter.main.context import COLUMNS
-from mainmatter.main.names import DIV, FIRST_STEM, SEMANTIC_TAGS
-from mainmatter.main.training import NetInput
+from mainmatter.main.choice import HAS_TITLE, IN_TITLE, IS_HEADING, PAGE_TYPES
+from mainmatter.main.features import COLUMNS, describe_blocks
+from mainmatter.main.names import DIV, FIRST_STEM, SEMANTIC_TAGS, STEMS, bits_of, stems_of
+from mainmatter.main.training import NetExample, NetInput
+from mainmatter.text.tokens import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from mainmatter.main.training import NetExample
+    from mainmatter.main.features import PageFeatures
+    from mainmatter.method import Example
 
 # How often each change is made.
 _NO_NAMES, _NO_SEMANTIC_TAGS, _NO_CAPITALS, _OTHER_SCRIPT, _OTHER_PAGE, _BOILERPLATE = (
@@ -36,6 +40,8 @@ _DROPPED_NAMES = 0.1  # of the names, where they are not all dropped
 _MAX_INSERTED = 60  # blocks of another page
 _SURELY_BOILERPLATE = 0.1  # a block with a smaller share of main matter
 
+_COMMENT = FIRST_STEM + STEMS.index("comment")
+_MOST_OF_PAGE = 0.7
 _AT = {name: number for number, name in enumerate(COLUMNS)}
 _LOG_SIZES = [
     number
@@ -47,6 +53,51 @@ _SEMANTIC = [_AT[f"in_{tag}"] for tag in "nav header footer aside article main s
 _OF_PAGE = [number for name, number in _AT.items() if name.startswith("page_")]
 _TOPS = [_AT[f"top_{level}"] for level in (1, 2, 3)]
 _TAGS = np.array(sorted(SEMANTIC_TAGS))
+
+
+def observe(example: Example) -> NetExample:
+    """What the net sees of a page, and the labels of its blocks."""
+    document, containers = example.document, example.document.containers
+    stems = list(map(stems_of, document.names))
+    features = describe_blocks(document, bits_of(stems))
+    names = [(tag, *numbers) for tag, numbers in zip(containers.tags.tolist(), stems, strict=True)]
+    page = NetInput(
+        dense=np.ascontiguousarray(features.dense),
+        tokens=np.array([number for numbers in names for number in numbers], np.intp),
+        token_elements=np.repeat(np.arange(len(names)), [len(numbers) for numbers in names]),
+        parents=containers.parents,
+        containers=np.ascontiguousarray(features.around),
+    )
+    comment = _comment_labels(features, page, example.page_type)
+    if example.comments is not None:  # what annotators call comments; where they said nothing, what names tell
+        comment = np.where(np.isnan(example.comments), comment, example.comments).astype(np.float32)
+    return NetExample(
+        inputs=page,
+        shares=example.shares.astype(np.float32),
+        words=np.array([len(words(text)) for text in document.columns.texts], np.float32),
+        comment=comment,
+        page_type=PAGE_TYPES.index(example.page_type) if example.page_type in PAGE_TYPES else -1,
+    )
+
+
+def _comment_labels(features: PageFeatures, page: NetInput, page_type: str | None) -> NDArray[np.float32]:
+    """The blocks in what a page calls comments, for learning what comments look like where no name tells.
+
+    A forum's posts are its main matter, whatever it calls them; and what holds the headline, or most of a page that has
+    none, is no comment: many a page says in the name of its body whether it has comments.
+    """
+    labels = np.zeros(len(page.dense), np.float32)
+    if page_type == "forum" or not len(labels):
+        return labels
+    containers, sizes = features.containers, features.sizes
+    in_title = page.dense[:, IN_TITLE] * (1 + page.dense[:, IS_HEADING])
+    headline = int(in_title.argmax()) if page.dense[0, HAS_TITLE] else -1
+    for element in np.unique(page.token_elements[page.tokens == _COMMENT]).tolist():
+        first, end = int(containers.first[element]), int(containers.end[element])
+        is_most = headline < 0 and sizes[first:end].sum() > _MOST_OF_PAGE * sizes.sum()
+        if not first <= headline < end and not is_most:
+            labels[first:end] = 1
+    return labels
 
 
 @dataclass(frozen=True)
@@ -70,7 +121,7 @@ class Augmenter:
         dropped = _DROPPED_NAMES
         if rng.random() < _NO_NAMES:
             dropped = 1.0
-            dense[:, len(COLUMNS) :] = 0  # names that are inherited (main/called.py)
+            dense[:, len(COLUMNS) :] = 0  # names that are inherited (`CALLED`)
         kept = (tokens < FIRST_STEM) | (rng.random(len(tokens)) >= dropped)
         tokens, token_elements = tokens[kept], token_elements[kept]
         if rng.random() < _NO_SEMANTIC_TAGS:

@@ -11,7 +11,7 @@ import numpy as np
 from mainmatter.clean import read
 from mainmatter.errors import InputError, MainmatterError, PageTooLarge
 from mainmatter.html.marked import marked_html
-from mainmatter.main.controls import SWITCHES
+from mainmatter.main.choice import SWITCHES
 from mainmatter.main.method import Main
 from mainmatter.papers.density.method import Density
 from mainmatter.registry import DEFAULT_METHOD, get_method

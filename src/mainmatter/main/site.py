@@ -8,27 +8,24 @@ better than by block or by table (docs/methods/template.md, also on what is doub
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mainmatter.method import LazyReasons
+from mainmatter.main.reasons import PrefixedReasons
 from mainmatter.models.store import last_change
 from mainmatter.papers.template.site_counts import SiteTemplates
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from mainmatter.method import Method
     from mainmatter.records import Document
 
 _WEIGHT = 4.8  # in log odds, of a chunk that all of very many pages have
 _DOUBT = 2
-_MOST_PAGES_HAVE_IT = 0.5
+_ON_MOST_PAGES = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +42,14 @@ class SiteKnowledge:
     counts: NDArray[np.intp]
     pages: int
 
-    def change(self, chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    def adjust(self, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
         """The probabilities of the blocks to be main matter, now that this is known."""
         odds_by = np.exp(-_WEIGHT * self.repeated)
-        return chances * odds_by / (1 - chances + chances * odds_by)
+        return probabilities * odds_by / (1 - probabilities + probabilities * odds_by)
 
     def is_repeated(self, block: int) -> bool:
         """Whether most pages of the site have a block's chunk."""
-        return bool(self.repeated[block] > _MOST_PAGES_HAVE_IT)
+        return bool(self.repeated[block] > _ON_MOST_PAGES)
 
 
 def know_site(path: str, document: Document) -> SiteKnowledge | None:
@@ -83,28 +80,13 @@ def _load(path: str, changed: int | None) -> SiteTemplates:  # noqa: ARG001 - co
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReasonsAndSite(LazyReasons):
-    """A method's reasons, and before them what the site had to say, if it did."""
+class SiteCountReasons(PrefixedReasons):
+    """A method's reasons, and before them how many pages of the site have the block, if several do."""
 
-    reasons: Sequence[str]
     counts: NDArray[np.intp]
     pages: int
 
-    def __len__(self) -> int:
-        return len(self.reasons)
-
-    def detach(self) -> Sequence[str]:
-        """These sentences, without what stays behind."""
-        return replace(self, reasons=self.reasons.detach() if isinstance(self.reasons, LazyReasons) else self.reasons)
-
-    def attach(self, method: Method, document: Document) -> Sequence[str]:
-        """These sentences once more, after a journey between processes."""
-        reasons = self.reasons.attach(method, document) if isinstance(self.reasons, LazyReasons) else self.reasons
-        return replace(self, reasons=reasons)
-
-    def reason(self, index: int) -> str:
-        """The sentence about one block."""
+    def prefix(self, index: int) -> str:
+        """What the site had to say."""
         count = int(self.counts[index])
-        if count < 2:
-            return self.reasons[index]
-        return f"its chunk is on {count} of {self.pages} pages of the site; {self.reasons[index]}"
+        return f"its chunk is on {count} of {self.pages} pages of the site" if count >= 2 else ""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mainmatter
-from mainmatter.main.context import COLUMNS, LEVELS, describe_blocks
+from mainmatter.main.features import COLUMNS, LEVELS, describe_blocks
 from mainmatter.records import Page
 
 

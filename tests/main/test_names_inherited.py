@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from mainmatter.clean import read
-from mainmatter.main.called import _INHERITED, CALLED, bits_of, called_around
-from mainmatter.main.names import STEMS, stems_of
+from mainmatter.main.features import COLUMNS, describe_blocks
+from mainmatter.main.names import _INHERITED, CALLED, STEMS, bits_of, stems_of
 from mainmatter.records import Document, Page
 
 
 def called(document: Document) -> list[set[str]]:
     """For each block, the names around it."""
-    found = called_around(bits_of(map(stems_of, document.names)), document.containers)
+    found = describe_blocks(document, bits_of(map(stems_of, document.names))).dense.T[len(COLUMNS) :]
     assert found.shape == (len(CALLED), len(document))
     assert set(np.unique(found).tolist()) <= {0, 1}
     return [{name for name, is_one in zip(_INHERITED, column, strict=True) if is_one} for column in found.T.tolist()]

@@ -10,11 +10,12 @@ import pytest
 import mainmatter
 from commenting import PAGE, Commenting
 from mainmatter.errors import InputError
-from mainmatter.main.controls import SWITCHES, apply_controls, tell_controls
+from mainmatter.main.choice import SWITCHES, apply_controls
+from mainmatter.main.reasons import ControlReasons
 from mainmatter.records import Kind
 
 if TYPE_CHECKING:
-    from mainmatter.main.controls import Comments
+    from mainmatter.main.choice import Comments
 
 KINDS = list(Kind)
 ALL = np.ones(len(KINDS), np.bool_)
@@ -94,13 +95,13 @@ def test_a_method_with_switches() -> None:
 
 def test_reasons_stay_as_they_are_where_nothing_was_changed() -> None:
     reasons = ["because"] * len(KINDS)
-    assert tell_controls(reasons, ALL, apply_controls(ALL, KINDS), KINDS) is reasons
+    assert list(ControlReasons(reasons, ALL, apply_controls(ALL, KINDS), KINDS)) == reasons
 
 
 def test_reasons_name_the_wish_that_had_the_last_word() -> None:
     reasons = [f"reason {i}" for i in range(len(KINDS))]
     kept = apply_controls(ALL, KINDS, IS_COMMENT, headings=False, code=False)
-    told = tell_controls(reasons, ALL, kept, KINDS, IS_COMMENT)
+    told = ControlReasons(reasons, ALL, kept, KINDS, IS_COMMENT)
     assert list(told) == [
         "headings are not wanted; reason 0",
         "reason 1",
@@ -116,7 +117,7 @@ def test_reasons_of_comments_that_are_wanted() -> None:
     reasons = ["reason"] * len(KINDS)
     judged = ~IS_COMMENT
     kept = apply_controls(judged, KINDS, IS_COMMENT, comments="mark", tables=False)
-    told = tell_controls(reasons, judged, kept, KINDS, IS_COMMENT, comments="mark")
+    told = ControlReasons(reasons, judged, kept, KINDS, IS_COMMENT, comments="mark")
     assert told[2] == told[5] == "comments are wanted; reason"
     assert told[3] == "tables are not wanted; reason"
     assert told[0:2] == ["reason", "reason"]
@@ -125,7 +126,7 @@ def test_reasons_of_comments_that_are_wanted() -> None:
 def test_a_heading_of_a_wanted_comment_goes_because_it_is_a_heading() -> None:
     is_comment = np.ones(1, np.bool_)
     kept = apply_controls(is_comment, [Kind.HEADING], is_comment, comments="keep", headings=False)
-    told = tell_controls(["r"], is_comment, kept, [Kind.HEADING], is_comment, comments="keep")
+    told = ControlReasons(["r"], is_comment, kept, [Kind.HEADING], is_comment, comments="keep")
     assert list(told) == ["headings are not wanted; r"]
 
 

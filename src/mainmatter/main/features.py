@@ -3,24 +3,28 @@
 Nothing here reads words: lengths, links, marks, tags and places are the same signals in every language. They come from
 the papers: length, links and headings (ICE 3.2), tags and depth (FIASCO 3.2), density of text and the region around
 the longest one (Density 4), what kinds of characters there are (NCleaner 3.3), closeness to the page's title (ICE 3.4).
-One pass of array operations a page; the tree comes from the outline that the segmenter's walk leaves behind.
+One pass of array operations a page; the tree comes from the outline that the segmenter's walk leaves behind. No class
+of characters needs a language either: letters, capitals, digits, and marks that end or divide sentences in any script.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import unicodedata
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import compress, product
 from math import log1p
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from mainmatter.html.read import AROUND, as_array, unpack
-from mainmatter.main.called import CALLED, called_around
-from mainmatter.main.characters import CAPITAL, COMMA, DIGIT, LETTER, SPACE, STOP, WIDE, count_characters
+from mainmatter.main.names import CALLED
 from mainmatter.records import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from mainmatter.records import Containers, Document
@@ -77,37 +81,57 @@ COLUMNS = (
 )
 
 
+# Classes of characters: what is counted, and last what is not.
+LETTER, CAPITAL, DIGIT, STOP, COMMA, MARK, SPACE, WIDE, OTHER = range(9)
+COUNTED = 8
+
+_TABLE_SIZE = 0x10000  # characters in the table; all beyond are taken for the last one, which is a letter
+_FIELD, _FULL = np.dtype("<u2"), 0x10000  # a field of the sums, and what it cannot count
+_STOPS = ".!?…。！？؟।"
+_COMMAS = ",;:，、；：،؛"
+# Scripts that put no spaces between words, where one character says as much as several letters; and Hangul.
+_WIDE_RANGES = ((0x3040, 0x30FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF))
+
+
 @dataclass(frozen=True, slots=True)
-class PageArrays:
-    """A page as arrays.
+class PageFeatures:
+    """A page as the net sees it.
 
     Attributes:
         dense: one row a block, one column for each of `COLUMNS`; then, if asked for, one for each of `CALLED`.
         sizes: how much each block says, in letters.
         around: for each block its element and `LEVELS` ever wider containers, as numbers of `containers`.
         containers: the elements that hold text.
+        vectors: what the containers are called, one row each; without any column if that was not asked for.
     """
 
     dense: NDArray[np.float32]
     sizes: NDArray[np.float64]
     around: NDArray[np.intp]
     containers: Containers
+    vectors: NDArray[np.float32]
 
 
-def describe_blocks(document: Document, bits: NDArray[np.int64] | None = None) -> PageArrays:
+def describe_blocks(
+    document: Document, bits: NDArray[np.int64] | None = None, vectors: NDArray[np.float32] | None = None
+) -> PageFeatures:
     """Describe all blocks of a document.
 
     Args:
         document: the page.
-        bits: of the names of each container (main/called.py); without them there are no columns for `CALLED`.
+        bits: of the names of each container (main/names.py); without them there are no columns for `CALLED`.
+        vectors: of the names of each container, for the net.
     """
     containers = document.containers
     rows = np.empty((len(COLUMNS) if bits is None else len(COLUMNS) + len(CALLED), len(document)), np.float32)
+    if vectors is None:
+        vectors = np.zeros((len(containers.first), 0), np.float32)
     if not len(document):
-        return PageArrays(rows.T, np.zeros(0), np.zeros((0, LEVELS + 1), np.intp), containers)
+        return PageFeatures(rows.T, np.zeros(0), np.zeros((0, LEVELS + 1), np.intp), containers, vectors)
     if bits is not None:
-        rows[len(COLUMNS) :] = called_around(bits, containers)
-    return _Description(document, containers, rows).arrays()
+        rows[len(COLUMNS) :] = unpack(containers.inherit(bits).take(containers.holders), len(CALLED))
+    page = _Description(document, rows)
+    return PageFeatures(rows.T, page.sizes, page.around.T, containers, vectors)
 
 
 class _Description:
@@ -116,10 +140,10 @@ class _Description:
     A page has some hundred blocks: what counts is how many operations there are, not on how many numbers.
     """
 
-    def __init__(self, document: Document, containers: Containers, rows: NDArray[np.float32]) -> None:
+    def __init__(self, document: Document, rows: NDArray[np.float32]) -> None:
         columns = document.columns
         self.document = document
-        self.containers = containers
+        self.containers = document.containers
         self.count = len(document)
         self.numbers = np.arange(self.count, dtype=np.float64)
         self.lengths = document.lengths.astype(np.float64)
@@ -130,19 +154,15 @@ class _Description:
         self.log_sizes = np.log1p(self.sizes)
         self.kinds = np.frombuffer(bytes(map(_NUMBER_OF_KIND.__getitem__, map(id, columns.kinds))), np.uint8)
         self.is_heading = self.kinds == _HEADING
-        self.around = _around(containers, self.count)
+        self.around = _around(self.containers, self.count)
         self.rows = rows
         self.filled = 0
-
-    def arrays(self) -> PageArrays:
-        """The finished description."""
         self._add_text()
         self._add_looks()
-        in_title = _shares_of_title(self.document)
+        in_title = _shares_of_title(document)
         self._add_places(in_title)
         self._add_containers()
         self._add_anchors_and_page(in_title)
-        return PageArrays(self.rows.T, self.sizes, self.around.T, self.containers)
 
     def _add(self, *rows: object) -> None:
         for row in rows:
@@ -313,3 +333,129 @@ def _shares_of_title(document: Document) -> NDArray[np.float64]:
         if len(texts[i]) >= _LEAST_OF_TITLE:
             shares[i] = len(texts[i]) / len(title)
     return shares
+
+
+class Characters(NamedTuple):
+    """The characters of blocks, by class.
+
+    Attributes:
+        counts: how many characters of each class, but `OTHER`, each block has: one row a class, one column a block.
+        first: the class of each block's first character.
+        last: the class of each block's last character.
+    """
+
+    counts: NDArray[np.float64]
+    first: NDArray[np.uint8]
+    last: NDArray[np.uint8]
+
+
+def count_characters(texts: Sequence[str], lengths: NDArray[np.int64]) -> Characters:
+    """Count the characters of each class in each block; no text may be empty.
+
+    Args:
+        texts: the blocks' texts.
+        lengths: their lengths.
+    """
+    codes = _codes("".join(texts))
+    classes, lower, upper = _tables()
+    ends = np.cumsum(lengths)
+    starts = ends - lengths
+    counts = np.empty((COUNTED, len(texts)))
+    if lengths.max() < _FULL:
+        counts[:4] = np.add.reduceat(lower.take(codes), starts).view(_FIELD).reshape(-1, 4).T
+        counts[4:] = np.add.reduceat(upper.take(codes), starts).view(_FIELD).reshape(-1, 4).T
+    else:
+        class_of = classes.take(codes)
+        for number in range(COUNTED):
+            counts[number] = np.add.reduceat(class_of == number, starts, dtype=np.intp)
+    return Characters(counts, classes[codes[starts]], classes[codes[ends - 1]])
+
+
+def _codes(text: str) -> NDArray[np.intp]:
+    """The numbers of a text's characters; all that are not in the table get the last number that is."""
+    encoded = text.encode("utf-16-le", "surrogatepass")
+    if len(encoded) == 2 * len(text):
+        return np.frombuffer(encoded, "<u2").astype(np.intp)
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.intp)
+    return np.minimum(codes, _TABLE_SIZE - 1, out=codes)
+
+
+@lru_cache(maxsize=1)
+def _tables() -> tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint64]]:
+    """The class of each character, and the same as numbers to add up: the first four classes and the others.
+
+    Each class has a field of 16 bits in such a number, so that one sum counts four classes; longer texts than a field
+    can count are rare.
+    """
+    classes = _table()
+    fields = np.zeros((2, COUNTED + 1), "<u8")
+    for number in range(COUNTED):
+        fields[number // 4, number] = 1 << 16 * (number % 4)
+    return classes, fields[0][classes], fields[1][classes]
+
+
+def _table() -> NDArray[np.uint8]:
+    """The class of each character; made once, in some hundredths of a second."""
+    of_category = {"Lu": CAPITAL, "Lt": CAPITAL, "Nd": DIGIT}
+    of_first_letter = {"L": LETTER, "M": LETTER, "P": MARK, "S": MARK, "Z": SPACE}
+    table = np.full(_TABLE_SIZE, OTHER, np.uint8)
+    for code in range(_TABLE_SIZE):
+        category = unicodedata.category(chr(code))
+        table[code] = of_category.get(category, of_first_letter.get(category[0], OTHER))
+    for characters, number in (("\n\t", SPACE), (_STOPS, STOP), (_COMMAS, COMMA)):
+        table[[ord(character) for character in characters]] = number
+    for first, last in _WIDE_RANGES:
+        table[first : last + 1] = WIDE
+    table[_TABLE_SIZE - 1] = LETTER
+    return table
+
+
+def _family(column: str) -> str:
+    """The family of signals that a column belongs to, in words that stand in a sentence."""
+    starts = {
+        "container_": "containers",
+        "page_": "page",
+        "longest_": "longest text",
+        "title_": "title",
+        "top_": "top container",
+        "in_top": "top container",
+        "in_title": "title",
+        "in_": "tags",
+        "kind_": "tags",
+    }
+    exact = {
+        **dict.fromkeys(("chars", "text_nodes"), "length"),
+        **dict.fromkeys(("link_share", "links"), "links"),
+        **dict.fromkeys(("capitals", "begins_with_capital", "spaces"), "capitals"),
+        **dict.fromkeys(("h1", "h2", "h3", "control"), "tags"),
+        **dict.fromkeys(("copies", "copy_before"), "repetition"),
+        **dict.fromkeys(("place", "chars_before", "gap_before", "gap_after", "pictures"), "place"),
+        **dict.fromkeys(("depth", "relative_depth", "siblings", "alike"), "tree"),
+    }
+    if column in exact:
+        return exact[column]
+    return next((family for start, family in starts.items() if column.startswith(start)), "punctuation")
+
+
+NAMES = "names"  # the family of `CALLED` and of vectors
+_COLUMNS_OF: dict[str, list[int]] = {}
+for _number, _column in enumerate(COLUMNS):
+    _COLUMNS_OF.setdefault(_family(_column), []).append(_number)
+FAMILIES = (*_COLUMNS_OF, NAMES)
+
+
+def leave_out(page: PageFeatures, families: Sequence[str], usual: NDArray[np.float32]) -> PageFeatures:
+    """The page as it would look if some families of signals said nothing.
+
+    Args:
+        page: as it is.
+        families: some of `FAMILIES`.
+        usual: what each column is on average.
+    """
+    dense, vectors = page.dense.copy(), page.vectors
+    columns = [column for family in families if family != NAMES for column in _COLUMNS_OF[family]]
+    dense[:, columns] = usual[columns]
+    if NAMES in families:
+        vectors = np.zeros_like(vectors)
+        dense[:, len(COLUMNS) :] = 0
+    return replace(page, dense=dense, vectors=vectors)

@@ -10,7 +10,7 @@ import pytest
 
 import mainmatter
 from mainmatter.errors import ModelError
-from mainmatter.main.site_knowledge import SiteKnowledge, know_site
+from mainmatter.main.site import SiteKnowledge, know_site
 from mainmatter.papers.template.method import Template
 from mainmatter.records import Page
 from mainmatter.registry import get_method
@@ -28,9 +28,9 @@ def make_counts(tmp_path: Path) -> str:
 
 def test_the_more_pages_have_it_the_less_likely_it_is() -> None:
     chances = np.array([0.0, 0.5, 0.9, 1.0])
-    unchanged = SiteKnowledge(np.zeros(4), np.ones(4, np.intp), 10).change(chances)
+    unchanged = SiteKnowledge(np.zeros(4), np.ones(4, np.intp), 10).adjust(chances)
     assert unchanged.tolist() == chances.tolist()
-    some, all_ = (SiteKnowledge(np.full(4, share), np.ones(4, np.intp), 10).change(chances) for share in (0.3, 0.9))
+    some, all_ = (SiteKnowledge(np.full(4, share), np.ones(4, np.intp), 10).adjust(chances) for share in (0.3, 0.9))
     assert (all_[1:3] < some[1:3]).all()
     assert (some[1:3] < chances[1:3]).all()
     assert some.tolist()[0::3] == all_.tolist()[0::3] == [0, 1]
@@ -117,7 +117,7 @@ def test_no_counts(tmp_path: Path) -> None:
 def test_how_much_less_likely_a_chunk_is_that_all_pages_have() -> None:
     known = SiteKnowledge(np.array([1.0, 0.5]), np.full(2, 9), 9)
     expected = [1 / (1 + np.exp(4.8)), 1 / (1 + np.exp(2.4))]
-    assert known.change(np.full(2, 0.5)).tolist() == pytest.approx(expected, rel=1e-6)
+    assert known.adjust(np.full(2, 0.5)).tolist() == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_block_is_repeated_if_it_is_on_more_than_half() -> None:

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from mainmatter.main.characters import (
+from mainmatter.main.features import (
     CAPITAL,
     COMMA,
     COUNTED,

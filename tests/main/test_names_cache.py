@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from mainmatter.main.vectors import VectorCache
+from mainmatter.main.names import VectorCache
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,10 +12,10 @@ import pytest
 import mainmatter
 from main_pages import article, gold_pages, linear_main, trained
 from mainmatter.clean import read
-from mainmatter.main.called import CALLED
-from mainmatter.main.context import COLUMNS
+from mainmatter.main.features import _COLUMNS_OF, COLUMNS, FAMILIES, NAMES, PageFeatures, leave_out
 from mainmatter.main.method import Main
-from mainmatter.main.signals import _COLUMNS_OF, FAMILIES, NAMES, Described, SignalReasons, leave_out
+from mainmatter.main.names import CALLED
+from mainmatter.main.reasons import SignalReasons
 from mainmatter.method import LazyReasons
 from mainmatter.records import Document, Extraction, Page
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 WIDTH = len(COLUMNS) + len(CALLED)
 
 
-def described(page: Page) -> Described:
+def described(page: Page) -> PageFeatures:
     return trained().describe(read(page))
 
 
@@ -59,34 +59,34 @@ def test_columns_of_a_family(family: str, columns: str) -> None:
 @pytest.mark.parametrize("family", sorted(_COLUMNS_OF))
 def test_a_family_that_is_left_out_is_as_usual(family: str) -> None:
     before = described(article(1).page)
-    dense, vectors = before.arrays.dense.copy(), before.vectors.copy()
+    dense, vectors = before.dense.copy(), before.vectors.copy()
     usual = np.arange(WIDTH, dtype=np.float32) + 1000  # nowhere else
     after = leave_out(before, (family,), usual)
     columns = _COLUMNS_OF[family]
     others = [number for number in range(WIDTH) if number not in columns]
-    assert (after.arrays.dense[:, columns] == usual[columns]).all()
-    assert np.array_equal(after.arrays.dense[:, others], dense[:, others])
+    assert (after.dense[:, columns] == usual[columns]).all()
+    assert np.array_equal(after.dense[:, others], dense[:, others])
     assert np.array_equal(after.vectors, vectors)
-    assert np.array_equal(before.arrays.dense, dense)  # not changed in place
-    assert after.arrays.containers is before.arrays.containers
+    assert np.array_equal(before.dense, dense)  # not changed in place
+    assert after.containers is before.containers
 
 
 def test_names_that_are_left_out() -> None:
     before = described(article(1).page)
     assert before.vectors.any()
-    assert before.arrays.dense[:, len(COLUMNS) :].any()
+    assert before.dense[:, len(COLUMNS) :].any()
     after = leave_out(before, (NAMES,), np.ones(WIDTH, np.float32))
     assert not after.vectors.any()
     assert after.vectors.shape == before.vectors.shape
-    assert not after.arrays.dense[:, len(COLUMNS) :].any()
-    assert np.array_equal(after.arrays.dense[:, : len(COLUMNS)], before.arrays.dense[:, : len(COLUMNS)])
+    assert not after.dense[:, len(COLUMNS) :].any()
+    assert np.array_equal(after.dense[:, : len(COLUMNS)], before.dense[:, : len(COLUMNS)])
     assert before.vectors.any()
-    assert before.arrays.dense[:, len(COLUMNS) :].any()
+    assert before.dense[:, len(COLUMNS) :].any()
 
 
 def test_several_families_are_left_out() -> None:
     before, usual = described(article(1).page), np.full(WIDTH, -7, np.float32)
-    after = leave_out(before, ("links", NAMES, "length"), usual).arrays.dense
+    after = leave_out(before, ("links", NAMES, "length"), usual).dense
     changed = {number for number in range(len(COLUMNS)) if (after[:, number] == -7).all()}
     assert changed == {*_COLUMNS_OF["links"], *_COLUMNS_OF["length"]}
     assert not after[:, len(COLUMNS) :].any()
@@ -95,7 +95,7 @@ def test_several_families_are_left_out() -> None:
 def test_nothing_is_left_out() -> None:
     before = described(article(1).page)
     after = leave_out(before, (), np.zeros(WIDTH, np.float32))
-    assert after.arrays is before.arrays
+    assert np.array_equal(after.dense, before.dense)
     assert after.vectors is before.vectors
 
 
@@ -159,11 +159,11 @@ class Asked:
     def __init__(self) -> None:
         self.described = 0
 
-    def describe(self, document: Document) -> Described:
+    def describe(self, document: Document) -> PageFeatures:
         self.described += 1
         return trained().describe(document)
 
-    def log_odds(self, given: Described, without: str | None = None) -> NDArray[np.float64]:
+    def log_odds(self, given: PageFeatures, without: str | None = None) -> NDArray[np.float64]:
         return trained().log_odds(given, without)
 
 

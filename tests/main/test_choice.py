@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mainmatter.main.expected import best_choice
+from mainmatter.main.choice import best_choice
 
 MIDDLE = 0.7
 DIALS = (0.0, 0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 0.999, 1.0)

@@ -1,0 +1,162 @@
+"""Why `main` decided so, one sentence a block: which signals spoke for it and against it, and what overruled them.
+
+A family of signals speaks for a block as far as the net would be less sure without it: the family is set to what it is
+on the average page, and the net is asked again.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import numpy as np
+
+from mainmatter.main.choice import SWITCHES
+from mainmatter.main.features import FAMILIES
+from mainmatter.method import LazyReasons, attach, detach
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from mainmatter.main.choice import Comments
+    from mainmatter.main.features import PageFeatures
+    from mainmatter.method import Method
+    from mainmatter.records import Document, Kind
+
+_MIN_WEIGHT = 0.3  # in log odds: what changes less says nothing
+_MAX_FAMILIES = 3
+_SWITCH_OF = {kind: switch for switch, kind in SWITCHES.items()}
+
+
+class ExplainableNet(Protocol):
+    """What the reasons ask of a method."""
+
+    def describe(self, document: Document) -> PageFeatures:
+        """What each block looks like."""
+        ...
+
+    def log_odds(self, page: PageFeatures, without: str | None = None) -> NDArray[np.float64]:
+        """The log odds of each block to be main matter, also if a family of signals said nothing."""
+        ...
+
+
+@dataclass(repr=False, eq=False)
+class SignalReasons(LazyReasons):
+    """One sentence a block: how likely it is, and which signals spoke for and against it most.
+
+    Attributes:
+        method: the method that judged; None while these are detached.
+        document: the page, likewise; described once more if somebody reads a reason.
+        probabilities: of each block.
+        headline: the number of the block that is kept because it is the page's headline.
+        known_weights: what each family adds to the log odds of each block, if that is known already.
+    """
+
+    method: ExplainableNet | None
+    document: Document | None
+    probabilities: NDArray[np.float64]
+    headline: int | None = None
+    known_weights: NDArray[np.float64] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SignalReasons, (None, None, self.probabilities, self.headline, self.weights)
+
+    def __len__(self) -> int:
+        return len(self.probabilities)
+
+    def detach(self) -> SignalReasons:
+        """The probabilities alone: to find out what the signals said takes longer than to judge the page."""
+        return SignalReasons(None, None, self.probabilities, self.headline)
+
+    def attach(self, method: Method, document: Document) -> SignalReasons:
+        """These sentences with their method and document again."""
+        return SignalReasons(cast("ExplainableNet", method), document, self.probabilities, self.headline)
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64] | None:
+        """What each family adds to the log odds of each block; made for all blocks once somebody reads one.
+
+        None while these are detached and nobody can be asked.
+        """
+        if self.method is None or self.document is None:
+            return self.known_weights
+        page = self.method.describe(self.document)
+        odds = self.method.log_odds(page)
+        return np.stack([odds - self.method.log_odds(page, family) for family in FAMILIES])
+
+    def reason(self, index: int) -> str:
+        """The sentence about one block."""
+        parts = [f"probability {self.probabilities[index]:.2f}"]
+        if self.headline is not None and index in (self.headline, self.headline - len(self)):
+            parts.insert(0, "the page's headline")
+        if self.weights is None:
+            return "; ".join(parts)
+        weights = dict(zip(FAMILIES, self.weights[:, index].tolist(), strict=True))
+        strongest = sorted(weights, key=lambda family: -abs(weights[family]))[:_MAX_FAMILIES]
+        told = [family for family in strongest if abs(weights[family]) >= _MIN_WEIGHT]
+        for word, sign in (("for", 1), ("against", -1)):
+            families = [f"{family} {weights[family]:+.1f}" for family in told if sign * weights[family] > 0]
+            if families:
+                parts.append(f"{word} {', '.join(families)}")
+        return "; ".join(parts if told else [*parts, "no signal stands out"])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PrefixedReasons(LazyReasons):
+    """Reasons, some of them with what had the last word before them."""
+
+    reasons: Sequence[str]
+
+    @abstractmethod
+    def prefix(self, index: int) -> str:
+        """What stands before the reason of one block; "" for nothing."""
+
+    def reason(self, index: int) -> str:
+        """The sentence about one block."""
+        prefix = self.prefix(index)
+        return f"{prefix}; {self.reasons[index]}" if prefix else self.reasons[index]
+
+    def __len__(self) -> int:
+        return len(self.reasons)
+
+    def detach(self) -> Sequence[str]:
+        """These sentences without the method and the document."""
+        return replace(self, reasons=detach(self.reasons))
+
+    def attach(self, method: Method, document: Document) -> Sequence[str]:
+        """These sentences with their method and document again."""
+        return replace(self, reasons=attach(self.reasons, method, document))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ControlReasons(PrefixedReasons):
+    """A method's reasons, and before them the control that overruled it, if one did.
+
+    Attributes:
+        judged: what the method judged to be worth keeping.
+        kept: what `apply_controls` made of that.
+        kinds: what each block is, as for `apply_controls`.
+        is_comment: which blocks are readers' comments, as for `apply_controls`.
+        comments: what was asked for, as for `apply_controls`.
+    """
+
+    judged: NDArray[np.bool_]
+    kept: NDArray[np.bool_]
+    kinds: Sequence[Kind]
+    is_comment: NDArray[np.bool_] | None = None
+    comments: Comments = "drop"
+
+    def prefix(self, index: int) -> str:
+        """The control that had the last word."""
+        if self.judged[index] == self.kept[index]:
+            return ""
+        if self.kept[index]:
+            return "comments are wanted"
+        if self.comments == "drop" and self.is_comment is not None and self.is_comment[index]:
+            return "comments are not wanted"
+        switch = _SWITCH_OF[self.kinds[index]]
+        return f"{switch} {'is' if switch == 'code' else 'are'} not wanted"
