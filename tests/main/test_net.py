@@ -229,3 +229,15 @@ def test_the_largest_weights_and_distances_that_a_net_may_have() -> None:
         BlockNet.from_arrays({**arrays, name: np.full_like(arrays[name], most)})
         with pytest.raises(ValueError, match=name):
             BlockNet.from_arrays({**arrays, name: np.full_like(arrays[name], more)})
+
+
+def test_the_least_sizes_that_a_net_may_have() -> None:
+    def made(levels: int, names: int) -> BlockNet:
+        shapes = shapes_of(features=2, names=names, levels=levels, width=1, hidden=1, pooled=1, layers=0, types=1)
+        weights = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
+        return BlockNet(weights, np.zeros(2), np.ones(2), ())
+
+    assert (made(levels=1, names=0).levels, made(levels=1, names=0).names) == (1, 0)
+    for levels, names in ((0, 0), (1, -1)):  # not even the name that is not known
+        with pytest.raises(ValueError, match="sizes of less than one"):
+            made(levels, names)
