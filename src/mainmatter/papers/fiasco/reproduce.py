@@ -192,25 +192,16 @@ _PAPERS_BEST = {"rbf": "89.1%", "linear": "below 87.5%", "polynomial": "87.5%", 
 _TREES = ("a decision tree", "bagged trees", "boosted trees")
 
 
-@dataclass(frozen=True)
-class _Search:
-    """One value of C of one kernel, with all values of gamma."""
-
-    folds: list[Fold]
-    kernel: Kernel
-    cost: float
-
-
 def kernels(run: Run) -> ResultsPage:
     """Search for C and gamma, for each kernel; compare with trees."""
     pages = load_pages(run)
     observed = observe(run, "linguistic+structural", pages, "dice")
     folds = [_make_fold(observed, numbers) for numbers in folds_of(pages, _KERNEL_FOLDS)]
-    searches = [_Search(folds, kernel, cost) for kernel, (costs, _) in _GRIDS.items() for cost in costs]
+    searches = [(kernel, cost) for kernel, (costs, _) in _GRIDS.items() for cost in costs]
     found: dict[Kernel, list[Tried]] = {kernel: [] for kernel in _GRIDS}
-    for search, tried in zip(searches, run.map("grid search", _search, searches), strict=True):
-        found[search.kernel] += tried
-    trees = run.map("trees", _grow, [(folds, name) for name in _TREES])
+    for (kernel, _), tried in zip(searches, run.map("grid search", partial(_search, folds), searches), strict=True):
+        found[kernel] += tried
+    trees = run.map("trees", partial(_grow, folds), _TREES)
     return _report_kernels(data_note(pages), folds, found, trees)
 
 
@@ -230,14 +221,14 @@ def _make_fold(pages: list[NodesOfPage], held_out: list[int]) -> Fold:
     return Fold(rows_of(rest), labels_of(rest), rows_of(held_out), labels_of(held_out))
 
 
-def _search(search: _Search) -> list[Tried]:
-    _, gammas = _GRIDS[search.kernel]
-    return grid_search(search.folds, costs=[search.cost], gammas=gammas, kernel=search.kernel)
+def _search(folds: list[Fold], search: tuple[Kernel, float]) -> list[Tried]:
+    """Try one value of C of one kernel, with all values of gamma."""
+    kernel, cost = search
+    return grid_search(folds, costs=[cost], gammas=_GRIDS[kernel][1], kernel=kernel)
 
 
-def _grow(job: tuple[list[Fold], str]) -> float:
+def _grow(folds: list[Fold], name: str) -> float:
     """The accuracy of a kind of trees."""
-    folds, name = job
     right = 0
     for fold in folds:
         grown = _trees(name).fit(fold.learn, fold.learn_positive)
@@ -314,7 +305,11 @@ def alignment(run: Run) -> ResultsPage:
     )
     labelled = {name: run.map(name, _label, [page for page in run.load(name) if page.gold.text]) for name in _ALIGNED}
     head = ["set", "pages", "words", *(f"dice {threshold:g}" for threshold in _THRESHOLDS)]
-    report.table([head, *(_oracle_row(name, pages) for name, pages in labelled.items())])
+    rows = [head]
+    for name, pages in labelled.items():
+        f1s = [np.mean([page.words for page in pages]), *np.mean([page.dice for page in pages], axis=0)]
+        rows.append([name, str(len(pages)), *(f"{f1:.4f}" for f1 in f1s)])
+    report.table(rows)
     report.text(
         "`words` is the default. For `dice` a paragraph and a subtree are alike enough from a coefficient of "
         f"{SIMILAR_ENOUGH:g} on: below that, less than half of their words need be the same."
@@ -323,15 +318,20 @@ def alignment(run: Run) -> ResultsPage:
         "## How many pages align well (FIASCO 5.1)\n\nOf the 158 pages of the paper, 8 had only 1 to 4 target nodes; "
         "of the other 150 a third aligned fully, a third by more than 80 %, a third poorly."
     )
-    report.table(
-        [
-            ["set", "1 to 4 target nodes", "fully", "over 80 %", "poorly", "mean share of paragraphs found"],
-            ["FIASCO's gold standard", "8", "about 50", "about 50", "about 50", ""],
-            *(_rate_row(name, pages) for name, pages in labelled.items()),
-        ]
-    )
+    rows = [["set", "1 to 4 target nodes", "fully", "over 80 %", "poorly", "mean share of paragraphs found"]]
+    rows.append(["FIASCO's gold standard", "8", "about 50", "about 50", "about 50", ""])
+    for name, pages in labelled.items():
+        rates = np.array([page.rate for page in pages if page.nodes > _FEW_NODES])
+        fully, well = int((rates == 1).sum()), int((rates > _WELL_ALIGNED).sum())
+        cells = (len(pages) - len(rates), fully, well - fully, len(rates) - well)
+        rows.append([name, *map(str, cells), f"{np.mean([page.rate for page in pages]):.1%}"])
+    report.table(rows)
     report.text("## Time\n\nSeconds of one core, without reading the pages.")
-    report.table([["set", "words", "dice"], *(_time_row(name, pages) for name, pages in labelled.items())])
+    rows = [["set", "words", "dice"]]
+    for name, pages in labelled.items():
+        seconds = (sum(page.words_seconds for page in pages), sum(page.dice_seconds for page in pages))
+        rows.append([name, *(f"{each:.1f}" for each in seconds)])
+    report.table(rows)
     return report
 
 
@@ -359,24 +359,6 @@ def _label(page: GoldPage) -> _LabelledPage:
 def _oracle(document: Document, kept: NDArray[np.bool_], gold_text: str) -> float:
     text = "\n".join(text for text, keep in zip(document.columns.texts, kept, strict=True) if keep)
     return bag_of_words(text, gold_text).f1
-
-
-def _oracle_row(name: str, pages: Sequence[_LabelledPage]) -> list[str]:
-    by_dice = np.mean([page.dice for page in pages], axis=0)
-    return [name, str(len(pages)), f"{np.mean([page.words for page in pages]):.4f}", *(f"{f1:.4f}" for f1 in by_dice)]
-
-
-def _rate_row(name: str, pages: Sequence[_LabelledPage]) -> list[str]:
-    rates = np.array([page.rate for page in pages if page.nodes > _FEW_NODES])
-    few = len(pages) - len(rates)
-    fully, well = int((rates == 1).sum()), int((rates > _WELL_ALIGNED).sum())
-    cells = (few, fully, well - fully, len(rates) - well)
-    return [name, *map(str, cells), f"{np.mean([page.rate for page in pages]):.1%}"]
-
-
-def _time_row(name: str, pages: Sequence[_LabelledPage]) -> list[str]:
-    seconds = (sum(page.words_seconds for page in pages), sum(page.dice_seconds for page in pages))
-    return [name, *(f"{each:.1f}" for each in seconds)]
 
 
 # Tables 2 and 3: subsets of the features, on all pages and on those that align well
@@ -407,7 +389,7 @@ _SETTINGS = (
 def feature_subsets(run: Run) -> ResultsPage:
     """Judge target nodes with each subset of features, by cross-validation."""
     pages = load_pages(run)
-    rates = run.map("aligning", _rate, pages)
+    rates = run.map("aligning", _share_aligned, pages)
     well = [page for page, rate in zip(pages, rates, strict=True) if rate > _WELL_ALIGNED]
     missing = possible_families()
     subsets = [features for _, features, _, _ in _SUBSETS if not _needed(features, missing)]
@@ -415,8 +397,11 @@ def feature_subsets(run: Run) -> ResultsPage:
     sets = (pages, well)
     observed = observe_families(run, families, subsets, pages, "dice")
     trials = []
-    for number, (_, parameters), features in product(range(len(sets)), _SETTINGS, subsets):
-        trials.append(_trial(features, parameters, sets[number], pages, observed[features]))
+    for chosen, (_, parameters), features in product(sets, _SETTINGS, subsets):
+        method = Fiasco(features=features, most_nodes=_SUBSET_NODES, **parameters)  # type: ignore[arg-type]
+        wanted = {id(page) for page in chosen}
+        nodes = [nodes for page, nodes in zip(pages, observed[features], strict=True) if id(page) in wanted]
+        trials.append(Trial(method, nodes, folds_of(chosen, _SUBSET_FOLDS)))
     judged = iter(run.map("cross-validations", judge_nodes, trials))
     report = ResultsPage("FIASCO, tables 2 and 3: which features tell clean from dirty nodes")
     report.text(
@@ -450,21 +435,8 @@ def _not_shown(observed: Sequence[NodesOfPage]) -> str:
     return f"Pages that could not be shown: {failed}. Of the blocks of the others {unseen:.1%} are not visible."
 
 
-def _rate(page: GoldPage) -> float:
+def _share_aligned(page: GoldPage) -> float:
     return match_paragraphs(make_example(page).document, page.gold).rate
-
-
-def _trial(
-    features: str,
-    parameters: dict[str, float],
-    chosen: Sequence[GoldPage],
-    pages: Sequence[GoldPage],
-    observed: list[NodesOfPage],
-) -> Trial:
-    method = Fiasco(features=features, most_nodes=_SUBSET_NODES, **parameters)  # type: ignore[arg-type]
-    wanted = {id(page) for page in chosen}
-    of_chosen = [nodes for page, nodes in zip(pages, observed, strict=True) if id(page) in wanted]
-    return Trial(method, of_chosen, folds_of(chosen, _SUBSET_FOLDS))
 
 
 def _table(results: list[dict[str, NodeScores]], number: int, missing: dict[str, str]) -> list[list[str]]:

@@ -61,17 +61,14 @@ def table_1(run: Run) -> ResultsPage:
         "paper's tree* has the paper's five features, C4.5's settings and a threshold of 1/2. `ice-tree` has our "
         "defaults, whose leaves of at least 100 blocks are made for larger sets than this one."
     )
-    report.table([head, *_paper_rows(), *_dev_rows(run)])
+    paper = [[f"{name}, paper", *figures] for name, figures in _PAPERS_SCORES.items()]
+    report.table([head, *paper, *_dev_rows(run)])
     report.text(
         f"## {_FINAL}: CleanEval's test set, with the models that ship\n\nNo method has seen these pages before; the "
         "models' cards say what each was trained on."
     )
     report.table([head, *_final_rows(run)])
     return report
-
-
-def _paper_rows() -> list[list[str]]:
-    return [[f"{name}, paper", *figures] for name, figures in _PAPERS_SCORES.items()]
 
 
 def _dev_rows(run: Run) -> list[list[str]]:
@@ -204,7 +201,8 @@ def _tell_errors(report: ResultsPage, run: Run, observed: dict[tuple[str, bool],
             rows.append([name, f"{by_block:.2f}", f"{by_site:.2f}", str(len(tree.tree_ or ()))])
             advance()
     counts = np.bincount(np.concatenate([page.labels for page in observed["paper", False].observations]))
-    rows.append(["every block n" if counts.argmax() == 3 else "every block p", *[f"{_without(counts):.2f}"] * 2, "1"])
+    always = f"{100 * float(1 - counts.max() / counts.sum()):.2f}"  # of saying the most frequent class
+    rows.append(["every block n" if counts.argmax() == 3 else "every block p", always, always, "1"])
     report.table(rows)
     report.text(
         "The two ways to make folds are far apart: blocks of one page, such as the items of one menu, are much alike, "
@@ -212,11 +210,6 @@ def _tell_errors(report: ResultsPage, run: Run, observed: dict[tuple[str, bool],
         "is probably how it was measured, and how little the low error rate says about new pages may explain why the "
         "tree did badly in its table 1."
     )
-
-
-def _without(counts: np.ndarray[Any, Any]) -> float:
-    """The error rate of always saying the most frequent class, in percent."""
-    return 100 * float(1 - counts.max() / counts.sum())
 
 
 def _error(parameters: dict[str, Any], splits: Iterator[tuple[list[Instances], list[Instances]]]) -> float:
@@ -282,8 +275,15 @@ def regex(run: Run) -> ResultsPage:
         observed = observe_pages(IceRegex(), pages, on_page=advance).observations
     searched = {literals: _search(run, literals, observed) for literals in _SEARCHES}
     shipped = IceRegex().load_shipped()
-    everything = _everything()
-    _introduce(report)
+    everything = IceRegex()
+    tree = EVERYTHING[everything.literals]
+    everything.restore({"tree": tree.to_json(), "expression": GRAMMARS[everything.literals].text(tree)}, {})
+    report.text(
+        "The paper (section 3.5) searched for a regular expression whose capturing groups hold the main content, with "
+        "two points for each right word and one off for each wrong one. Its best one returned all words of the page, "
+        "so that it did not improve over the baseline (combined score 62.2, table 1), and expressions that took too "
+        "long had to be interrupted. The paper gives neither its fitness values nor, but for two, its literals."
+    )
     methods = {
         "return everything: the paper's outcome": everything,
         "a small search with the paper's literals": searched["paper"],
@@ -299,7 +299,9 @@ def regex(run: Run) -> ResultsPage:
         _draw(searched, everything_fitness, _fitness(shipped, observed)),
     )
     _tell_searches(report, searched)
-    _show_expressions(report, methods)
+    report.text("## The expressions")
+    for name, method in methods.items():
+        report.text(f"{name}:\n\n```text\n{method.expression_}\n```")
     return report
 
 
@@ -309,23 +311,6 @@ def _search(run: Run, literals: str, observed: Sequence[ObservedMarkup]) -> IceR
     method = IceRegex(literals=literals, **settings)
     with run.progress(f"{literals} literals", settings["generations"]) as advance:
         return method.learn(observed, lambda line: advance() if line.startswith("generation") else None)
-
-
-def _everything() -> IceRegex:
-    """The method with the expression that captures all text."""
-    method = IceRegex()
-    tree = EVERYTHING[method.literals]
-    method.restore({"tree": tree.to_json(), "expression": GRAMMARS[method.literals].text(tree)}, {})
-    return method
-
-
-def _introduce(report: ResultsPage) -> None:
-    report.text(
-        "The paper (section 3.5) searched for a regular expression whose capturing groups hold the main content, with "
-        "two points for each right word and one off for each wrong one. Its best one returned all words of the page, "
-        "so that it did not improve over the baseline (combined score 62.2, table 1), and expressions that took too "
-        "long had to be interrupted. The paper gives neither its fitness values nor, but for two, its literals."
-    )
 
 
 def _compare(
@@ -372,12 +357,6 @@ def _tell_searches(report: ResultsPage, searched: dict[str, IceRegex]) -> None:
         rows.append([literals, f"{judged:,}", f"{interrupted:,}", time_out, best, str(method.tree_.size)])
     report.text("## The two searches")
     report.table(rows)
-
-
-def _show_expressions(report: ResultsPage, methods: dict[str, IceRegex]) -> None:
-    report.text("## The expressions")
-    for name, method in methods.items():
-        report.text(f"{name}:\n\n```text\n{method.expression_}\n```")
 
 
 def _draw(searched: dict[str, IceRegex], everything: float, shipped: float) -> Figure:

@@ -15,13 +15,12 @@ from functools import partial
 from random import Random
 from statistics import mean
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from mainmatter.clean import read
 from mainmatter.lab.datasets import site_of
-from mainmatter.lab.evaluation import evaluate, summarise
 from mainmatter.lab.reproduction import ResultsPage, new_axes
 from mainmatter.lab.training.examples import make_example
 from mainmatter.papers.template.chunks import UNITS, find_chunks
@@ -166,18 +165,6 @@ _PAPERS_RATIOS = (
 )
 
 
-@dataclass(frozen=True)
-class _Measurer:
-    """Measures a method on a page; travels between processes."""
-
-    method: Method
-    dataset: str
-
-    def __call__(self, page: GoldPage) -> tuple[float, float, float]:
-        row = evaluate(self.method, self.dataset, [page], ["bag"]).scores["bag"]
-        return row["precision"], row["recall"], row["f1"]
-
-
 def ratio(run: Run) -> ResultsPage:
     """The template ratio of made-up sites and of two gold standards, and what dropping it is worth there."""
     report = ResultsPage("Template: template ratio (table 1)")
@@ -190,10 +177,10 @@ def ratio(run: Run) -> ResultsPage:
     for shape in SHAPES:
         made = make_site(shape)
         pages = [one.page for one in made]
-        ratios = [_ratio(Template(unit=unit).fit(pages), pages) for unit in _UNITS]
-        rows.append(
-            [shape.name, shape.layout, str(len(pages)), f"{_true_ratio(made):.1%}", *(f"{r:.1%}" for r in ratios)]
-        )
+        sizes = [(part, sum(map(len, texts))) for one in made for part, texts in one.pieces]
+        true_ratio = sum(size for part, size in sizes if part == "template") / sum(size for _, size in sizes)
+        ratios = [true_ratio, *(_ratio(Template(unit=unit).fit(pages), pages) for unit in _UNITS)]
+        rows.append([shape.name, shape.layout, str(len(pages)), *(f"{ratio:.1%}" for ratio in ratios)])
     report.table(rows)
     run.used[MADE_UP] = sum(shape.pages for shape in SHAPES)
     for name in SETS:
@@ -221,8 +208,8 @@ def _ratios_of_set(run: Run, report: ResultsPage, name: str) -> None:
     methods += [(f"`template:unit={method.unit}`", method) for method in fitted]
     rows = [["method", "precision", "recall", "F1"]]
     for label, method in methods:
-        figures = run.map(f"{name}: {label}", _Measurer(method, name), gold_pages)
-        rows.append([label, *(f"{sum(column) / len(column):.3f}" for column in zip(*figures, strict=True))])
+        scores = run.evaluate(f"{name}: {label}", method, name, gold_pages, ["bag"]).scores["bag"]
+        rows.append([label, *(f"{scores[column]:.3f}" for column in ("precision", "recall", "f1"))])
     report.text("What dropping it is worth, with nothing else dropped: bag of words, mean over all pages of the set:")
     report.table(rows)
 
@@ -235,11 +222,6 @@ def _ratio(method: Template, pages: Sequence[Page]) -> float:
         dropped += int(found.document.lengths[~found.kept].sum())
         whole += int(found.document.lengths.sum())
     return dropped / max(1, whole)
-
-
-def _true_ratio(made: Sequence[MadePage]) -> float:
-    sizes = [(part, sum(map(len, texts))) for one in made for part, texts in one.pieces]
-    return sum(size for part, size in sizes if part == "template") / sum(size for _, size in sizes)
 
 
 # Section 4.2: min-max clustering of a site's pages by their templates
@@ -366,7 +348,7 @@ def discovery(run: Run) -> ResultsPage:
 
 def _discover_made_up(run: Run, report: ResultsPage, methods: Sequence[Template], heads: Sequence[str]) -> None:
     tasks = [(shape, seed) for shape in SHAPES for seed in SEEDS]
-    found = run.map("sites", _Discoverer(tuple(methods)), tasks)
+    found = run.map("sites", partial(_discover_site, methods), tasks)
     run.used[MADE_UP] = sum(shape.pages for shape, _ in tasks)
     report.text(
         "## Sites that are made up\n\nEight sites with known templates (`papers/template/reproduce_sites.py`), each "
@@ -380,7 +362,8 @@ def _discover_made_up(run: Run, report: ResultsPage, methods: Sequence[Template]
     precision = [["site", *heads]]
     for number, shape in enumerate(SHAPES):
         mine = [_sum(found[number * len(SEEDS) + seed][way] for seed in SEEDS) for way in range(len(methods))]
-        rows.append([*_describe(shape), *(f"{one.ratio:.2f}" for one in mine)])
+        templates = f"{shape.templates}{f', one on {shape.rare} pages' * (shape.rare > 0)}{', clock' * shape.clock}"
+        rows.append([shape.name, shape.layout, str(shape.pages), templates, *(f"{one.ratio:.2f}" for one in mine)])
         precision.append([shape.name, *(f"{one.precision:.3f}" for one in mine)])
     whole = [_sum(of_site[way] for of_site in found) for way in range(len(methods))]
     rows.append(["**all**", "", "", "", *(f"**{one.ratio:.3f}**" for one in whole)])
@@ -416,10 +399,13 @@ def _discover_real(run: Run, report: ResultsPage, methods: Sequence[Template], h
         "times with other lists beside it, so that I-Match misses the copies."
     )
     for name, sites in load_sites(run).items():
-        found = run.map(name, _GoldDiscoverer(tuple(methods)), sites)
+        found = run.map(name, partial(_discover_gold_site, methods), sites)
         report.text(f"{describe(name, sites)}. The ratio:")
         by_method = list(zip(*(one.found for one in found), strict=True))
-        rows = [["site", "pages", "template blocks a page", *heads], *map(_site_row, found)]
+        rows = [["site", "pages", "template blocks a page", *heads]]
+        for one in found:
+            ratios = ["" if way.ratio is None else f"{way.ratio:.2f}" for way in one.found]
+            rows.append([one.site, str(one.pages), f"{one.blocks / one.pages:.0f}", *ratios])
         means = (_mean(of_site.ratio for of_site in ways if of_site.ratio is not None) for ways in by_method)
         report.table([*rows, ["**mean**", "", "", *(f"**{one}**" for one in means)]])
         report.text("Precision of each site, and means over the sites:")
@@ -429,18 +415,12 @@ def _discover_real(run: Run, report: ResultsPage, methods: Sequence[Template], h
         report.table(rows)
 
 
-def _site_row(one: _OfSite) -> list[str]:
-    ratios = ["" if way.ratio is None else f"{way.ratio:.2f}" for way in one.found]
-    return [one.site, str(one.pages), f"{one.blocks / one.pages:.0f}", *ratios]
-
-
 def _mean(values: Iterable[float]) -> str:
     figures = list(values)
     return f"{mean(figures):.3f}" if figures else ""
 
 
-@dataclass(frozen=True)
-class _OfSite:
+class _SiteScores(NamedTuple):
     """What each method found on a real site: how many blocks there are to find, and which share of them."""
 
     site: str
@@ -449,44 +429,22 @@ class _OfSite:
     found: list[TemplateScores]
 
 
-@dataclass(frozen=True)
-class _GoldDiscoverer:
-    """Fits each method to a real site, and looks what it finds; travels between processes."""
-
-    methods: tuple[Template, ...]
-
-    def __call__(self, pages: Sequence[GoldPage]) -> _OfSite:
-        site = read_site(pages)
-        found = []
-        for method in self.methods:
-            fitted = Template(**method.parameters).fit(site.documents)
-            found.append(measure(dropped_blocks(fitted, site), site))
-        return _OfSite(site.name, len(site), site.template_blocks, found)
+def _discover_gold_site(methods: Sequence[Template], pages: Sequence[GoldPage]) -> _SiteScores:
+    """Fit each method to a real site, and look what it finds."""
+    site = read_site(pages)
+    fitted = (Template(**method.parameters).fit(site.documents) for method in methods)
+    found = [measure(dropped_blocks(method, site), site) for method in fitted]
+    return _SiteScores(site.name, len(site), site.template_blocks, found)
 
 
-@dataclass(frozen=True)
-class _Discoverer:
-    """Fits each method to a site, and looks what it finds; travels between processes."""
-
-    methods: tuple[Template, ...]
-
-    def __call__(self, task: tuple[SiteShape, int]) -> list[Discovery]:
-        made = make_site(*task)
-        found = []
-        for method in self.methods:
-            fitted = Template(**method.parameters).fit(one.page for one in made)
-            found.append(discover(fitted, made))
-        return found
+def _discover_site(methods: Sequence[Template], task: tuple[SiteShape, int]) -> list[Discovery]:
+    """Fit each method to a site that is made up, and look what it finds."""
+    made = make_site(*task)
+    return [discover(Template(**method.parameters).fit(one.page for one in made), made) for method in methods]
 
 
-def _sum(found: object) -> Discovery:
-    return sum(found, Discovery())  # type: ignore[call-overload,no-any-return] # of discoveries
-
-
-def _describe(shape: SiteShape) -> list[str]:
-    rare = f", one on {shape.rare} pages" if shape.rare else ""
-    clock = ", clock" if shape.clock else ""
-    return [shape.name, shape.layout, str(shape.pages), f"{shape.templates}{rare}{clock}"]
+def _sum(found: Iterable[Discovery]) -> Discovery:
+    return sum(found, Discovery())
 
 
 # Figure 3: how many pages are enough, and what time that saves (section 4.4)
@@ -513,7 +471,7 @@ def number_of_pages(run: Run) -> ResultsPage:
 
 
 def _sample_made_up(run: Run, report: ResultsPage) -> None:
-    tasks = [(shape, size) for shape in SHAPES for size in _sizes(shape)]
+    tasks = [(shape, size) for shape in SHAPES for size in _SIZES if size <= shape.pages]
     ratios = run.map("sites", _ratio_of_sample, tasks)
     run.used[MADE_UP] = sum(shape.pages for shape in SHAPES)
     by_shape = {
@@ -557,7 +515,7 @@ def _sample_real(run: Run, report: ResultsPage) -> None:
     )
     figure, axes = new_axes(6.5, 4.2)
     for colour, (name, sites) in zip(_COLOURS, load_sites(run).items(), strict=False):
-        sizes = _sizes_of_set(sites)
+        sizes = [size for size in _SIZES if size <= max(map(len, sites), default=0)]
         found = run.map(name, _sample_real_site, [(its, sizes) for its in sites])
         curves = _mean_curves(found)
         for (label, style), curve in zip(_MEASURES.items(), curves, strict=True):
@@ -578,11 +536,6 @@ def _finish(axes: Axes, what: str) -> None:
     axes.set_ylabel(what)
     axes.set_ylim(0, 1.05)
     axes.legend(frameon=False, fontsize=7)
-
-
-def _sizes_of_set(sites: Sequence[Sequence[GoldPage]]) -> list[int]:
-    """The sizes up to that of the largest site."""
-    return [size for size in _SIZES if size <= max(map(len, sites), default=0)]
 
 
 def _mean_curves(found: Sequence[Sequence[Sequence[float | None]]]) -> list[list[float]]:
@@ -648,10 +601,6 @@ def _seconds(pages: Sequence[Page], sample: int) -> float:
     return min(times)
 
 
-def _sizes(shape: SiteShape) -> list[int]:
-    return [size for size in _SIZES if size <= shape.pages]
-
-
 def _ratio_of_sample(task: tuple[SiteShape, int]) -> float:
     shape, size = task
     made = make_site(shape)
@@ -691,7 +640,9 @@ def _gains_of_set(run: Run, report: ResultsPage, name: str) -> None:
     with TemporaryDirectory() as folder:
         counting = _count_pages(pages, folder)
         methods = {"without": get_method("main"), "with": get_method("main", site_templates=folder)}
-        found = {label: _evaluate(run, f"{name}, {label}", method, name, pages) for label, method in methods.items()}
+        found = {
+            label: run.evaluate(f"{name}, {label}", method, name, pages, [_BAG]) for label, method in methods.items()
+        }
         seconds = _times(pages, list(methods.values()))
     without, with_ = found["without"], found["with"]
     sites = {site_of(page) for page in pages}
@@ -724,15 +675,6 @@ def _count_pages(pages: Sequence[GoldPage], folder: str) -> float:
     seconds = time.process_time() - begin
     templates.save(folder)
     return seconds / len(pages)
-
-
-def _evaluate(run: Run, label: str, method: Method, name: str, pages: Sequence[GoldPage]) -> Evaluation:
-    measured = run.map(label, partial(_measure, method), pages)
-    return summarise("main", name, pages, [_BAG], [{_BAG: row} for row in measured], [])
-
-
-def _measure(method: Method, page: GoldPage) -> Row | None:
-    return evaluate(method, "", [page], [_BAG]).pages[0][1][_BAG]
 
 
 def _times(pages: Sequence[GoldPage], methods: Sequence[Method]) -> list[float]:

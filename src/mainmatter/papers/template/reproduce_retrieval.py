@@ -27,7 +27,7 @@ from mainmatter.lab.reproduction import ResultsPage, new_figure
 from mainmatter.papers.template.method import Template
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
 
@@ -260,7 +260,9 @@ def search_collection(run: Run, name: str, most: int, seed: int) -> IndexedColle
             index_rows(rows, index)
             searcher = Searcher(index)
             for key, of_key in queries.items():
-                answers[variant, key] = _ask(searcher, of_key)
+                asked = [str(query) for query in of_key]
+                best = [searcher.rank(query, max(DEPTHS)) for query in asked]
+                answers[variant, key] = Answers(best, [searcher.count(query) for query in asked])
     sizes = {variant: sum(len(text.split()) for text in of_variant) for variant, of_variant in texts.items()}
     return IndexedCollection(name, words, queries, answers, sizes)
 
@@ -280,18 +282,12 @@ def _clean_page(page: GoldPage) -> dict[str, str]:
     return texts | {ALL_TEXT: "\n".join(read(page.page).texts)}
 
 
-def _ask(searcher: Searcher, queries: Sequence[Query]) -> Answers:
-    asked = [str(query) for query in queries]
-    return Answers([searcher.rank(query, max(DEPTHS)) for query in asked], [searcher.count(query) for query in asked])
-
-
 # The report
 
 _COLLECTIONS = ("cleanportaleval", "daniel-a", "wcxb-dev")
 _QUERIES = 280  # as many as the paper's with abstract nouns
 _SEED = 2003
 _MAIN_CRITERION: Criterion = "lead"
-_CLEANED = VARIANTS[1:]
 
 _METHOD = f"""
 The paper takes a site's search log, keeps the 280 queries of abstract nouns that contain words of the site's
@@ -389,9 +385,8 @@ def compare(
     """Which queries find more, and which fewer, relevant pages among the first than in all text."""
     queries = collection.queries[template]
     after, before = (collection.answers[name, template] for name in (variant, ALL_TEXT))
-    pairs = list(
-        zip(after.relevant_at(depth, queries, criterion), before.relevant_at(depth, queries, criterion), strict=True)
-    )
+    relevant = (answers.relevant_at(depth, queries, criterion) for answers in (after, before))
+    pairs = list(zip(*relevant, strict=True))
     return QueryChanges(
         sum(new > old for new, old in pairs),
         sum(new < old for new, old in pairs),
@@ -445,7 +440,8 @@ def _report_precision(report: ResultsPage, collections: Sequence[IndexedCollecti
             row = [variant, f"{one.words[variant]:,}"]
             for template in (True, False):
                 measured = measure(one, variant, template=template, criterion=_MAIN_CRITERION)
-                p = "" if variant == ALL_TEXT else _probability(measured.p)
+                p = "< .001" if measured.p < 0.001 else f"{measured.p:.3f}".removeprefix("0")
+                p = "" if variant == ALL_TEXT else p
                 row += [*(f"{100 * value:.1f}" for value in measured.precision), p, f"{measured.matching:.1f}"]
             rows.append(row)
         report.text(f"### {one.name}")
@@ -456,36 +452,27 @@ def _heads(first: str) -> list[str]:
     return [f"{first}: P@1", "P@5", "P@10", "p", "matching"]
 
 
-def _probability(p: float) -> str:
-    return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
-
-
 def _report_changes(report: ResultsPage, collections: Sequence[IndexedCollection]) -> None:
     report.text(
         "## Queries that got better, and worse\n\nThe paper's N, M and T: queries with more relevant pages among the "
         "first ten than in all text, with fewer, and both together. The others have as many, though most find other "
         "pages or the same in another order (last column)."
     )
-    rows = [["collection", "index", "queries", "better (N)", "worse (M)", "N + M = T", "N/T", "M/T", "other results"]]
-    rows.append(["cnnfn", "paper", "280", "39", "5", "44", ".89", ".11", "44"])
-    for one in collections:
-        for variant in _CLEANED:
-            change = compare(one, variant, DEPTHS[-1], template=True, criterion=_MAIN_CRITERION)
-            rows.append([one.name, variant, str(len(one.queries[True])), *_shares(change), str(change.other_pages)])
-    report.table(rows)
+    head = ["collection", "index", "queries", "better (N)", "worse (M)", "N + M = T", "N/T", "M/T", "other results"]
+    paper = ["cnnfn", "paper", "280", "39", "5", "44", ".89", ".11", "44"]
+    report.table([head, paper, *_rows_of_changes(collections, template=True)])
     report.text("The same for the control queries:")
-    rows = [["collection", "index", "queries", "better (N)", "worse (M)", "N + M = T", "N/T", "M/T", "other results"]]
+    report.table([head, *_rows_of_changes(collections, template=False)])
+
+
+def _rows_of_changes(collections: Sequence[IndexedCollection], *, template: bool) -> Iterator[list[str]]:
     for one in collections:
-        for variant in _CLEANED:
-            change = compare(one, variant, DEPTHS[-1], template=False, criterion=_MAIN_CRITERION)
-            rows.append([one.name, variant, str(len(one.queries[False])), *_shares(change), str(change.other_pages)])
-    report.table(rows)
-
-
-def _shares(change: QueryChanges) -> list[str]:
-    changed = change.better + change.worse
-    shares = [f"{count / changed:.2f}".removeprefix("0") if changed else "-" for count in (change.better, change.worse)]
-    return [str(change.better), str(change.worse), str(changed), *shares]
+        for variant in VARIANTS[1:]:
+            change = compare(one, variant, DEPTHS[-1], template=template, criterion=_MAIN_CRITERION)
+            better_and_worse, changed = (change.better, change.worse), change.better + change.worse
+            shares = [f"{n / changed:.2f}".removeprefix("0") if changed else "-" for n in better_and_worse]
+            counts = map(str, (len(one.queries[template]), *better_and_worse, changed))
+            yield [one.name, variant, *counts, *shares, str(change.other_pages)]
 
 
 def _report_examples(report: ResultsPage, collections: Sequence[IndexedCollection]) -> None:
