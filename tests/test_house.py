@@ -1,0 +1,52 @@
+"""scripts/house.py: what it counts, and what it must not find."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+_SPEC = importlib.util.spec_from_file_location("house", ROOT / "scripts" / "house.py")
+assert _SPEC is not None
+assert _SPEC.loader is not None
+house = importlib.util.module_from_spec(_SPEC)
+sys.modules["house"] = house
+_SPEC.loader.exec_module(house)
+
+
+def trees(**sources: str) -> dict[str, ast.Module]:
+    """Files of a package, by names without their ending."""
+    return {f"{name}.py": ast.parse(source) for name, source in sources.items()}
+
+
+def test_classes_of_the_same_name() -> None:
+    found = house.classes_defined_twice(trees(a="class A: ...\nclass B: ...", b="def f():\n class A: ...", c="B = 1"))
+    assert found == ["A"]
+
+
+def test_private_functions_that_are_called_once() -> None:
+    source = "def _once(): ...\ndef _twice(): ...\ndef _never(): ...\ndef open(): _once(), _twice(), _twice()"
+    assert house.private_functions_called_once(trees(a=source, b="_never()")) == (1, 3)
+
+
+def test_modules_that_one_other_imports() -> None:
+    found = house.modules_imported_once(
+        trees(
+            a="from mainmatter.b import x\nfrom mainmatter import c",
+            b="def f():\n import mainmatter.c",
+            c="import numpy\nfrom mainmatter.c import y",
+        )
+    )
+    assert found == ["b"]
+
+
+def test_a_page_passes_through_few_files() -> None:
+    [(prelude, statement)] = [journey for what, journey in house.JOURNEYS.items() if "clean(html)" in what]
+    traced = house.trace(ROOT / "src", prelude, statement)
+    assert traced is not None
+    functions, files = traced
+    assert 50 < functions <= 100
+    assert {"clean.py", "main/method.py", "render/text.py"} <= set(files)
+    assert len(files) <= 15
