@@ -162,13 +162,13 @@ def bench_corpus(archives: tuple[Path, ...], names: tuple[str, ...], workers: tu
     for name in chosen:
         if name not in CORPUS_PEERS and not is_method(name):
             raise UnknownName("method", name, [*method_names(), *CORPUS_PEERS])
-    found = measure_throughput(chosen, archives, workers or (1, 2), rounds, _tell_turn)
+
+    def tell(turn: Throughput) -> None:
+        click.echo(f"{turn.name}, {turn.workers} workers: {turn.pages_per_second:.0f} pages/s", err=True)
+
+    found = measure_throughput(chosen, archives, workers or (1, 2), rounds, tell)
     click.echo(f"{sum(archive.stat().st_size for archive in archives) / 1e6:.1f} MB in {len(archives)} archives\n")
     click.echo(format_table(_throughput_rows(found)))
-
-
-def _tell_turn(turn: Throughput) -> None:
-    click.echo(f"{turn.name}, {turn.workers} workers: {turn.pages_per_second:.0f} pages/s", err=True)
 
 
 def _throughput_rows(found: list[Throughput]) -> list[list[str]]:
@@ -279,12 +279,9 @@ def bench_speed(
     elif workers:
         _show_scaling(names or (DEFAULT_METHOD,), sample, workers, title)
     else:
-        _show_speeds(names or _all_names(), sample, rounds, budget, title)
-
-
-def _all_names() -> tuple[str, ...]:
-    """Everybody, and first the fastest peer, which is always there: ours stand on its parser."""
-    return tuple(dict.fromkeys(("turbohtml", *installed_peers(), *method_names())))
+        # By default everybody, and first the fastest peer, which is always there: ours stand on its parser.
+        everybody = tuple(dict.fromkeys(("turbohtml", *installed_peers(), *method_names())))
+        _show_speeds(names or everybody, sample, rounds, budget, title)
 
 
 def _show_speeds(names: Sequence[str], sample: Sequence[Page], rounds: int, budget: float, title: str) -> None:

@@ -14,7 +14,7 @@ import click
 
 from mainmatter.cli import options
 from mainmatter.errors import DatasetError, InputError, MainmatterError, UnknownName
-from mainmatter.lab.training.curve import check_ending, save_curve
+from mainmatter.lab.reports.curve import check_ending, save_curve
 from mainmatter.lab.training.teach import CurvePoint, Learner, Step, Teaching, record_lesson, save_lesson, teach
 from mainmatter.lab.training.train import CARD_PAGE
 from mainmatter.limits import format_size

@@ -165,7 +165,8 @@ def version_of(name: str) -> str:
         return peer_version(name)
     base = split_name(name)[0]
     model = _digest_of_files(_files_below(Path(base))) if is_model(base) else ""
-    return f"{version('mainmatter')}+{_digest_of_files(_cleaning_files())}{model}"
+    files = (file for file in _files_below(_PACKAGE) if file.relative_to(_PACKAGE).parts[0] not in _NOT_CLEANING)
+    return f"{version('mainmatter')}+{_digest_of_files(files)}{model}"
 
 
 def read_cell(file: Path) -> ContestantResult | None:
@@ -217,10 +218,6 @@ def _file_name(name: str, dataset: str, what: str, digest: str, limit: float) ->
     key = hashlib.sha256(repr((name, dataset, what, digest, limit, metrics)).encode()).hexdigest()[:12]
     readable = re.sub(r"[^\w.=-]+", "_", f"{name}--{Path(dataset).stem}")
     return f"{readable[-100:]}--{key}.json"
-
-
-def _cleaning_files() -> list[Path]:
-    return [file for file in _files_below(_PACKAGE) if file.relative_to(_PACKAGE).parts[0] not in _NOT_CLEANING]
 
 
 def _files_below(folder: Path) -> list[Path]:
@@ -288,7 +285,10 @@ def main_table(cells: Sequence[ContestantResult]) -> str:
     rows = [head]
     for name, found in by_name.items():
         row = [name, *(_figure(headline(found.get(dataset))) for dataset in datasets)]
-        row += [_figure(_micro(found.get(dataset))) for dataset in micro]
+        row += [
+            _figure(found[each].scores.get("align", {}).get("words_f1_micro") if each in found else None)
+            for each in micro
+        ]
         row += [f"{found[timed].ms_per_page:.1f}" if timed in found else "-"]
         rows.append([*row, str(sum(len(cell.failures) for cell in found.values()))])
     return format_table(rows)
@@ -300,7 +300,10 @@ def group_tables(cells: Sequence[ContestantResult]) -> list[tuple[str, str]]:
     for group, words in _GROUPS.items():
         names = sorted({name for cell in cells for name in cell.groups if name.startswith(f"{group}=")})
         if names:
-            counts = {name: int(max(_pages(c.groups[name]) for c in cells if name in c.groups)) for name in names}
+            counts = {
+                name: int(max((row["pages"] for c in cells for row in c.groups.get(name, {}).values()), default=0))
+                for name in names
+            }
             rows = [["contestant", *(f"{name.partition('=')[2]} ({counts[name]})" for name in names)]]
             rows += [
                 [cell.contestant, *(_figure(_headline_of(cell.groups.get(name, {}))) for name in names)]
@@ -344,17 +347,9 @@ def _headline_of(scores: dict[str, Row]) -> float | None:
     return scores.get("bag", scores.get("snippet", {})).get("f1")
 
 
-def _micro(cell: ContestantResult | None) -> float | None:
-    return None if cell is None else cell.scores.get("align", {}).get("words_f1_micro")
-
-
 def _kind(cells: Sequence[ContestantResult], dataset: str) -> str:
     is_snippets = any(cell.dataset == dataset and "snippet" in cell.scores for cell in cells)
     return " (snippets)" if is_snippets else ""
-
-
-def _pages(scores: dict[str, Row]) -> float:
-    return max((row["pages"] for row in scores.values()), default=0.0)
 
 
 def _by_contestant(cells: Sequence[ContestantResult]) -> dict[str, dict[str, ContestantResult]]:

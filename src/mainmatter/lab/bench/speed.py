@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from mainmatter.method import Method
-    from mainmatter.records import Document, Page
+    from mainmatter.records import Page
 
 BUDGET = 30.0  # seconds for each contestant; at most a round more
 FEWEST_PAGES = 10  # that even the slowest has to do
@@ -263,16 +263,14 @@ def _time_steps(method: Method, page: Page, clock: Callable[[], float]) -> dict[
     _, times["parse"] = timed(parse, html)
     _, reading = timed(parse_and_segment, html)
     times["segment"] = max(0.0, reading - times["parse"])
-    inner = _time_model(method, read(page), timed) if _has_model(method) else {}
+    inner = {}
+    if _has_model(method):
+        model: Any = method
+        features, inner["features"] = timed(model.describe, read(page))
+        _, inner["model"] = timed(model.judge, features)
     # A document keeps what was asked of it, so each measurement has its own.
     extraction, deciding = timed(method.extract, read(page))
     _, times["render"] = timed(lambda: extraction.text)
     times |= inner | {"decide": max(0.0, deciding - sum(inner.values()))}
     _, times["whole"] = timed(lambda: clean(page, method=method).text)
     return times
-
-
-def _time_model(method: Any, document: Document, timed: Callable[..., tuple[Any, float]]) -> dict[str, float]:  # noqa: ANN401
-    features, describing = timed(method.describe, document)
-    _, judging = timed(method.judge, features)
-    return {"features": describing, "model": judging}

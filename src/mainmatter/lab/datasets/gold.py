@@ -145,7 +145,8 @@ def _read_parquet(path: Path) -> Iterator[GoldPage]:
             columns = [field.name for field in file.schema_arrow if field.name != "labels" or _are_ours(field.type)]
             rows = (row for batch in file.iter_batches(batch_size=64, columns=columns) for row in batch.to_pylist())
             for number, row in enumerate(rows, 1):
-                yield _from_row(row, f"{path}: {_name_of(row, number)}")
+                name = f"row {number:,}" if row.get("id") is None else f"page {row['id']!r}"
+                yield _from_row(row, f"{path}: {name}")
     except (ArrowException, OSError) as error:
         raise DatasetError(f"{path}: cannot be read as a Parquet file: {' '.join(str(error).split())}") from error
 
@@ -158,11 +159,6 @@ def _are_ours(kind: Any) -> bool:  # noqa: ANN401 - a type of pyarrow, which is 
     return bool(is_list and types.is_struct(kind.value_type) and kind.value_type.get_field_index("ref") >= 0)
 
 
-def _name_of(row: dict[str, Any], number: int) -> str:
-    """What an error calls a row: its id, or else its number."""
-    return f"row {number:,}" if row.get("id") is None else f"page {row['id']!r}"
-
-
 def _from_row(row: dict[str, Any], where: str) -> GoldPage:
     if row["html"] is None:
         raise DatasetError(f"{where}: has no html")
@@ -173,7 +169,7 @@ def _from_row(row: dict[str, Any], where: str) -> GoldPage:
         Page(
             row["html"],
             row.get("url"),
-            _to_text(row.get("id")),
+            None if row.get("id") is None else str(row["id"]),  # pages may be numbered
             row.get("charset"),
             page_format,
             lines_are_blocks=row.get("lines_are_blocks") is True,
@@ -190,10 +186,6 @@ def _from_row(row: dict[str, Any], where: str) -> GoldPage:
         {group: str(row[group]) for group in _GROUPS if row.get(group)},
         _to_labels(row.get("labels"), where),
     )
-
-
-def _to_text(value: Any) -> str | None:  # noqa: ANN401 - pages may be numbered
-    return None if value is None else str(value)
 
 
 def _to_labels(content: Any, where: str) -> tuple[Label, ...] | None:  # noqa: ANN401 - whatever a file holds

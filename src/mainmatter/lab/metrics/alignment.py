@@ -40,16 +40,13 @@ def align(extracted_marked: str, gold_marked: str) -> Alignment:
     found, wanted = marked_tokens(extracted_marked), marked_tokens(gold_marked)
     words_and_markers, labelled = _align_marked(found, wanted)
     _, unlabelled = _align_marked(_without_labels(found), _without_labels(wanted))
+    found_words, wanted_words = without_markers(found), without_markers(wanted)
     return Alignment(
-        words=_align_words(without_markers(found), without_markers(wanted)),
+        words=Counts(common_subsequence(found_words, wanted_words), len(found_words), len(wanted_words)),
         words_and_markers=words_and_markers,
         labelled=labelled,
         unlabelled=unlabelled,
     )
-
-
-def _align_words(found: list[str], wanted: list[str]) -> Counts:
-    return Counts(common_subsequence(found, wanted), len(found), len(wanted))
 
 
 def _align_marked(found: list[str], wanted: list[str]) -> tuple[Counts, Counts]:

@@ -34,11 +34,8 @@ def date_is_right(extracted: str | None, gold: str | None) -> bool | None:
 def normalise(text: str | None) -> str:
     """Fold case and compatibility forms, make white space single, drop punctuation at both ends."""
     folded = " ".join(unicodedata.normalize("NFKC", text or "").casefold().split())
-    return folded.strip("".join(sign for sign in set(folded) if _is_punctuation(sign)))
-
-
-def _is_punctuation(sign: str) -> bool:
-    return unicodedata.category(sign)[0] in "CPZ"  # control and format characters, punctuation, separators
+    # Control and format characters, punctuation, separators.
+    return folded.strip("".join(sign for sign in set(folded) if unicodedata.category(sign)[0] in "CPZ"))
 
 
 def names(authors: str | None) -> frozenset[str]:

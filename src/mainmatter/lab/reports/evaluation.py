@@ -119,7 +119,10 @@ def _facts(studies: Sequence[Study], command: str, made: datetime | None) -> lis
     facts: list[tuple[str, object]] = [("Date", moment(made))]
     if command:
         facts.insert(0, ("Command", markup("parts", "code", command)))
-    facts += [(f"Dataset{_number(studies, i)}", _dataset_fact(one)) for i, one in enumerate(studies)]
+    for number, one in enumerate(studies, 1):
+        pages = f"{one.pages:,} page" + "s" * (one.pages != 1)
+        title = f"Dataset {number}" if len(studies) > 1 else "Dataset"
+        facts.append((title, markup("evaluation", "dataset_fact", one.dataset, pages, one.digest)))
     for version in dict.fromkeys(versions.values()):
         names = ", ".join(name for name, its in versions.items() if its == version)
         facts.append(("Methods", f"{names} ({version})" if version else names))
@@ -127,25 +130,22 @@ def _facts(studies: Sequence[Study], command: str, made: datetime | None) -> lis
     return facts
 
 
-def _number(studies: Sequence[Study], index: int) -> str:
-    return f" {index + 1}" if len(studies) > 1 else ""
-
-
-def _dataset_fact(one: Study) -> Markup:
-    pages = f"{one.pages:,} page" + "s" * (one.pages != 1)
-    return markup("evaluation", "dataset_fact", one.dataset, pages, one.digest)
-
-
 def _main_table(studies: Sequence[Study]) -> Markup | None:
     metrics = [find_metric(name) for name in dict.fromkeys(name for one in studies for name in one.metrics)]
     if not metrics:
         return None
-    columns = [(metric, column) for metric in metrics for column in _columns_of(metric, len(metrics))]
+    # One metric alone shows all that it says, several show one figure each; as the table on the terminal.
+    columns = [
+        (metric, column)
+        for metric in metrics
+        for column in (metric.columns if len(metrics) == 1 else (metric.headline,))
+    ]
     rows = []
     for one in studies:
         best = [_highest(one.evaluations, metric, column) for metric, column in columns]
         for evaluation in one.evaluations:
-            row = [Cell(evaluation.method), Cell(one.dataset), _pages_cell(evaluation.scores)]
+            pages = int(max((row["pages"] for row in evaluation.scores.values()), default=0))
+            row = [Cell(evaluation.method), Cell(one.dataset), Cell(f"{pages:,}", pages)]
             row += [
                 _figure_cell(evaluation.scores.get(metric.name, {}), metric, column, highest)
                 for (metric, column), highest in zip(columns, best, strict=True)
@@ -155,11 +155,6 @@ def _main_table(studies: Sequence[Study]) -> Markup | None:
     head = ["method", "dataset", "pages", *(title.replace("_", " ") for title in titles), "failures"]
     caption = "Each method on each dataset. The best of a dataset is bold and underlined."
     return table(caption, head, rows, name="figures", numbers=range(2, len(head)))
-
-
-def _columns_of(metric: Metric, metrics: int) -> tuple[str, ...]:
-    """One metric alone shows all that it says, several show one figure each; as the table on the terminal."""
-    return metric.columns if metrics == 1 else (metric.headline,)
 
 
 def _detail_tables(studies: Sequence[Study]) -> list[tuple[str, Markup]]:
@@ -194,7 +189,7 @@ def _group_tables(studies: Sequence[Study]) -> list[Markup]:
             words = _GROUPS.get(kind, kind)
             rows = [_group_row(one, metric, name) for name in names if name.partition("=")[0] == kind]
             head = [words, "pages", *(evaluation.method for evaluation in one.evaluations)]
-            caption = f"{one.dataset} by {words}: {metric.name} {metric.headline.replace('_', ' ')}"
+            caption = f"{one.dataset} by {words}: {_headline(metric)}"
             found.append(table(caption, head, rows, name=f"{one.dataset} by {words}", numbers=range(1, len(head))))
     return found
 
@@ -211,7 +206,7 @@ def _plots(one: Study, number: int) -> Markup:
     metric = one.metric
     if metric is None:
         return _joined(())
-    title = f"{metric.name} {metric.headline.replace('_', ' ')}"
+    title = _headline(metric)
     scores = [(e.method, [s for s in page_scores(e) if s is not None]) for e in one.evaluations]
     said = "; ".join(f"{name}: {len(values)} page{'s' * (len(values) != 1)}" for name, values in scores)
     words = charts.Words(
@@ -243,6 +238,7 @@ def _precision_and_recall(evaluations: Iterable[Evaluation], metric: Metric) -> 
 
 def _comparison(one: Study, found: Comparison, number: int) -> Markup:
     first, second = found.first.method, found.second.method
+    by = f", by {_headline(one.metric)}" if one.metric is not None else ""
     verdict = (
         f" is better than {second} on {found.wins:,} of {len(found.differences):,} pages, worse on {found.losses:,}, "
         f"and as good on {found.ties:,}. On average it gains {found.mean:+.4f}. {_significance(found)}"
@@ -251,7 +247,7 @@ def _comparison(one: Study, found: Comparison, number: int) -> Markup:
         f"differences-{number}",
         f"{first} against {second} on {one.dataset}",
         f"Differences of the page scores, sorted: {found.wins} above zero, {found.ties} at zero, {found.losses} below.",
-        f"Each bar is a page: upwards {first} is better, downwards {second}{_by(one)}.",
+        f"Each bar is a page: upwards {first} is better, downwards {second}{by}.",
     )
     gains, losses = found.extremes
     rows = [
@@ -264,10 +260,6 @@ def _comparison(one: Study, found: Comparison, number: int) -> Markup:
         caption = "Where the two differ most"
         parts.append(table(caption, ["page", "better", "difference"], rows, name=caption, numbers=(2,)))
     return markup("evaluation", "comparison", one.dataset, first, verdict, parts)
-
-
-def _by(one: Study) -> str:
-    return f", by {one.metric.name} {one.metric.headline.replace('_', ' ')}" if one.metric is not None else ""
 
 
 def _significance(found: Comparison) -> str:
@@ -338,11 +330,6 @@ def _highest(evaluations: Sequence[Evaluation], metric: Metric, column: str) -> 
     """The best figure; None where there is nothing to compare."""
     rows = [evaluation.scores.get(metric.name, {}) for evaluation in evaluations]
     return max((row[column] for row in rows if column in row), default=None) if len(rows) > 1 else None
-
-
-def _pages_cell(scores: Mapping[str, Row]) -> Cell:
-    pages = int(max((row["pages"] for row in scores.values()), default=0))
-    return Cell(f"{pages:,}", pages)
 
 
 def _figure_cell(row: Row, metric: Metric, column: str, highest: float | None) -> Cell:

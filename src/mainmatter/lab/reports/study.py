@@ -196,16 +196,12 @@ def shown_name(page_id: str) -> str:
     return page_id or "(no id)"
 
 
-def _failures(evaluation: Evaluation) -> dict[str, str]:
-    """Why the method failed on pages, by their ids; without ids that several pages share: nobody knows whose it was."""
-    count = Counter(name for name, _ in evaluation.pages)
-    return {name: error for name, error in evaluation.failures if count[name] == 1}
-
-
 def _show(
     evaluation: Evaluation, method: str | Method, pages: Sequence[GoldPage], numbers: Sequence[int], characters: int
 ) -> list[ShownPage]:
-    failures = _failures(evaluation)
+    # Of ids that several pages share, nobody knows whose failure it was.
+    count = Counter(name for name, _ in evaluation.pages)
+    failures = {name: error for name, error in evaluation.failures if count[name] == 1}
     metric = leading_metric([evaluation])
     shown: list[ShownPage] = []
     if metric is None:

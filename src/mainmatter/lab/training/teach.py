@@ -201,14 +201,10 @@ class Learner:
         method.learn(observations, report)
         if not self.start:
             return [method]
-        before, after = self._start_arrays(), method.facts_and_arrays()[1]
+        shipped: Any = get_method(self.base) if self.start == self.base else None
+        before = load(self.start).arrays if shipped is None else shipped.facts_and_arrays()[1]
+        after = method.facts_and_arrays()[1]
         return [self._between(method, before, after, strength) for strength in self.strengths]
-
-    def _start_arrays(self) -> dict[str, NDArray[Any]]:
-        if self.start != self.base:
-            return load(self.start).arrays
-        shipped: Method = get_method(self.base)
-        return shipped.facts_and_arrays()[1]  # type: ignore[attr-defined, no-any-return]
 
     def _between(
         self,
@@ -218,16 +214,16 @@ class Learner:
         strength: float,
     ) -> Trainable[Any]:
         """A model whose weights are so far on the way from one to another."""
-        mixed = {name: _mix(before[name], array, strength) for name, array in after.items()}
+        mixed = {
+            # What is not a weight is a size, and the same in both.
+            name: ((1 - strength) * before[name] + strength * array).astype(array.dtype)
+            if before[name].dtype.kind == "f"
+            else array
+            for name, array in after.items()
+        }
         method = type(trained)(**trained.parameters)
         method.restore(trained.facts_and_arrays()[0], mixed)
         return method
-
-
-def _mix(before: NDArray[Any], after: NDArray[Any], strength: float) -> NDArray[Any]:
-    if before.dtype.kind != "f":  # sizes, not weights: they are the same in both
-        return after
-    return ((1 - strength) * before + strength * after).astype(after.dtype)
 
 
 def choose_strengths(scores: NDArray[np.float64], folds: Sequence[Sequence[int]]) -> NDArray[np.intp]:
@@ -437,7 +433,8 @@ class Lesson:
         gain = self.gain
         figures = (
             f"{gain.metric} {gain.taught:.3f} instead of {gain.shipped:.3f} on pages that it had not seen "
-            f"({gain.gain:+.3f}, 95 % interval {gain.low:+.3f} to {gain.high:+.3f}, {_tell_p(gain.p)}; "
+            f"({gain.gain:+.3f}, 95 % interval {gain.low:+.3f} to {gain.high:+.3f}, "
+            f"{'p < 0.001' if gain.p < _TINY else f'p = {gain.p:.3f}'}; "
             f"better on {gain.wins} of {gain.pages} pages, worse on {gain.losses})"
         )
         if gain.is_sure and self._is_below_default:
@@ -464,10 +461,6 @@ class Lesson:
             "notes": list(self.notes),
             "seconds": round(self.seconds, 1),
         }
-
-
-def _tell_p(p: float) -> str:
-    return "p < 0.001" if p < _TINY else f"p = {p:.3f}"
 
 
 @dataclass(frozen=True)

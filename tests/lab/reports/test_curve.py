@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from mainmatter.errors import InputError, MissingExtra
-from mainmatter.lab.training.curve import check_ending, curve_svg, save_curve
+from mainmatter.lab.reports.curve import check_ending, curve_svg, save_curve
 from mainmatter.lab.training.teach import CurvePoint, Gain, teach
 from teaching_pages import boards
 from toys import hide_package

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 from mainmatter.errors import InputError, MissingExtra
 from mainmatter.files import write_whole
+from mainmatter.lab.reports.html import environment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +31,7 @@ def check_ending(path: Path) -> None:
 
     Raises:
         InputError: the ending is not known.
-        MissingExtra: .png needs matplotlib, which is not installed.
+        MissingExtra: .png needs matplotlib, .html Jinja2, which is not installed.
     """
     if path.suffix.lower() not in ENDINGS:
         raise InputError(f"{path}: a curve is drawn into a file that ends in {', '.join(ENDINGS)}")
@@ -39,6 +40,8 @@ def check_ending(path: Path) -> None:
             import matplotlib  # noqa: F401, PLC0415 - an extra
         except ImportError as error:
             raise MissingExtra("matplotlib", "plot") from error
+    if path.suffix.lower() == ".html":
+        environment()
 
 
 def save_curve(lesson: Lesson, path: Path) -> None:
@@ -53,7 +56,11 @@ def save_curve(lesson: Lesson, path: Path) -> None:
         case ".svg":
             write_whole(path, curve_svg(lesson.curve).encode("utf-8"))
         case ".html":
-            write_whole(path, _page(lesson).encode("utf-8"))
+            from markupsafe import Markup  # noqa: PLC0415 - an extra
+
+            svg = Markup(curve_svg(lesson.curve))  # noqa: S704 - our own
+            page = environment().get_template("curve.html").render(lesson=lesson, svg=svg)
+            write_whole(path, page.encode("utf-8"))
         case _:
             path.parent.mkdir(parents=True, exist_ok=True)
             _save_png(curve_svg(lesson.curve), path)
@@ -76,20 +83,27 @@ def curve_svg(curve: Sequence[CurvePoint]) -> str:
     def y(score: float) -> float:
         return _TOP + (_HEIGHT - _TOP - _BOTTOM) * (high - score) / (high - low)
 
-    shipped = curve[-1].gain.shipped
+    last, shipped = curve[-1].gain, curve[-1].gain.shipped
     line = _line(_LEFT, y(shipped), _WIDTH - _RIGHT, y(shipped), f'stroke="{_SHIPPED}" stroke-dasharray="6 4"')
     points = [(x(point.pages), y(point.gain.taught)) for point in curve]
     joined = " ".join(f"{across:.1f},{up:.1f}" for across, up in points)
     middle = (_LEFT + _WIDTH - _RIGHT) / 2
+    interval = f'stroke="{_TAUGHT}" stroke-opacity="0.45"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" {_TYPE}>',
-        f"<title>{escape(_describe(curve))}</title>",
+        (
+            f"<title>Learning curve: {curve[-1].pages} pages teach {escape(last.metric)} {last.taught:.3f}; "
+            f"as shipped {last.shipped:.3f}</title>"
+        ),
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#ffffff"/>',
         *(_line(_LEFT, y(score), _WIDTH - _RIGHT, y(score), 'stroke="#dddddd"') for score in _ticks(low, high)),
         *(_text(_LEFT - 8, y(score) + 4, f"{score:.3g}", "end") for score in _ticks(low, high)),
         *(_text(x(point.pages), _HEIGHT - _BOTTOM + 20, f"{point.pages}") for point in curve),
         line,
-        *(_interval(x(point.pages), y(shipped + point.gain.low), y(shipped + point.gain.high)) for point in curve),
+        *(
+            _line(x(each.pages), y(shipped + each.gain.low), x(each.pages), y(shipped + each.gain.high), interval)
+            for each in curve
+        ),
         f'<polyline fill="none" stroke="{_TAUGHT}" stroke-width="2" points="{joined}"/>',
         *(f'<circle cx="{across:.1f}" cy="{up:.1f}" r="4" fill="{_TAUGHT}"/>' for across, up in points),
         _text(_LEFT, 22, f"taught ({curve[0].gain.metric}, 95 % interval of the gain)", "start", _TAUGHT),
@@ -102,10 +116,6 @@ def curve_svg(curve: Sequence[CurvePoint]) -> str:
 
 def _line(x1: float, y1: float, x2: float, y2: float, style: str) -> str:
     return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" {style}/>'
-
-
-def _interval(x: float, low: float, high: float) -> str:
-    return _line(x, low, x, high, f'stroke="{_TAUGHT}" stroke-opacity="0.45"')
 
 
 def _text(x: float, y: float, text: str, anchor: str = "middle", colour: str = "#333333") -> str:
@@ -128,62 +138,6 @@ def _ticks(low: float, high: float) -> list[float]:
     step = next(step * part for part in (0.1, 0.2, 0.5, 1, 2) if (high - low) / (step * part) <= _MOST_TICKS)
     first = math.ceil(low / step)
     return [number * step for number in range(first, math.floor(high / step) + 1)]
-
-
-def _describe(curve: Sequence[CurvePoint]) -> str:
-    gain, pages = curve[-1].gain, curve[-1].pages
-    return f"Learning curve: {pages} pages teach {gain.metric} {gain.taught:.3f}; as shipped {gain.shipped:.3f}"
-
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Learning curve of {method}</title>
-<style>
-body {{ font: 16px/1.5 sans-serif; margin: 2rem auto; max-width: 44rem; padding: 0 1rem; }}
-svg {{ max-width: 100%; height: auto; }}
-table {{ border-collapse: collapse; }}
-th, td {{ padding: 0.2rem 0.7rem; text-align: right; border-bottom: 1px solid #cccccc; }}
-</style>
-</head>
-<body>
-<main>
-<h1>Learning curve of {method}</h1>
-<p>{verdict}</p>
-{notes}
-{svg}
-<table>
-<caption>Each model was measured on pages that it had not learned from.</caption>
-<thead><tr><th scope="col">pages</th><th scope="col">words</th><th scope="col">taught</th><th scope="col">shipped</th>
-<th scope="col">gain</th><th scope="col">95 % interval</th><th scope="col">better on</th><th scope="col">worse on</th>
-</tr></thead>
-<tbody>
-{rows}
-</tbody>
-</table>
-</main>
-</body>
-</html>
-"""
-
-
-def _page(lesson: Lesson) -> str:
-    return _PAGE.format(
-        method=escape(lesson.method),
-        verdict=escape(lesson.verdict),
-        notes="".join(f"<p>Note: {escape(note)}.</p>" for note in lesson.notes),
-        svg=curve_svg(lesson.curve),
-        rows="\n".join(map(_row, lesson.curve)),
-    )
-
-
-def _row(point: CurvePoint) -> str:
-    gain = point.gain
-    cells = (f"{point.words:,}", f"{gain.taught:.3f}", f"{gain.shipped:.3f}", f"{gain.gain:+.3f}")
-    rest = (f"{gain.low:+.3f} to {gain.high:+.3f}", gain.wins, gain.losses)
-    return f'<tr><th scope="row">{point.pages}</th>{"".join(f"<td>{cell}</td>" for cell in (*cells, *rest))}</tr>'
 
 
 def _save_png(svg: str, path: Path) -> None:
