@@ -28,12 +28,43 @@ CORE = ("html", "text", "render", "main", "inputs", "models")
 CORE_BEFORE = ("features", "methods", "learners")
 LEFT_OUT = ("html/browser",)  # pages laid out by Chromium: a study, and no part of the way of a page
 
+# Two stores with five pages each: whoever runs `teach()` labels the pages of one, and teaches `main` with them.
+_STORES = """
+import mainmatter, tempfile
+from click.testing import CliRunner
+from mainmatter.cli import group
+from mainmatter.records import Page
+try:
+    from mainmatter.workbench.labels import Label, Store
+except ImportError:  # before the layout of issue 12
+    from mainmatter.annotation import Label, Store
+
+TEXT = "The ferry leaves from pier {0} at seven, and comes back as late as the tide of day {0} allows."
+folder = tempfile.mkdtemp()
+stores = [Store(f"{folder}/{number}.db") for number in range(2)]
+for store in stores:
+    for number in range(5):
+        html = f"<ul><li><a href=/>Home</a></ul><p>{TEXT.format(number)}</p><p>All rights are reserved.</p>"
+        store.add_page(Page(html, f"https://{number}.example/"), "house")
+
+def teach():
+    store = stores.pop()
+    for page in store.pages():
+        labels = {each.ref: Label("ferry" in each.block.text) for each in store.blocks(page.id)}
+        store.set_labels(page.id, "Ada", labels)
+        store.set_done(page.id, "Ada", True)
+    arguments = ["teach", str(store.path), "-o", f"{store.path}-model", "-m", "main:epochs=1", "--no-points"]
+    found = CliRunner().invoke(group, arguments)
+    assert found.exit_code == 0, found.output
+"""
+
 # What is traced: how to get ready, and the statement that is run twice, the second time under the trace.
 JOURNEYS = {
     "a page, by `clean(html).text`": (
         f"import mainmatter; page = open({str(ROOT / 'tests/pages/river.html')!r}, 'rb').read()",
         "mainmatter.clean(page).text",
     ),
+    "a label to a model, from `Store.set_labels` to what `mainmatter teach` saves": (_STORES, "teach()"),
 }
 _TRACE = """
 import json, sys, threading
