@@ -9,10 +9,7 @@ from typing import Any
 
 import pytest
 
-from mainmatter.html.authors import people
-from mainmatter.html.dates import read_day, read_day_in_path
-from mainmatter.html.headline import without_site
-from mainmatter.html.metadata import read_metadata
+from mainmatter.html.metadata import people, read_day, read_day_in_path, read_metadata, without_site
 from mainmatter.html.parse import parse
 from mainmatter.records import Metadata
 

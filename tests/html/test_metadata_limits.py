@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
-from mainmatter.html.authors import people
-from mainmatter.html.dates import read_day
 from mainmatter.html.declared import Declared, gather, lines_after, lines_before, main_items, read_json, text_of, tidy
-from mainmatter.html.headline import without_site
-from mainmatter.html.metadata import read_metadata
+from mainmatter.html.metadata import people, read_day, read_metadata, without_site
 from mainmatter.html.parse import parse
 
 URL = "https://www.riverpost.example/town/bridge-opens"

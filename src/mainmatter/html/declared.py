@@ -51,26 +51,9 @@ _MAIN_KEYS = ("@graph", "mainEntity", "mainEntityOfPage")  # where a page's main
 
 _UNSEEN = frozenset(("script", "style", "template"))
 _INLINE = frozenset(
-    (
-        *(
-            "a",
-            "abbr",
-            "b",
-            "bdi",
-            "bdo",
-            "cite",
-            "code",
-            "em",
-            "font",
-            "i",
-            "mark",
-            "q",
-            "s",
-            "small",
-            "span",
-        ),
-        *("strong", "sub", "sup", "u", "var", "wbr"),
-    )
+    """
+    a abbr b bdi bdo cite code em font i mark q s small span strong sub sup u var wbr
+    """.split()
 )
 
 

@@ -1,28 +1,42 @@
 """Title, author, date, language, site, address and description, as the page itself gives them.
 
-Each fact has a short list of sources, most trusted first; the first that gives an acceptable value wins.
+Each fact has a short list of sources, most trusted first; the first that gives an acceptable value wins. What the page
+declares is gathered in html/declared.py; here it is judged: first the simple facts, then the headline, the authors, and
+the day of publication.
 """
 
 from __future__ import annotations
 
 import re
+from datetime import date
+from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from mainmatter.html.authors import is_organisation, read_authors
-from mainmatter.html.dates import read_published
-from mainmatter.html.declared import Declared, Item, as_list, first_text, gather, key, types_of
-from mainmatter.html.headline import read_headline, site_in_title
+from mainmatter.html.declared import (
+    Declared,
+    Item,
+    as_list,
+    first_text,
+    gather,
+    key,
+    lines_after,
+    lines_before,
+    strings_of,
+    text_of,
+    tidy,
+    types_of,
+)
 from mainmatter.records import Metadata
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from mainmatter.html.parse import Element, Tree
 
 # How schema.org's names of types end that stand for a text.
 _TEXTS = ("Article", "Posting", "Question", "Recipe", "HowTo", "Report", "LearningResource")
-_TAG = re.compile(r"([A-Za-z]{2,3})((?:[-_][A-Za-z0-9]{2,8}){0,3})(?![A-Za-z0-9_-])")
+_LANGUAGE_TAG = re.compile(r"([A-Za-z]{2,3})((?:[-_][A-Za-z0-9]{2,8}){0,3})(?![A-Za-z0-9_-])")
 _MOST_NAMES = 10  # headlines, names of the site: more of a kind are not about the page
 _MONTH_FIRST = frozenset(("", "en", "en-US", "en-CA", "fil"))
 
@@ -38,8 +52,8 @@ def read_metadata(tree: Tree, url: str | None = None) -> Metadata:
     language = _language(declared)
     author, date = "", None
     if _is_text(declared, items, address):
-        author = "; ".join(read_authors(declared, items, heading, site_keys))
-        date = read_published(declared, items, heading, address, month_first=language in _MONTH_FIRST)
+        author = "; ".join(next(filter(None, _authors(declared, items, heading, site_keys)), []))
+        date = _read_published(declared, items, heading, address, month_first=language in _MONTH_FIRST)
     return Metadata(
         title=title or None,
         author=author or None,
@@ -68,7 +82,7 @@ def _title(declared: Declared, items: Sequence[Item], site_keys: set[str]) -> st
     headlines = [headline for item in items[:_MOST_NAMES] if (headline := first_text(item.get("headline")))]
     metas = [declared.meta(name) for name in ("og:title", "twitter:title", "citation_title", "dc.title")]
     is_article = bool(headlines) or declared.meta("og:type").lower() == "article"
-    return read_headline(
+    return _read_headline(
         [text for _, text in declared.headings],
         [*headlines, *metas, declared.title],
         site_keys,
@@ -95,7 +109,7 @@ def _is_text(declared: Declared, items: Sequence[Item], address: str) -> bool:
         return False
     if kind == "article" or any(one.endswith(_TEXTS) for item in items for one in types_of(item)):
         return True
-    parts = _split(address)
+    parts = _split_address(address)
     return not parts.netloc or bool(parts.path.strip("/") or parts.query)
 
 
@@ -107,12 +121,12 @@ def _address(declared: Declared, tree: Tree, url: str | None) -> str:
             absolute = urljoin(tree.base_url(base), candidate) if candidate else ""
         except ValueError:
             continue
-        if _split(absolute).scheme in ("http", "https") and _split(absolute).netloc:
+        if _split_address(absolute).scheme in ("http", "https") and _split_address(absolute).netloc:
             return absolute
     return base
 
 
-def _split(address: str) -> SplitResult:
+def _split_address(address: str) -> SplitResult:
     """An address in parts, all empty for one that is none."""
     try:
         return urlsplit(address)
@@ -124,17 +138,17 @@ def _site(declared: Declared, address: str) -> tuple[str, set[str]]:
     """The site's name, and the keys of all names that it goes by."""
     host_keys = _host_keys(address)
     publishers = [first_text(item.get("publisher")) for item in declared.items[:_MOST_NAMES]]
-    owners = [first_text(item) for item in declared.items if is_organisation(item)][:_MOST_NAMES]
+    owners = [first_text(item) for item in declared.items if _is_organisation(item)][:_MOST_NAMES]
     websites = [first_text(item) for item in declared.items if "WebSite" in types_of(item)][:_MOST_NAMES]
     names = [declared.meta("og:site_name"), *websites, declared.meta("application-name"), *publishers]
-    site = next(filter(None, names), "") or site_in_title(declared.title, host_keys)
+    site = next(filter(None, names), "") or _site_in_title(declared.title, host_keys)
     keys = {key(name) for name in (*names, *owners, declared.meta("publisher"))}
     return site, (keys | host_keys) - {""}
 
 
 def _host_keys(address: str) -> set[str]:
     """Names that an address gives the site: "example" and "example.co.uk" for www.example.co.uk."""
-    labels = (_split(address).hostname or "").removeprefix("www.").split(".")
+    labels = (_split_address(address).hostname or "").removeprefix("www.").split(".")
     # Only a long list could tell which labels are a registry's; those are short, so the longest is the name.
     return {key(max(labels[:-1], key=len, default="")), key(".".join(labels))}
 
@@ -144,7 +158,7 @@ def _language(declared: Declared) -> str:
     items = [language for item in declared.items for language in _item_languages(item)]
     metas = [declared.meta(name) for name in ("content-language", "og:locale", "dc.language", "language")]
     for candidate in (declared.language, metas[0], *items, *metas[1:]):
-        found = _TAG.match(candidate.strip())
+        found = _LANGUAGE_TAG.match(candidate.strip())
         if found and found[1].lower() != "und":
             return "-".join([found[1].lower(), *map(_subtag, re.split("[-_]", found[2])[1:])])
     return ""
@@ -165,3 +179,426 @@ def _subtag(subtag: str) -> str:
 def _description(declared: Declared, items: Sequence[Item]) -> str:
     metas = declared.meta("description", "og:description", "twitter:description", "dc.description")
     return metas or next(filter(None, (first_text(item.get("description")) for item in items)), "")
+
+
+# The headline: what a page's headings and its declared titles agree on, without the site's name.
+
+_SEPARATOR = re.compile(r"\s(?:[|\-\u2013\u2014·•»«\u2039\u203a:/~]|::)\s|[|\uff5c]")
+_PERMALINK = " ¶#§"  # marks that documentation tools put after a heading
+_SHORTEST_HINT = 4  # characters; shorter names are found in other words by chance
+
+
+def _read_headline(
+    headings: Iterable[str], titles: Iterable[str], site_keys: Collection[str], *, is_article: bool
+) -> str:
+    """The page's headline, or nothing.
+
+    Readers see the heading, so it wins where a declared title confirms it. A heading that none confirms is as
+    often a slogan or a teaser as a headline, except in articles; elsewhere the declared title is preferred.
+
+    Args:
+        headings: the page's headings, in order.
+        titles: the declared titles, most trusted first.
+        site_keys: keys of the names that the site goes by.
+        is_article: whether the page says that it is an article.
+    """
+    declared = [stripped for title in titles if (stripped := without_site(title, site_keys))]
+    texts = [heading.rstrip(_PERMALINK) for heading in headings]
+    shown = [text for text in texts if text and key(text) not in site_keys]
+    if confirmed := _confirmed(shown, declared):
+        return confirmed
+    if shown and (is_article or not declared):
+        return shown[0]
+    return _without_last_part(declared[0]) if declared else ""
+
+
+def without_site(title: str, site_keys: Collection[str]) -> str:
+    """A title without the site's name at its end or its beginning."""
+    separators = list(_SEPARATOR.finditer(title))
+    if separators:
+        first, last = separators[0], separators[-1]
+        if _names_site(title[last.end() :], site_keys):
+            return title[: last.start()].strip()
+        if _names_site(title[: first.start()], site_keys):
+            return title[first.end() :].strip()
+    return title
+
+
+def _site_in_title(title: str, site_keys: Collection[str]) -> str:
+    """The last part of a title, if it is a name that the site goes by."""
+    last_part = _SEPARATOR.split(title)[-1].strip()
+    return last_part if last_part != title and key(last_part) in site_keys else ""
+
+
+def _confirmed(shown: Sequence[str], declared: Sequence[str]) -> str:
+    """The heading that is a declared title, or else the first within one, but not as its last part."""
+    declared_keys = [key(title) for title in declared]
+    by_key = {heading_key: heading for heading in reversed(shown) if (heading_key := key(heading))}
+    for declared_key in declared_keys:
+        if declared_key in by_key:
+            return by_key[declared_key]
+    last_parts = {key(_SEPARATOR.split(title)[-1]) for title in declared}
+    for heading_key, heading in reversed(by_key.items()):
+        if heading_key not in last_parts and any(heading_key in one for one in declared_keys):
+            return heading
+    return ""
+
+
+def _without_last_part(title: str) -> str:
+    """A title without its last part, which is a section or a site of unknown name."""
+    separators = list(_SEPARATOR.finditer(title))
+    return title[: separators[-1].start()].strip() if separators else title
+
+
+def _names_site(part: str, site_keys: Collection[str]) -> bool:
+    """Whether a part of a title is the site's name, or nearly: "Example Forums" on example.org."""
+    part_key = key(part)
+    return any(
+        part_key == site_key
+        or (len(site_key) >= _SHORTEST_HINT and site_key in part_key)
+        or (len(part_key) >= _SHORTEST_HINT and part_key in site_key)
+        for site_key in site_keys
+    )
+
+
+# The people who wrote a page: declared ones first, then those that a byline names. "By Jane Doe and John Roe | 5 May"
+# is two names and some noise. Sites, accounts and addresses are not people.
+
+# How schema.org's names of types end that are no people.
+_ORGANISATIONS = ("Organization", "Corporation", "Business", "WebSite", "Brand")
+_AUTHOR_METAS = tuple(
+    """
+    parsely-author sailthru.author author byl dc.creator dcterms.creator article:author article_author
+    cxenseparse:author
+    """.split()
+)
+
+_LONGEST_NAME = 80
+_MOST_WORDS = 8
+_LONGEST_BYLINE = 100
+_MOST_PIECES = 8  # strings of a byline's element, after which comes the author's life
+_MOST_BYLINES = 10  # elements; more means a list of teasers
+_NEAR = 25  # lines after the headline in which "By ..." is its byline
+
+_BY = re.compile(
+    r"(?:(?:(?:written|posted|published|authored|created|story|text|words|article|reported|asked|started)\s+)?"
+    r"(?:by|von|par|por|door)\b|(?:post\s+)?author\b|autore?\b|auteur\b)\s*[:\uff1a]?\s*",
+    re.IGNORECASE,
+)
+_AFTER_NAME = re.compile(
+    r"[|•·/»].*|\s[-\u2013\u2014]\s.*|\bon \S* ?\d.*|\b(?:updated|published|posted|last|reviewed)\b.*",
+    re.IGNORECASE,
+)
+_BETWEEN_NAMES = re.compile(r"; ?|,? (?:and|und|&) ", re.IGNORECASE)
+_JOINT = re.compile(r",|(?:^| )(?:and|und|&)(?: |$)", re.IGNORECASE)
+_ADDRESS = re.compile(r"@|https?:|www\.|\.(?:com|net|org|html?)\b", re.IGNORECASE)
+_ACCOUNT = re.compile(r"[a-z0-9]+\.[a-z0-9.]*|\W*\d+\W*")  # what a content system calls its users
+_CODE = re.compile(r"[\\<>{}=]")
+_AROUND_NAME = " ,:;-\u2013\u2014\"'*()[]"
+
+_ACCOUNTS = """
+    admin administrator anonymous author authors contributor default editor editorial guest moderator n/a name
+    nobody none null root staff support system team test undefined unknown user webmaster wordpress
+"""
+_WORDS_OF_OTHERS = """
+    about agency blog care center company contact department director founder group inc institute llc ltd
+    magazine manager media menu more news online policy post posts privacy profile read research school
+    services share shop sign solutions store studio the university view website writer
+"""
+_NOT_PEOPLE = frozenset(_ACCOUNTS.split())
+_NOT_IN_NAMES = _NOT_PEOPLE.union(_WORDS_OF_OTHERS.split())  # where a text may be anything: a section, a button
+_NOT_A_BYLINE = re.compile("comment|review|testimonial|quote|related|card|rating|follow", re.IGNORECASE)
+_NOT_BYLINES = frozenset(("html", "body", "main", "article", "section", "ul", "ol", "h1", "img", "link"))
+
+
+def _is_organisation(item: Item) -> bool:
+    """Whether a JSON-LD object is an organisation or its site."""
+    return any(one.endswith(_ORGANISATIONS) for one in types_of(item))
+
+
+def people(texts: Iterable[str], site_keys: Collection[str] = ()) -> list[str]:
+    """The names in these texts, each once."""
+    found: dict[str, str] = {}
+    for text in texts:
+        for name in _split_names(_without_noise(text)):
+            # A site's name is not an author's, unless it is a person's, whose own site it then is.
+            if _may_be_name(name) and (key(name) not in site_keys or _looks_like_person(name)):
+                found.setdefault(key(name), name)
+    return list(found.values())
+
+
+def _authors(
+    declared: Declared, items: Iterable[Item], heading: Element | None, site_keys: Collection[str]
+) -> Iterator[list[str]]:
+    """The names of a page's authors in each source, most trusted first.
+
+    Args:
+        declared: the page's declarations.
+        items: the JSON-LD objects that stand for the page, most telling first.
+        heading: the headline's element, after which a byline may stand.
+        site_keys: keys of the names that the site goes by.
+    """
+    by_id = {item["@id"]: item for item in declared.items if isinstance(item.get("@id"), str)}
+    for item in items:
+        yield people(_item_authors(item, by_id), site_keys)
+    yield people(map(_given_name_first, declared.metas.get("citation_author", ())), site_keys)
+    for name in _AUTHOR_METAS:
+        yield people(declared.metas.get(name, ()), site_keys)
+    for element in islice(filter(_is_marked_author, declared.marked), _MOST_BYLINES):
+        yield _in_element(element, site_keys, certain=True)
+    yield _in_lines(islice(lines_after(heading), _NEAR), site_keys)
+    for element in islice(filter(_is_styled_byline, declared.marked), _MOST_BYLINES):
+        yield _in_element(element, site_keys, certain=False)
+
+
+def _item_authors(item: Item, by_id: Mapping[str, Item]) -> Iterator[str]:
+    """The authors of a JSON-LD object that are not organisations; some are only referred to."""
+    for author in as_list(item.get("author")) + as_list(item.get("creator")):
+        person = author
+        if isinstance(author, dict) and "name" not in author and isinstance(author.get("@id"), str):
+            person = by_id.get(author["@id"], author)
+        if not (isinstance(person, dict) and _is_organisation(person)):
+            # Several names in one object are several people, who share whatever else it says.
+            yield from map(first_text, as_list(person.get("name") if isinstance(person, dict) else person))
+
+
+def _given_name_first(name: str) -> str:
+    """Jane Doe, of "Doe, Jane", as library catalogues and scholarly journals write."""
+    family, _, given = name.partition(",")
+    return f"{given.strip()} {family.strip()}"
+
+
+def _is_marked_author(element: Element) -> bool:
+    """Whether an element says in microdata, RDFa or by its link that it is the author."""
+    return element.tag != "link" and (
+        "author" in (element.attr("rel") or "").lower().split()
+        or "author" in (element.attr("itemprop") or "").split()
+        or element.attr("property") in ("schema:author", "dc:creator")
+    )
+
+
+def _is_styled_byline(element: Element) -> bool:
+    """Whether an element has a class name such as "author" or "post-byline"."""
+    name = (element.attr("class") or "").lower()
+    if element.tag in _NOT_BYLINES or _NOT_A_BYLINE.search(name):
+        return False
+    return "author" in name or "byline" in name
+
+
+def _in_element(element: Element, site_keys: Collection[str], *, certain: bool) -> list[str]:
+    """The names in an author's element, which may also say what the author does.
+
+    What is not `certain` to be an author must look like a person, unless it follows a "By".
+    """
+    if content := element.attr("content"):
+        return people([tidy(content)], site_keys)
+    pieces = [piece for string in strings_of(element) if (piece := tidy(string))][:_MOST_PIECES]
+    whole = " ".join(pieces)[:_LONGEST_BYLINE]
+    for text in [whole, *pieces] if any(map(_JOINT.search, pieces)) else [*pieces, whole]:
+        if (names := people([text], site_keys)) and all(map(_looks_like_person, names)):
+            return names
+    for before, piece in pairwise(["", *pieces]):
+        if (certain or _BY.fullmatch(before)) and (names := people([piece], site_keys)):
+            return names
+    return []
+
+
+def _in_lines(lines: Iterable[str], site_keys: Collection[str]) -> list[str]:
+    """The names after a "By" that begins a line, or is one."""
+    for line, following in pairwise([*lines, ""]):
+        if len(line) <= _LONGEST_BYLINE and (by := _BY.match(line)):
+            names = people([line[by.end() :] or following[:_LONGEST_BYLINE]], site_keys)
+            if names and all(map(_looks_like_person, names)):
+                return names
+    return []
+
+
+def _looks_like_person(name: str) -> bool:
+    """Whether a name is a few capitalised words, as "Ludwig van Beethoven"; scripts without capitals pass."""
+    words = name.split()
+    if not 2 <= len(words) <= 5 or any(letter.isdigit() for letter in name):
+        return False
+    if words[0][0].islower() or words[-1][0].islower():
+        return False
+    return _NOT_IN_NAMES.isdisjoint(word.casefold().strip(",.") for word in words)
+
+
+def _without_noise(text: str) -> str:
+    words = tidy(text).split(" ")
+    kept = " ".join(word for word in words if not _ADDRESS.search(word))
+    by = _BY.match(kept)
+    return _AFTER_NAME.sub("", kept[by.end() :] if by else kept)
+
+
+def _split_names(text: str) -> Iterator[str]:
+    for part in _BETWEEN_NAMES.split(text):
+        names = part.split(",")
+        # "Jane Doe, John Roe" are two people; "Jane Doe, MD" and "Doe, Jane" are one.
+        several = all(" " in name.strip() for name in names)
+        for name in names if several else [part]:
+            yield name.strip(_AROUND_NAME)
+
+
+def _may_be_name(name: str) -> bool:
+    if not 1 < len(name) <= _LONGEST_NAME or len(name.split()) > _MOST_WORDS or _CODE.search(name):
+        return False
+    return name.casefold() not in _NOT_PEOPLE and not _ACCOUNT.fullmatch(name) and any(map(str.isalpha, name))
+
+
+# The day of publication, from the many ways in which pages write it. Days are taken as written, in the page's own time
+# zone. The window is fixed, not "until today", so that the same page always gives the same answer.
+
+FIRST_YEAR, LAST_YEAR = 1990, 2099  # outside lie placeholders such as 0001-01-01 and 1970-01-01
+
+_DATE_PROPERTIES = ("datePublished", "dateCreated", "uploadDate")
+_DATE_METAS = tuple(
+    """
+    article:published_time og:article:published_time og:published_time article:published datepublished parsely-pub-date
+    sailthru.date citation_publication_date citation_online_date citation_date dc.date.issued dcterms.issued
+    dc.date.created dcterms.created dc.date dcterms.date pubdate publishdate publish-date publish_date published-date
+    published_date cxenseparse:publishtime datecreated date
+    """.split()
+)
+
+_LONGEST_DATE = 100  # characters in which a day is sought
+_YEAR = r"((?:19|20)\d\d)"
+_YEAR_FIRST = re.compile(rf"(?<!\d){_YEAR}([-/.])(\d{{1,2}})\2(\d{{1,2}})(?!\d)")
+_COMPACT = re.compile(rf"(?<!\d){_YEAR}(\d\d)(\d\d)(?!\d)")
+_EAST_ASIAN = re.compile(rf"{_YEAR}\s?[年년]\s?(\d{{1,2}})\s?[月월]\s?(\d{{1,2}})\s?[日일]")
+_DAY_MONTH = re.compile(
+    rf"(?<!\d)(\d{{1,2}})(?:st|nd|rd|th|er|º)?\.?[\s-](?:de |of )?([^\W\d_]{{3,12}})\.?,?[\s-](?:de )?{_YEAR}"
+)
+_MONTH_DAY = re.compile(rf"([^\W\d_]{{3,12}})\.? (\d{{1,2}})(?:st|nd|rd|th)?,? {_YEAR}")
+_YEAR_LAST = re.compile(rf"(?<!\d)(\d{{1,2}})([-/.])(\d{{1,2}})\2{_YEAR}(?!\d)")
+_IN_PATH = re.compile(rf"/{_YEAR}[/-](\d{{1,2}})[/-](\d{{1,2}})(?!\d)")
+_OTHER_DAY = re.compile("updated|modified|reviewed|edited|joined|member since", re.IGNORECASE)
+
+_STYLED_DATE = re.compile("date|publish", re.IGNORECASE)
+
+# How the months' names begin: English, then German, French, Spanish, Italian, Portuguese, Dutch, Polish,
+# Swedish and Russian where they differ.
+_MONTHS = (
+    ("jan", "jän", "ene", "gen", "sty", "янв"),
+    ("feb", "fév", "fev", "lut", "фев"),
+    ("mar", "mär", "maa", "mrt", "мар"),
+    ("apr", "avr", "abr", "kwi", "апр"),
+    ("may", "mai", "mag", "mei", "maj", "май", "мая"),
+    ("jun", "juin", "giu", "cze", "июн"),
+    ("jul", "juil", "lug", "lip", "июл"),
+    ("aug", "aoû", "aou", "ago", "sie", "авг"),
+    ("sep", "set", "wrz", "сен"),
+    ("oct", "okt", "ott", "out", "paź", "окт"),
+    ("nov", "lis", "ноя"),
+    ("dec", "dez", "déc", "dic", "gru", "дек"),
+)
+_MONTH_OF = {name: month for month, names in enumerate(_MONTHS, 1) for name in names}
+
+
+def _read_published(
+    declared: Declared, items: Sequence[Item], heading: Element | None, url: str, *, month_first: bool
+) -> str | None:
+    """The day on which a page was published.
+
+    Args:
+        declared: the page's declarations.
+        items: the JSON-LD objects that stand for the page, most telling first.
+        heading: the headline's element, near which a visible date is the page's own.
+        url: the page's address.
+        month_first: whether 3/4/2024 is a day in March.
+    """
+    in_path = read_day_in_path(url)
+    declared_day = _first_day(_declared_dates(declared, items), month_first=month_first)
+    if declared_day and in_path and _days_apart(declared_day, in_path) == 1:
+        return in_path  # the same moment: paths have the site's own time, declarations often UTC
+    return declared_day or in_path or _first_day(_visible_dates(declared, heading), month_first=month_first)
+
+
+def read_day(text: str, *, month_first: bool = True) -> str | None:
+    """The first day in the beginning of a text; `month_first` decides what 3/4/2024 means."""
+    text = text[:_LONGEST_DATE]
+    has_year = "20" in text or "19" in text  # most texts have none
+    return _day_beside_year(text, month_first=month_first) if has_year else None
+
+
+def _day_beside_year(text: str, *, month_first: bool) -> str | None:
+    if found := _YEAR_FIRST.search(text):
+        return _iso(found[1], found[3], found[4])
+    if found := _EAST_ASIAN.search(text) or _COMPACT.search(text):
+        return _iso(found[1], found[2], found[3])
+    if found := _DAY_MONTH.search(text):
+        return _iso(found[3], _month(found[2]), found[1])
+    if found := _MONTH_DAY.search(text):
+        return _iso(found[3], _month(found[1]), found[2])
+    if found := _YEAR_LAST.search(text):
+        first, second = int(found[1]), int(found[3])
+        month_leads = second > 12 or (month_first and first <= 12 and found[2] != ".")
+        return _iso(found[4], first, second) if month_leads else _iso(found[4], second, first)
+    return None
+
+
+def read_day_in_path(url: str) -> str | None:
+    """The day in an address such as /2024/05/17/headline."""
+    found = _IN_PATH.search(url[:2_000])
+    return _iso(found[1], found[2], found[3]) if found else None
+
+
+def _first_day(texts: Iterable[str], *, month_first: bool) -> str | None:
+    return next((day for text in texts if (day := read_day(text, month_first=month_first))), None)
+
+
+def _declared_dates(declared: Declared, items: Sequence[Item]) -> Iterator[str]:
+    """Texts that the page calls its date of publication."""
+    for name in _DATE_PROPERTIES:
+        for item in items:
+            yield first_text(item.get(name))
+    for name in _DATE_METAS:
+        yield from declared.metas.get(name, ())[:1]
+    for element in declared.marked:
+        marks = f"{element.attr('itemprop')} {element.attr('property')}"
+        if "datePublished" in marks or "dateCreated" in marks or element.attr("pubdate") is not None:
+            yield _date_of_element(element)
+
+
+def _visible_dates(declared: Declared, heading: Element | None) -> Iterator[str]:
+    """Texts that readers take for the date of publication: near the headline, or styled as a date.
+
+    A revision's date comes last: a page that shows no other is dated by it.
+    """
+    after_heading = heading is None
+    for element in declared.marked:
+        after_heading = after_heading or element == heading
+        if after_heading and element.tag == "time" and not _OTHER_DAY.search(element.attr("class") or ""):
+            yield _date_of_element(element)
+            break  # the next one belongs to a comment or a teaser
+    revisions: list[str] = []
+    for label, line in pairwise(chain([""], lines_after(heading), lines_before(heading))):
+        if len(line) <= _LONGEST_DATE:
+            if _OTHER_DAY.search(label[:_LONGEST_DATE]) or _OTHER_DAY.search(line):
+                revisions.append(line)
+            else:
+                yield line
+    for element in declared.marked:
+        if _STYLED_DATE.search(element.attr("class") or "") and len(text := text_of(element)) <= _LONGEST_DATE:
+            yield text
+    yield from revisions
+
+
+def _date_of_element(element: Element) -> str:
+    return element.attr("content") or element.attr("datetime") or text_of(element)
+
+
+def _month(name: str) -> int:
+    name = name.casefold()
+    return _MONTH_OF.get(name[:3]) or _MONTH_OF.get(name[:4], 0)
+
+
+def _iso(year: str, month: str | int, day: str | int) -> str | None:
+    try:
+        found = date(int(year), int(month), int(day))
+    except ValueError:  # 31 February, or month 0 for a word that is none
+        return None
+    return found.isoformat() if FIRST_YEAR <= found.year <= LAST_YEAR else None
+
+
+def _days_apart(day: str, other: str) -> int:
+    return abs((date.fromisoformat(day) - date.fromisoformat(other)).days)

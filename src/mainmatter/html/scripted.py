@@ -362,16 +362,10 @@ MAX_CHARS = 1_000_000
 # How the names of types end whose items are texts (NewsArticle, DiscussionForumPosting, ...) or have a description that
 # is the text of their page.
 _TEXTS = ("Article", "Posting", "Report", "Question", "Answer", "Comment")
-_DESCRIBED = (
-    "JobPosting",
-    "Product",
-    "ProductGroup",
-    "Course",
-    "Event",
-    "Book",
-    "SoftwareApplication",
-    "HowTo",
-    "Recipe",
+_DESCRIBED = tuple(
+    """
+    JobPosting Product ProductGroup Course Event Book SoftwareApplication HowTo Recipe
+    """.split()
 )
 _TEXT_KEYS = ("articleBody", "text")
 _DESCRIBED_KEYS = ("description",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mainmatter.html.marked import marked_html
+from mainmatter.html.safe import safe_html
 from mainmatter.lab.datasets.labels import kind_by_markup
 from mainmatter.registry import DEFAULT_METHOD, get_method
 from mainmatter.workbench.labels import Label, Store
@@ -37,7 +37,7 @@ def show(database: str, page_id: int) -> tuple[Shown, str, Page]:
     with Store(database, create=False) as store:
         summary = store.summary(page_id)
         page = store.page(page_id)
-        html = marked_html(store.document(page_id))
+        html = safe_html(store.document(page_id))
         blocks: list[dict[str, Any]] = [
             {
                 "index": block.index,

@@ -1,6 +1,6 @@
 """Pages from elsewhere, shown in a frame: no script runs in it, nothing is loaded, and it can go nowhere.
 
-The marked page (html/marked.py) has lost all that acts already; the policy here holds even if it had not. The frame may
+The marked page (html/safe.py) has lost all that acts already; the policy here holds even if it had not. The frame may
 be looked into by our own page (`allow-same-origin`), which tints its blocks, but it has no scripts that could look out.
 """
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from mainmatter.clean import read
 from mainmatter.errors import InputError, MainmatterError, PageTooLarge
-from mainmatter.html.marked import marked_html
+from mainmatter.html.safe import safe_html
 from mainmatter.main.choice import SWITCHES
 from mainmatter.main.method import Main
 from mainmatter.papers.density.method import Density
@@ -106,7 +106,7 @@ def inspect(question: Question, *, with_frame: bool = True) -> Inspection:
         "dial": _dial(method, document),
         "density": _dense_region(document),
     }
-    return Inspection(to_json(content), page, marked_html(document) if with_frame else "")
+    return Inspection(to_json(content), page, safe_html(document) if with_frame else "")
 
 
 def tell_reasons(question: Question, blocks: list[int]) -> Answer:

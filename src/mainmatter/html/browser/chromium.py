@@ -15,7 +15,7 @@ from mainmatter.errors import InputError
 from mainmatter.html.browser.finding import need_browser
 from mainmatter.html.browser.rendering import Rendering
 from mainmatter.html.browser.tabs import FARTHEST, HIGHEST_PICTURE, Order, Shown, Tabs
-from mainmatter.html.marked import marked_html
+from mainmatter.html.safe import safe_html
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable, Iterator
@@ -140,7 +140,7 @@ class Chromium:
 
     def _order(self, document: Document, screenshot: bool) -> Future[Shown] | None:
         """Have a page shown; None for one that is too long."""
-        html = marked_html(document, base=False)
+        html = safe_html(document, base=False)
         if len(html) > _LONGEST:
             return None
         return self._submit(self._tabs().show(Order(html, screenshot=screenshot)))

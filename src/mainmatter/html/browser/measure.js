@@ -1,5 +1,5 @@
 /**
- * Where each block of a marked page (html/marked.py) is, and what it looks like. Runs inside the rendered page.
+ * Where each block of a marked page (html/safe.py) is, and what it looks like. Runs inside the rendered page.
  *
  * A piece is one marked text. Its lines are the boxes of its text, one a line; its look is that of the element around
  * it. Colours are what a reader sees: half-transparent ones are mixed with what is behind them.

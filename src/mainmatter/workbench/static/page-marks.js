@@ -1,4 +1,4 @@
-// The marks of a page's blocks (html/marked.py), and their tints. Browsers take seconds to tint tens of thousands of
+// The marks of a page's blocks (html/safe.py), and their tints. Browsers take seconds to tint tens of thousands of
 // them: of a page with so many, only those near the view are tinted, and the others when they come near.
 // @ts-check
 

@@ -39,7 +39,7 @@ _KIND_TAGS = {Kind.HEADING: "h2", Kind.LIST_ITEM: "li"}
 _CHARSET = '<meta charset="utf-8">'
 
 
-def marked_html(document: Document, *, base: bool = True) -> str:
+def safe_html(document: Document, *, base: bool = True) -> str:
     """The page as one harmless HTML document in which every block is marked.
 
     Args:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mainmatter.clean import read
-from mainmatter.html.marked import marked_html
 from mainmatter.html.parse import parse
+from mainmatter.html.safe import safe_html
 from mainmatter.records import Document, Page
 
 URL = "https://example.org/news/page.html"
@@ -18,7 +18,7 @@ URL = "https://example.org/news/page.html"
 
 def marked(html: str, url: str | None = URL) -> tuple[Document, str]:
     document = read(Page(html, url))
-    return document, marked_html(document)
+    return document, safe_html(document)
 
 
 def text_of_block(html: str, number: int) -> str:
@@ -103,7 +103,7 @@ def test_marks_of_the_pages_own_are_none() -> None:
 def test_the_base_is_that_of_the_page_and_can_be_left_out() -> None:
     document, html = marked("<base href='https://other.example/'><p>Words.</p>")
     assert '<base href="https://other.example/">' in html
-    assert "<base" not in marked_html(document, base=False)
+    assert "<base" not in safe_html(document, base=False)
     assert f'<base href="{URL}">' in marked("<p>Words.</p>")[1]
     assert "<base" not in marked("<p>Words.</p>", None)[1]
     assert "<base" not in marked("<p>Words.</p>", "javascript:alert(1)")[1]
@@ -111,7 +111,7 @@ def test_the_base_is_that_of_the_page_and_can_be_left_out() -> None:
 
 def test_a_plain_text_dump_becomes_paragraphs() -> None:
     document = read(Page("A <b>title</b>\n\nSome words of a text & more.\n", format="text"))
-    html = marked_html(document)
+    html = safe_html(document)
     for number, text in enumerate(document.texts):
         assert text_of_block(html, number) == " ".join(text.split())
     assert "<b>" not in html
