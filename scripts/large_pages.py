@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import sync_playwright
 
-from mainmatter.html.browser.finding import find_chromium
+from mainmatter.html.browser.chromium import find_chromium
 from mainmatter.records import Page
 from mainmatter.workbench.labels.store import Store
 

@@ -95,8 +95,7 @@ TESTS = {
     "html/read.py": ("html/test_read*.py", "html/test_segment.py", "html/test_scripted.py"),
     "html/robots.py": ("html/test_robots.py", "corpus/test_filters.py"),
     "html/segment.py": ("html/test_segment*.py", "html/test_prune.py"),
-    "text/segment.py": ("text/test_text_segment.py",),
-    "text/paragraphs.py": ("text/test_metric_paragraphs.py", "lab/training/test_dice.py"),
+    "text/tokens.py": ("text/test_tokens*.py", "lab/training/test_dice.py"),
     "method.py": ("test_method.py", "main/test_choice_controls.py", "papers/ice/test_ice_lm.py"),
     "lab/training/examples.py": (
         "lab/training/test_align.py",

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from mainmatter.corpus import Job, build_corpus
 from mainmatter.corpus.report import corpus_report
-from mainmatter.html.browser.finding import find_chromium
+from mainmatter.html.browser.chromium import find_chromium
 from mainmatter.lab.datasets import load_dataset
 from mainmatter.lab.evaluation import evaluate
 from mainmatter.lab.reports import evaluation_report

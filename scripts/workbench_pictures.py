@@ -23,7 +23,7 @@ from playwright.sync_api import expect, sync_playwright
 from mainmatter.clean import clean
 from mainmatter.corpus import Job, build_corpus
 from mainmatter.corpus.filters import Filters
-from mainmatter.html.browser.finding import find_chromium
+from mainmatter.html.browser.chromium import find_chromium
 from mainmatter.records import Kind, Page
 from mainmatter.workbench.app import STATIC, make_app
 from mainmatter.workbench.labels.records import Label

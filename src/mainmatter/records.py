@@ -32,7 +32,7 @@ class Page:
         charset: the encoding that the HTTP header declared, if known.
         format: "html", or "text" for a plain-text dump.
         lines_are_blocks: of a plain-text dump: every line is a block, as in WET archives; else the reader looks whether
-            lines were broken at some width (text/segment.py).
+            lines were broken at some width (text/read.py).
     """
 
     html: str | bytes

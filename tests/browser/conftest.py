@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mainmatter.errors import InputError
-from mainmatter.html.browser.finding import find_chromium
+from mainmatter.html.browser.chromium import find_chromium
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

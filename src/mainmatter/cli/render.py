@@ -38,7 +38,7 @@ def command(page: str, output: Path, width: int, **choices: Any) -> None:  # noq
     elsewhere are missing. Needs the extra `visual` and Chromium.
     """
     from mainmatter.html.browser.chromium import Chromium  # noqa: PLC0415 - not for --help
-    from mainmatter.render.outlined import summary, take_picture  # noqa: PLC0415
+    from mainmatter.render.screenshot import summary, take_picture  # noqa: PLC0415
 
     if output.suffix.lower() != ".png":
         raise InputError(f"{output}: pictures of pages are PNG files; let the name end in .png")

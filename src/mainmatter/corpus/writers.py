@@ -19,7 +19,7 @@ from mainmatter.corpus.language import identify
 from mainmatter.corpus.records import Reject
 from mainmatter.errors import MissingExtra
 from mainmatter.isolation.processes import is_ours
-from mainmatter.text.words import count_words
+from mainmatter.text.tokens import count_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

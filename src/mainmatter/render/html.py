@@ -6,11 +6,12 @@ Comments that are marked come last, in a `<section class="comments">`. No other 
 from __future__ import annotations
 
 from html import escape
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from mainmatter.html.prune import prune
-from mainmatter.render.markup import block_html
-from mainmatter.render.parts import main_and_comments
+from mainmatter.records import Kind
+from mainmatter.render.text import main_and_comments
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from mainmatter.html.parse import Element, Tree
     from mainmatter.html.segment import Segments
     from mainmatter.records import Extraction
+
+_TAGS = {Kind.LIST_ITEM: "li", Kind.CODE: "pre", Kind.QUOTE: "blockquote"}
 
 
 def render(extraction: Extraction, *, images: bool = False) -> str:
@@ -38,7 +41,7 @@ def render(extraction: Extraction, *, images: bool = False) -> str:
 
 def _content(extraction: Extraction, chosen: NDArray[np.bool_], *, images: bool) -> str:
     body = pruned_body(extraction, chosen, images=images)
-    return (body.inner_html if body is not None else block_html(extraction, chosen)).strip()
+    return (body.inner_html if body is not None else _blocks_as_html(extraction, chosen)).strip()
 
 
 def pruned_body(extraction: Extraction, chosen: NDArray[np.bool_], *, images: bool) -> Element | None:
@@ -49,3 +52,18 @@ def pruned_body(extraction: Extraction, chosen: NDArray[np.bool_], *, images: bo
     tree, segments = parsed
     url = extraction.document.page.url or extraction.metadata.url  # links become absolute
     return prune(tree, segments, chosen.tolist(), images=images, url=url)
+
+
+def _blocks_as_html(extraction: Extraction, chosen: NDArray[np.bool_]) -> str:
+    """Simple markup for blocks that have none of their own, those of plain-text dumps: headings, paragraphs, lists."""
+    columns = extraction.document.columns
+    lines = []
+    for in_list, group in groupby(chosen.nonzero()[0].tolist(), lambda i: extraction.kinds[i] is Kind.LIST_ITEM):
+        elements = [_element(extraction.kinds[i], columns.levels[i], columns.texts[i]) for i in group]
+        lines += ["<ul>", *elements, "</ul>"] if in_list else elements
+    return "\n".join(lines)
+
+
+def _element(kind: Kind, level: int, text: str) -> str:
+    tag = f"h{max(1, level)}" if kind is Kind.HEADING else _TAGS.get(kind, "p")
+    return f"<{tag}>{escape(text, quote=False)}</{tag}>"

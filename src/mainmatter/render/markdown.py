@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from mainmatter.html.parse import to_markdown
+from mainmatter.records import Kind
 from mainmatter.render.html import pruned_body
-from mainmatter.render.markup import block_markdown
-from mainmatter.render.parts import COMMENTS, main_and_comments
+from mainmatter.render.text import COMMENTS, main_and_comments
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +39,7 @@ def render(extraction: Extraction, *, links: bool = True, images: bool = False) 
 def _content(extraction: Extraction, chosen: NDArray[np.bool_], *, links: bool, images: bool) -> str:
     body = pruned_body(extraction, chosen, images=images)
     if body is None:
-        return block_markdown(extraction, chosen)
+        return _blocks_as_markdown(extraction, chosen)
     return _outside_of_code(to_markdown(body, links=links, images=images)).strip()
 
 
@@ -57,3 +57,18 @@ def _tidy(markdown: str) -> str:
     """Paragraph breaks for runs of line breaks, and no tags."""
     markdown = _LINE_BREAKS.sub("\n\n", markdown)
     return _EMPHASIS_TAG.sub("", _LINE_BREAK_TAG.sub(" ", markdown))
+
+
+def _blocks_as_markdown(extraction: Extraction, chosen: NDArray[np.bool_]) -> str:
+    """Blocks that have no markup of their own, those of plain-text dumps."""
+    columns = extraction.document.columns
+    parts: list[str] = []
+    previous: Kind | None = None
+    for i in chosen.nonzero()[0].tolist():
+        kind = extraction.kinds[i]
+        if parts:
+            parts.append("\n" if kind is previous is Kind.LIST_ITEM else "\n\n")
+        mark = "#" * max(1, columns.levels[i]) + " " if kind is Kind.HEADING else "- " if kind is Kind.LIST_ITEM else ""
+        parts.append(mark + columns.texts[i])
+        previous = kind
+    return "".join(parts)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from mainmatter.records import Kind
-from mainmatter.render.parts import main_and_comments
+from mainmatter.render.text import main_and_comments
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from mainmatter.records import Kind
-from mainmatter.render.parts import COMMENTS, main_and_comments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mainmatter.records import Document, Extraction
 
+COMMENTS = "Comments"  # the only word that is ours in any output; pages' own headings for their comments stay too
 COMMENTS_LINE = f"--- {COMMENTS} ---"
 _STAND_TOGETHER = frozenset((Kind.LIST_ITEM, Kind.TABLE_ROW))
 
@@ -30,19 +30,13 @@ def render(extraction: Extraction, *, only: Literal["main", "comment"] | None = 
         only: the kept blocks of this label alone, whether comments are marked or not; by default all.
     """
     if only is not None:
-        return lay_out(extraction.document, _labelled(extraction, only))
+        is_comment = extraction.is_comment if extraction.is_comment is not None else np.zeros_like(extraction.kept)
+        return lay_out(extraction.document, extraction.kept & (is_comment if only == "comment" else ~is_comment))
     main, comments = main_and_comments(extraction)
     text = lay_out(extraction.document, main)
     if comments is None:
         return text
     return "\n\n".join(filter(None, (text, COMMENTS_LINE, lay_out(extraction.document, comments))))
-
-
-def _labelled(extraction: Extraction, label: Literal["main", "comment"]) -> NDArray[np.bool_]:
-    is_comment = extraction.is_comment
-    if is_comment is None:
-        return extraction.kept if label == "main" else np.zeros_like(extraction.kept)
-    return extraction.kept & (is_comment if label == "comment" else ~is_comment)
 
 
 def lay_out(document: Document, chosen: NDArray[np.bool_]) -> str:
@@ -57,3 +51,15 @@ def lay_out(document: Document, chosen: NDArray[np.bool_]) -> str:
         parts.append(texts[i])
         previous = kind
     return "".join(parts)
+
+
+def main_and_comments(extraction: Extraction) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
+    """Which blocks to render as main matter, and which apart, as comments: None where there is nothing to set apart.
+
+    Comments that are kept but not marked are part of the main matter, at their places on the page.
+    """
+    is_comment = extraction.is_comment
+    if not extraction.marks_comments or is_comment is None:
+        return extraction.kept, None
+    comments = extraction.kept & is_comment
+    return (extraction.kept & ~is_comment, comments) if comments.any() else (extraction.kept, None)

@@ -1,8 +1,17 @@
-"""Three ways to cut a text into tokens: words, what white space separates, and CleanEval's marked text."""
+"""Cut a text into words, what white space separates, CleanEval's marked tokens, or paragraphs; count its words.
+
+How many words a text has is counted also where the script puts no spaces between them. Nobody needs a dictionary to
+tell a paragraph from a menu: Han and Kana words have about two characters, which are as wide as two Latin letters each;
+Thai, Lao, Khmer and Burmese words have about four.
+"""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mainmatter.records import Gold
 
 # Chinese and Japanese put no spaces between words, so each of their characters counts as a word.
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -40,3 +49,56 @@ def marked_tokens(text: str) -> list[str]:
 def without_markers(marked: list[str]) -> list[str]:
     """The tokens that are not CleanEval markers."""
     return [token for token in marked if token not in MARKERS]
+
+
+_WIDE_CHARACTER = re.compile(rf"[{_CJK}\U00020000-\U0003ffff]")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+WIDE_PER_WORD = 2
+UNSPACED_PER_WORD = 4
+# With fewer bytes a character in UTF-8, hardly any of a text is in such a script.
+_BYTES_PER_CHARACTER = 1.5
+
+
+def count_words(text: str) -> tuple[int, int]:
+    """The number of words of a block, and the width of all of them together, in Latin letters."""
+    if len(text.encode("utf-8", "surrogatepass")) < _BYTES_PER_CHARACTER * len(text):
+        return _count_spaced(text)
+    spaced, wide = _WIDE_CHARACTER.subn(" ", text)
+    spaced, unspaced = _UNSPACED.subn(" ", spaced)
+    count, width = _count_spaced(spaced)
+    count += -(-wide // WIDE_PER_WORD) + -(-unspaced // UNSPACED_PER_WORD)
+    return count, width + 2 * wide + unspaced
+
+
+def _count_spaced(text: str) -> tuple[int, int]:
+    if text and "  " not in text and not text[0].isspace() and not text[-1].isspace():
+        # The white space of a block is normalised: counting it is faster than splitting at it.
+        spaces = text.count(" ") + text.count("\n") + text.count("\t")
+        return spaces + 1, len(text) - spaces
+    words = text.split()
+    return len(words), sum(map(len, words))
+
+
+_PARAGRAPH_MARKER = re.compile("<[hlp]>", re.IGNORECASE)
+_BLANK_LINES = re.compile(r"\n[^\S\n]*\n")
+_WRAPPED_WIDTH = 100  # lines of a text that was wrapped by hand or by a program are shorter than this
+
+
+def gold_paragraphs(gold: Gold) -> list[str]:
+    """The paragraphs of a gold text: by its markup, else its lines, else, if lines are wrapped, by blank lines."""
+    if gold.marked is not None:
+        pieces = _PARAGRAPH_MARKER.split(gold.marked)
+    else:
+        text = gold.text or ""
+        pieces = _BLANK_LINES.split(text) if _is_wrapped(text) else text.splitlines()
+    return [joined for piece in pieces if (joined := " ".join(piece.split()))]
+
+
+def _is_wrapped(text: str) -> bool:
+    """Whether a text's lines are not its paragraphs: no line is long, and most go on in the next."""
+    lines = text.splitlines()
+    with_text = [line for line in lines if line.strip()]
+    if not with_text or max(map(len, with_text)) > _WRAPPED_WIDTH:
+        return False
+    paragraphs = len([piece for piece in _BLANK_LINES.split(text) if piece.strip()])
+    return 1 < paragraphs < len(with_text) / 2

@@ -13,10 +13,9 @@ import pytest
 
 import mainmatter
 from mainmatter.errors import InputError, MissingExtra
-from mainmatter.html.browser import finding, shared
+from mainmatter.html.browser import chromium, rendering
 from mainmatter.html.browser.chromium import Chromium
-from mainmatter.html.browser.rendering import Rendering
-from mainmatter.html.browser.shared import rendering_of
+from mainmatter.html.browser.rendering import Rendering, rendering_of
 from mainmatter.isolation.parallel import ordered_map
 from mainmatter.records import Page
 from visual_pages import block_of, styled, text, two_columns
@@ -108,7 +107,9 @@ def test_many_pages_in_order(browser: Chromium, monkeypatch: pytest.MonkeyPatch)
     documents = [styled("<p>word</p>" * count) for count in (1, 40, 2, 30, 3)]
     assert [len(rendering) for rendering in browser.render_many(documents)] == [1, 40, 2, 30, 3]
     assert list(browser.render_many([])) == []
-    monkeypatch.setattr("mainmatter.html.browser.tabs._MOST_PAGES", 2)  # a tab is for so many, then there is another
+    monkeypatch.setattr(
+        "mainmatter.html.browser.chromium._MOST_PAGES", 2
+    )  # a tab is for so many, then there is another
     assert [len(rendering) for rendering in browser.render_many(documents)] == [1, 40, 2, 30, 3]
     nothing = browser.render(styled(""))
     assert (len(nothing), nothing.failed, nothing.lines.shape) == (0, False, (0, 4))
@@ -152,7 +153,7 @@ def test_any_thread_may_ask() -> None:
         return rendering_of(styled("<p>inside of a loop"))
 
     assert asyncio.run(ask()).visible.all()
-    assert shared._shared.chromium is not None
+    assert rendering._shared.chromium is not None
 
 
 @pytest.mark.usefixtures("shared_browser")
@@ -169,13 +170,13 @@ def _lines_of(html: str) -> int:
 
 
 def test_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv(finding.PROGRAM, str(tmp_path / "nothing"))
+    monkeypatch.setenv(chromium.PROGRAM, str(tmp_path / "nothing"))
     with pytest.raises(InputError, match=r"MAINMATTER_CHROMIUM names .*nothing"):
-        finding.find_chromium()
-    monkeypatch.delenv(finding.PROGRAM)
+        chromium.find_chromium()
+    monkeypatch.delenv(chromium.PROGRAM)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match="apt-get install chromium"):
-        finding.find_chromium()
+        chromium.find_chromium()
     monkeypatch.setitem(sys.modules, "playwright", None)
     with pytest.raises(MissingExtra, match=r"mainmatter\[visual\]"):
         Chromium().start()
@@ -185,7 +186,7 @@ def test_what_does_not_start(monkeypatch: pytest.MonkeyPatch, browser: Chromium,
     program = tmp_path / "chromium"
     program.write_text("#!/bin/sh\nexit 3\n")
     program.chmod(0o755)
-    monkeypatch.setenv(finding.PROGRAM, str(program))
+    monkeypatch.setenv(chromium.PROGRAM, str(program))
     with pytest.raises(InputError, match="does not start"), Chromium():
         pass
     with pytest.raises(InputError, match="running already"):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import mainmatter
-from mainmatter.html.browser.tabs import FARTHEST, HIGHEST_PICTURE
+from mainmatter.html.browser.chromium import FARTHEST, HIGHEST_PICTURE
 from mainmatter.records import Page
 from visual_pages import styled
 

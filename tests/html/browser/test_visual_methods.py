@@ -12,13 +12,13 @@ from click.testing import CliRunner
 import mainmatter
 from mainmatter.cli import group
 from mainmatter.errors import InputError, MissingExtra, ModelError
-from mainmatter.html.browser import finding
-from mainmatter.html.browser.shared import keep_rendering
+from mainmatter.html.browser import chromium
+from mainmatter.html.browser.rendering import keep_rendering
 from mainmatter.lab.training.examples import label
 from mainmatter.papers.fiasco.method import Fiasco
 from mainmatter.papers.fiasco.visual import VISUAL, visual_features
 from mainmatter.records import Gold, Page
-from mainmatter.render.outlined import outlined_html, summary
+from mainmatter.render.screenshot import outlined_html, summary
 from visual_pages import block_of, styled, text, two_columns
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def test_subsets_with_visual_features(features: str, tmp_path: Path) -> None:
 
 
 def test_fiasco_complains_early(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv(finding.PROGRAM, str(tmp_path / "nothing"))
+    monkeypatch.setenv(chromium.PROGRAM, str(tmp_path / "nothing"))
     for features in ("visual", "structural+layout"):
         monkeypatch.setitem(sys.modules, "cv2", sys.modules.get("cv2", object()))
         with pytest.raises((InputError, MissingExtra)):
@@ -156,7 +156,7 @@ def test_pictures_that_cannot_be(tmp_path: Path) -> None:
 def test_without_chromium(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("<p>text")
-    monkeypatch.setenv(finding.PROGRAM, str(tmp_path / "nothing"))
+    monkeypatch.setenv(chromium.PROGRAM, str(tmp_path / "nothing"))
     result = run(str(page), "-o", str(tmp_path / "page.png"))
     assert result.exit_code == 1
     assert "Traceback" not in result.output

@@ -14,8 +14,7 @@ import mainmatter
 from mainmatter.lab.training.examples import align_dice, label, match_paragraphs, spread
 from mainmatter.papers.fiasco.nodes import find_nodes
 from mainmatter.records import Gold, Page
-from mainmatter.text.paragraphs import gold_paragraphs
-from mainmatter.text.tokens import words
+from mainmatter.text.tokens import gold_paragraphs, words
 
 
 def labels(html: str, *paragraphs: str, similar_enough: float = 0.5) -> str:

@@ -10,8 +10,7 @@ import pytest
 
 import mainmatter
 from mainmatter.errors import MissingExtra
-from mainmatter.html.browser.rendering import Rendering
-from mainmatter.html.browser.shared import keep_rendering
+from mainmatter.html.browser.rendering import Rendering, keep_rendering
 from mainmatter.papers.fiasco.visual import (
     LAYOUT,
     VISUAL,

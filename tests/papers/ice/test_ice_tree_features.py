@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mainmatter.papers.ice.tree import count_shallow, frequent_words
-from mainmatter.text.words import count_words
+from mainmatter.text.tokens import count_words
 
 STOPS = frozenset(["the", "on", "and", "it", "的", "是", "и"])
 

@@ -1,25 +1,32 @@
 """A headless Chromium that shows pages and measures their blocks, through Playwright.
 
 Playwright's objects are bound to the thread that made them. So each `Chromium` has a thread of its own, which does the
-work for all others: it can be used from any thread, and from code that runs in an event loop.
+work for all others: it can be used from any thread, and from code that runs in an event loop. A page that hangs or
+crashes costs itself: its tab is thrown away and, if that does not work, the browser.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 import threading
 from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from mainmatter.errors import InputError
-from mainmatter.html.browser.finding import need_browser
+from mainmatter.errors import InputError, MissingExtra
 from mainmatter.html.browser.rendering import Rendering
-from mainmatter.html.browser.tabs import FARTHEST, HIGHEST_PICTURE, Order, Shown, Tabs
 from mainmatter.html.safe import safe_html
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable, Iterator
     from concurrent.futures import Future
+
+    from playwright.async_api import Browser, BrowserContext, Playwright, Route
+    from playwright.async_api import Page as BrowserPage
 
     from mainmatter.records import Document
 
@@ -29,6 +36,40 @@ WIDTH, HEIGHT = 1280, 900  # of the window
 SECONDS = 10.0  # that a page may take
 _LONGEST = 20_000_000  # characters of a page that is shown
 _STOPPING_SECONDS = 15.0
+# No such name can exist (RFC 6761): whatever goes wrong, a request to it ends nowhere.
+_ADDRESS = "http://page.invalid/"
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; form-action 'none'; base-uri 'none'"
+)
+_MEASURE = Path(__file__).with_name("measure.js")
+_CLOSING_SECONDS = 3.0
+_MOST_PAGES = 200  # in one tab: a new one has what the old one would not give back
+FARTHEST = 200_000  # pixels from the top: text below is not measured
+WIDEST = 5_000  # pixels from the left: text beyond is not measured
+HIGHEST_PICTURE = 20_000  # pixels
+_HEADER = 100  # pixels that a picture around a picture may have besides
+
+PROGRAM = "MAINMATTER_CHROMIUM"  # the variable that names the program
+NO_SANDBOX = "MAINMATTER_NO_SANDBOX"  # the variable that switches its sandbox off
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+# Playwright's switches are in force too. Requests of pages are stopped before they are made (`_Tab`); these stop what
+# is no request of a page: connections made in advance, updates, reports. No name has an address, not even one that is
+# an address, and the proxy is a port that nobody listens on.
+_ARGUMENTS = (
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--dns-prefetch-disable",
+    "--force-color-profile=srgb",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--proxy-server=http://127.0.0.1:9",
+    "--proxy-bypass-list=<-loopback>",
+)
 
 
 class Chromium:
@@ -51,7 +92,7 @@ class Chromium:
         self.width, self.height, self.seconds, self.tabs = width, height, seconds, tabs
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._open_tabs: Tabs | None = None
+        self._open_tabs: _Tabs | None = None
 
     def __enter__(self) -> Self:
         self.start()
@@ -119,7 +160,7 @@ class Chromium:
         Raises:
             InputError: the browser is not running, or cannot be started again.
         """
-        waiting: deque[tuple[int, Future[Shown] | None]] = deque()
+        waiting: deque[tuple[int, Future[TabResult] | None]] = deque()
         for document in documents:
             waiting.append((len(document), self._order(document, screenshot)))
             if len(waiting) > self.tabs:
@@ -133,19 +174,19 @@ class Chromium:
         Raises:
             InputError: the browser is not running, or cannot show it.
         """
-        shown = self._submit(self._tabs().show(Order(html, measure=False, screenshot=True))).result()
+        shown = self._submit(self._tabs().show(html, measure=False, screenshot=True)).result()
         if shown.screenshot is None:
             raise InputError(f"no picture: {shown.error}")
         return shown.screenshot
 
-    def _order(self, document: Document, screenshot: bool) -> Future[Shown] | None:
+    def _order(self, document: Document, screenshot: bool) -> Future[TabResult] | None:
         """Have a page shown; None for one that is too long."""
         html = safe_html(document, base=False)
         if len(html) > _LONGEST:
             return None
-        return self._submit(self._tabs().show(Order(html, screenshot=screenshot)))
+        return self._submit(self._tabs().show(html, screenshot=screenshot))
 
-    def _result(self, blocks: int, future: Future[Shown] | None) -> Rendering:
+    def _result(self, blocks: int, future: Future[TabResult] | None) -> Rendering:
         if future is None:
             return Rendering.nothing(blocks, f"the page has more than {_LONGEST:,} characters", self.height)
         shown = future.result()
@@ -160,12 +201,12 @@ class Chromium:
             blocks, shown.found, fold=self.height, note="; ".join(notes), screenshot=shown.screenshot
         )
 
-    async def _make_tabs(self) -> Tabs:
-        tabs = Tabs(width=self.width, height=self.height, seconds=self.seconds, count=self.tabs)
+    async def _make_tabs(self) -> _Tabs:
+        tabs = _Tabs(width=self.width, height=self.height, seconds=self.seconds, count=self.tabs)
         await tabs.start()
         return tabs
 
-    def _tabs(self) -> Tabs:
+    def _tabs(self) -> _Tabs:
         if self._open_tabs is None:
             raise InputError("this browser is not running: use it in a with statement, or start it")
         return self._open_tabs
@@ -173,3 +214,230 @@ class Chromium:
     def _submit(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
         assert self._loop is not None
         return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+
+@dataclass(frozen=True, slots=True)
+class TabResult:
+    """What was seen: measurements as measure.js gives them, a picture as PNG, or why there is nothing."""
+
+    found: dict[str, Any] | None = None
+    screenshot: bytes | None = None
+    error: str = ""
+
+
+class _Tab:
+    """One tab, and the page that is to be shown in it."""
+
+    def __init__(self, context: BrowserContext) -> None:
+        self.context = context
+        self.page: BrowserPage | None = None
+        self.html = ""
+        self.pages = 0
+
+    async def open(self) -> None:
+        await self.context.route("**/*", self._answer)
+        self.page = await self.context.new_page()
+
+    async def _answer(self, route: Route) -> None:
+        """Give the page itself; nothing else is there."""
+        with suppress(Exception):  # the tab may be gone
+            if route.request.url == _ADDRESS and route.request.is_navigation_request():
+                headers = {"content-security-policy": _POLICY, "x-dns-prefetch-control": "off"}
+                await route.fulfill(body=self.html, content_type="text/html; charset=utf-8", headers=headers)
+            else:
+                await route.abort()
+
+    async def show(self, html: str, *, measure: bool, screenshot: bool) -> TabResult:
+        assert self.page is not None
+        self.html = html
+        self.pages += 1
+        await self.page.goto(_ADDRESS, wait_until="load", timeout=0)
+        self.html = ""
+        found = None
+        if measure:
+            limits = {"farthest": FARTHEST, "widest": WIDEST}
+            found = await self.page.evaluate(_MEASURE.read_text("utf-8"), limits)
+        picture = await self._picture() if screenshot else None
+        return TabResult(found, picture)
+
+    async def _picture(self) -> bytes:
+        assert self.page is not None
+        assert self.page.viewport_size is not None
+        height = await self.page.evaluate("() => document.documentElement.scrollHeight")
+        width = self.page.viewport_size["width"]
+        clip: Any = {"x": 0, "y": 0, "width": width, "height": min(max(height, 1), HIGHEST_PICTURE + _HEADER)}
+        return await self.page.screenshot(full_page=True, clip=clip, animations="disabled", timeout=0)
+
+
+class _Tabs:
+    """A Chromium with some tabs.
+
+    Args:
+        width: of the window.
+        height: of the window.
+        seconds: how long a page may take.
+        count: how many tabs work at the same time.
+    """
+
+    def __init__(self, *, width: int, height: int, seconds: float, count: int) -> None:
+        self._size = {"width": width, "height": height}
+        self._seconds = seconds
+        self._places = asyncio.Semaphore(count)
+        self._restarting = asyncio.Lock()
+        self._idle: list[_Tab] = []
+        self._playwright: Playwright | None = None
+        self._browser: Browser | None = None
+
+    async def start(self) -> None:
+        """Start the browser.
+
+        Raises:
+            InputError: there is no Chromium, or it does not start.
+        """
+        from playwright.async_api import Error, async_playwright  # noqa: PLC0415 - an extra
+
+        program = find_chromium()
+        is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        has_sandbox = not is_root and not os.environ.get(NO_SANDBOX)
+        if self._playwright is None:
+            self._playwright = await async_playwright().start()
+        try:
+            self._browser = await self._playwright.chromium.launch(
+                executable_path=program,
+                args=[*_ARGUMENTS, *([] if has_sandbox else ["--no-sandbox"])],
+                headless=True,
+                chromium_sandbox=has_sandbox,
+                timeout=60_000,
+            )
+        except Error as error:
+            await self.stop()
+            hint = f"; set {NO_SANDBOX}=1 where its sandbox cannot work" if "sandbox" in str(error) else ""
+            raise InputError(f"{program} does not start: {str(error).splitlines()[0]}{hint}") from error
+
+    async def stop(self) -> None:
+        """Close the browser; no page is under way any more."""
+        self._idle.clear()
+        browser, self._browser = self._browser, None
+        playwright, self._playwright = self._playwright, None
+        if browser is not None:
+            await _in_time(browser.close())
+        if playwright is not None:
+            await _in_time(playwright.stop())
+
+    async def show(self, html: str, *, measure: bool = True, screenshot: bool = False) -> TabResult:
+        """Show a page, harmless and marked; measure its blocks, take its picture.
+
+        It is tried twice if another page took the browser down.
+        """
+        async with self._places:
+            shown = await self._try(html, measure=measure, screenshot=screenshot)
+            if shown is None:
+                shown = await self._try(html, measure=measure, screenshot=screenshot)
+            return shown or TabResult(error="the page took the browser down, twice")
+
+    async def _try(self, html: str, *, measure: bool, screenshot: bool) -> TabResult | None:
+        """Show a page; None if the browser died, which need not be this page's fault."""
+        browser = await self._running()
+        tab = None
+        try:
+            async with asyncio.timeout(self._seconds):
+                tab = self._idle.pop() if self._idle else await self._open(browser)
+                shown = await tab.show(html, measure=measure, screenshot=screenshot)
+        except TimeoutError:
+            await self._drop(tab, browser)
+            return TabResult(error=f"the page took more than {self._seconds:g} seconds to show")
+        except Exception as error:  # Playwright's, of many kinds: the tab crashed, or was closed
+            await self._drop(tab, browser)
+            if not browser.is_connected():
+                return None
+            return TabResult(error=f"the page could not be shown: {_first_line(error)}")
+        if tab.pages < _MOST_PAGES:
+            self._idle.append(tab)
+        else:
+            await self._drop(tab, browser)
+        return shown
+
+    async def _running(self) -> Browser:
+        async with self._restarting:
+            if self._browser is None or not self._browser.is_connected():
+                self._idle.clear()
+                await self.start()
+            assert self._browser is not None
+            return self._browser
+
+    async def _open(self, browser: Browser) -> _Tab:
+        context = await browser.new_context(
+            viewport=self._size,  # type: ignore[arg-type] # mypy sees a dict where Playwright wants a TypedDict
+            java_script_enabled=False,
+            offline=True,
+            service_workers="block",
+            reduced_motion="reduce",
+            color_scheme="light",
+            accept_downloads=False,
+            locale="en-US",
+            timezone_id="UTC",
+        )
+        tab = _Tab(context)
+        await tab.open()
+        return tab
+
+    async def _drop(self, tab: _Tab | None, browser: Browser) -> None:
+        """Throw a tab away; and the whole browser, if the tab does not let go."""
+        if tab is not None and await _in_time(tab.context.close()):
+            return
+        async with self._restarting:
+            if browser is self._browser:
+                self._browser = None
+                self._idle.clear()
+        if not await _in_time(browser.close()) and self._playwright is not None:
+            playwright, self._playwright = self._playwright, None
+            await _in_time(playwright.stop())
+
+
+async def _in_time(closing: Any) -> bool:  # noqa: ANN401 - a coroutine of Playwright's
+    """Whether something closed in time."""
+    try:
+        async with asyncio.timeout(_CLOSING_SECONDS):
+            await closing
+    except Exception:
+        return False
+    return True
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def need_browser() -> None:
+    """Find out, before any work, whether pages can be shown.
+
+    Raises:
+        MissingExtra: Playwright is not installed.
+        InputError: there is no Chromium.
+    """
+    try:
+        import playwright  # noqa: F401, PLC0415 - an extra
+    except ImportError as error:
+        raise MissingExtra("playwright", "visual") from error
+    find_chromium()
+
+
+def find_chromium() -> str:
+    """The path of Chromium or Chrome: the one that MAINMATTER_CHROMIUM names, or the first that the system has.
+
+    Raises:
+        InputError: there is none.
+    """
+    named = os.environ.get(PROGRAM)
+    if named:
+        found = shutil.which(named)
+        if found is None:
+            raise InputError(f"{PROGRAM} names {named}, which is no program; let it name Chromium or Chrome")
+        return found
+    for name in _NAMES:
+        if found := shutil.which(name):
+            return found
+    raise InputError(
+        "showing pages needs Chromium, which is not here; install it (on Debian or Ubuntu: apt-get install chromium), "
+        f"or let {PROGRAM} name the program"
+    )

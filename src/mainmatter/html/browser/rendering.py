@@ -1,9 +1,12 @@
-"""What a browser says about a page: `Rendering`."""
+"""What a browser says about a page: `Rendering`; and `rendering_of`, by one browser for the whole process."""
 
 from __future__ import annotations
 
+import os
+import threading
 from dataclasses import dataclass, fields
 from io import BytesIO
+from multiprocessing.util import Finalize
 from typing import TYPE_CHECKING, Any, Self
 from zipfile import BadZipFile
 
@@ -18,8 +21,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mainmatter.html.browser.chromium import Chromium
+    from mainmatter.records import Document
+
 VERSION = 1  # counts up when what is measured changes, so that older files are refused
 _PIECE, _LINE = 11, 5  # numbers that measure.js gives for a piece of a block, and for a line of it
+_KEPT = "rendering"  # the attribute of a document that holds its rendering
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,3 +173,63 @@ def _luminance(colours: NDArray[np.uint8]) -> NDArray[np.float64]:
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     luminance: NDArray[np.float64] = linear @ np.array([0.2126, 0.7152, 0.0722])
     return luminance
+
+
+class _SharedBrowser:
+    """The process's browser. A fork has to start its own: the parent's is bound to a thread that a fork has not."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.chromium: Chromium | None = None
+
+    def get(self) -> Chromium:
+        with self.lock:
+            if self.chromium is None:
+                from mainmatter.html.browser.chromium import Chromium  # noqa: PLC0415 - asyncio takes its time
+
+                chromium = Chromium()
+                chromium.start()
+                self.chromium = chromium
+                # Unlike atexit, this is also done at the end of multiprocessing's children.
+                Finalize(None, self.close, exitpriority=10)
+            return self.chromium
+
+    def close(self) -> None:
+        with self.lock:
+            chromium, self.chromium = self.chromium, None
+        if chromium is not None:
+            chromium.close()
+
+
+_shared = _SharedBrowser()
+
+
+def _forget_parents() -> None:
+    global _shared  # noqa: PLW0603 - there is one a process
+    _shared = _SharedBrowser()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_parents)
+
+
+def rendering_of(document: Document) -> Rendering:
+    """The rendering of a document: the one that was kept with it, or a new one by the process's browser.
+
+    May be called from any thread. A page that cannot be shown has a rendering that says so (`failed`).
+
+    Raises:
+        MissingExtra: Playwright is not installed.
+        InputError: there is no Chromium, or it does not start.
+    """
+    kept = getattr(document, _KEPT, None)
+    if isinstance(kept, Rendering) and len(kept) == len(document):
+        return kept
+    rendering = _shared.get().render(document)
+    keep_rendering(document, rendering)
+    return rendering
+
+
+def keep_rendering(document: Document, rendering: Rendering) -> None:
+    """Keep a rendering with a document, for all who ask for it later."""
+    vars(document)[_KEPT] = rendering  # it is frozen

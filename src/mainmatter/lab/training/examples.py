@@ -27,8 +27,7 @@ from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.method import Example
 from mainmatter.papers.fiasco.nodes import Nodes, find_nodes
 from mainmatter.records import Kind
-from mainmatter.text.paragraphs import gold_paragraphs
-from mainmatter.text.tokens import MARKERS, marked_tokens, words
+from mainmatter.text.tokens import MARKERS, gold_paragraphs, marked_tokens, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

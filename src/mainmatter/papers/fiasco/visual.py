@@ -30,8 +30,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mainmatter.errors import MissingExtra
-from mainmatter.html.browser.finding import need_browser
-from mainmatter.html.browser.shared import rendering_of
+from mainmatter.html.browser.rendering import rendering_of
 from mainmatter.records import Kind
 
 if TYPE_CHECKING:
@@ -198,13 +197,15 @@ def need_rendering(*, opencv: bool = True) -> None:
     """
     if opencv:
         need_opencv()
+    from mainmatter.html.browser.chromium import need_browser  # noqa: PLC0415 - asyncio takes its time
+
     need_browser()
 
 
 def visual_features(document: Document) -> NDArray[np.float64]:
     """The features of each target node, one row a block, one column for each name in `VISUAL`; 0 where not shown.
 
-    The page is rendered if no rendering is kept with it (html/browser/shared.py).
+    The page is rendered if no rendering is kept with it (html/browser/rendering.py).
 
     Raises:
         MissingExtra: Playwright or OpenCV is not installed.
@@ -271,7 +272,7 @@ def layout_features(document: Document) -> NDArray[np.float64]:
     """The features of each block, one row a block, one column for each name in `LAYOUT`.
 
     All are 0 on a page that could not be shown, all but `rendered` for a block that readers do not see. The page is
-    rendered if no rendering is kept with it (html/browser/shared.py).
+    rendered if no rendering is kept with it (html/browser/rendering.py).
 
     Raises:
         MissingExtra: Playwright is not installed.

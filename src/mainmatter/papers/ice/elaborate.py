@@ -15,7 +15,7 @@ import numpy as np
 
 from mainmatter.method import Reasons
 from mainmatter.records import Document, Extraction, Kind
-from mainmatter.text.words import count_words
+from mainmatter.text.tokens import count_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,7 +1,7 @@
 """`ice-heuristic`: long lines are paragraphs, short lines shortly before them are headings (ICE 3.2, figure 1).
 
 A line is a block. The lines that the paper's program found empty between two texts are the structural tags between
-two blocks, which `Block.position` counts. Words of scripts without spaces are estimated (text/words.py).
+two blocks, which `Block.position` counts. Words of scripts without spaces are estimated (text/tokens.py).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from mainmatter.method import Reasons
 from mainmatter.records import Document, Extraction, Kind
-from mainmatter.text.words import count_words
+from mainmatter.text.tokens import count_words
 
 _TOO_SHORT, _NO_PARAGRAPH_FOLLOWS, _HEADING, _PARAGRAPH = range(4)
 _LEGEND = (

@@ -20,7 +20,7 @@ from mainmatter.method import LazyReasons, Trainable, be_silent, check_parameter
 from mainmatter.papers.ice.decision_tree import UNKNOWN, Attribute, DecisionTree, grow_tree
 from mainmatter.papers.ice.lm import QueryModel
 from mainmatter.records import Document, Extraction, Kind
-from mainmatter.text.words import count_words
+from mainmatter.text.tokens import count_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence, Set

@@ -26,8 +26,7 @@ from mainmatter.papers.ncleaner.ngrams import (
     write_texts,
 )
 from mainmatter.records import Document, Extraction, Kind
-from mainmatter.text.paragraphs import gold_paragraphs
-from mainmatter.text.tokens import words
+from mainmatter.text.tokens import gold_paragraphs, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

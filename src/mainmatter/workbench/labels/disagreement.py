@@ -18,7 +18,7 @@ from mainmatter.clean import read
 from mainmatter.errors import InputError
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.registry import get_method
-from mainmatter.text.words import count_words
+from mainmatter.text.tokens import count_words
 from mainmatter.workbench.labels.importing import FoundPage
 from mainmatter.workbench.labels.store import Store
 

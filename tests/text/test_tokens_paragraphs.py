@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mainmatter.records import Gold
-from mainmatter.text.paragraphs import gold_paragraphs
+from mainmatter.text.tokens import gold_paragraphs
 
 LINE = "the river rose by two metres in the night"
 

@@ -9,7 +9,7 @@ import pytest
 
 from mainmatter.clean import read
 from mainmatter.records import Columns, Kind, Metadata, Page
-from mainmatter.text.segment import segment_text
+from mainmatter.text.read import segment_text
 
 P, L, H = Kind.PARAGRAPH, Kind.LIST_ITEM, Kind.HEADING
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mainmatter.text.words import count_words
+from mainmatter.text.tokens import count_words
 
 HAN, THAI = "\u6f22", "\u0e01"
 
