@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 import crawls
 from mainmatter import clean
-from mainmatter.workbench import corpus_browsing
+from mainmatter.workbench import corpus
 from stored_corpora import write_corpus
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def test_rejected_pages_and_words(tab: Page, monkeypatch: pytest.MonkeyPatch) ->
     expect(tab.locator("#corpus-table button").nth(1)).to_have_text("Day 50")
     tab.fill("#corpus-find", "nowhere")
     expect(tab.locator("#corpus-note")).to_have_text("0 pages found among 60")
-    monkeypatch.setattr(corpus_browsing, "SECONDS", 0.0)  # a search that takes too long
+    monkeypatch.setattr(corpus, "SECONDS", 0.0)  # a search that takes too long
     tab.fill("#corpus-find", "org/1")
     expect(tab.locator("#corpus-note")).to_contain_text("look on from there?")
     monkeypatch.undo()

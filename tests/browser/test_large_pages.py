@@ -20,8 +20,8 @@ from browser.annotate_steps import (
 from mainmatter import clean
 from mainmatter.errors import PageTooLarge
 from mainmatter.records import Page as Input
-from mainmatter.workbench.clean_task import Source
-from mainmatter.workbench.inspect_task import MOST_SHOWN, Question, inspect
+from mainmatter.workbench.inspect import MOST_SHOWN, Question, inspect_page
+from mainmatter.workbench.pages import PageSource
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect
@@ -156,4 +156,4 @@ def test_a_large_page_is_labelled(tab: Page, server: Server) -> None:
 def test_a_page_of_too_many_blocks_is_refused_in_words() -> None:
     page = Input("<title>T</title>" + "<p>a" * (MOST_SHOWN + 1))
     with pytest.raises(PageTooLarge, match="has 100,001 blocks, and up to 100,000 can be looked at"):
-        inspect(Question(Source(page), Path("no-models"), "density"))
+        inspect_page(Question(PageSource(page), Path("no-models"), "density"))

@@ -20,8 +20,8 @@ import uvicorn
 from playwright.sync_api import expect
 
 from mainmatter.workbench.app import make_app
-from mainmatter.workbench.jobs import Jobs
 from mainmatter.workbench.settings import Settings
+from mainmatter.workbench.teach import TeachingJobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,7 +58,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnServer]:
             assert thread.is_alive(), "the server did not start"
             time.sleep(0.02)
         yield OwnServer(f"http://127.0.0.1:{port}", folder)
-        Jobs(folder).cancel()
+        TeachingJobs(folder).cancel()
         running.should_exit = True
         thread.join(LONG / 1000)
 
@@ -102,7 +102,7 @@ def test_from_labels_to_a_model_in_inspect(tab: Page, axe: Callable[[Page], list
 
 
 def test_progress_is_shown_and_can_be_cancelled(new_tab: Callable[..., Page], server: OwnServer) -> None:
-    Jobs(server.folder).start("endless", "main:epochs=100000")
+    TeachingJobs(server.folder).start("endless", "main:epochs=100000")
     tab = new_tab(viewport=SMALL, color_scheme="dark")
     tab.goto("/teach")
     expect(tab.locator("#job-state")).to_have_text("running")

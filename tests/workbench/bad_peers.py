@@ -7,14 +7,14 @@ import time
 from typing import TYPE_CHECKING
 
 from mainmatter.lab.bench.peers import PEERS
-from mainmatter.workbench import compare_task
+from mainmatter.workbench import compare
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from mainmatter.lab.metrics import Output
     from mainmatter.records import Page
-    from mainmatter.workbench.clean_task import Source
+    from mainmatter.workbench.pages import PageSource
 
 
 def hang(page: Page, with_metadata: bool) -> Output:
@@ -26,7 +26,7 @@ def crash(page: Page, with_metadata: bool) -> Output:
     os._exit(3)
 
 
-def contribute(source: Source, name: str, models: Path) -> compare_task.Contribution:
+def contribute(source: PageSource, name: str, models: Path) -> compare.Contribution:
     """As the worker's own task, where justext hangs and goose3 crashes."""
     PEERS["justext"], PEERS["goose3"] = hang, crash
-    return compare_task.contribute(source, name, models)
+    return compare.contribute(source, name, models)

@@ -36,7 +36,7 @@ def make_test_app(settings: Settings) -> FastAPI:
         limit = float(asked.pop("limit", 20.0))
         arguments = {key: value if key == "path" else float(value) for key, value in asked.items()}
         workers = request.app.state.workbench.workers
-        result = await workers.run_for(limit, f"serve.page_tasks:{name}", **arguments)
+        result = await workers.run_for(limit, f"workbench.page_tasks:{name}", **arguments)
         return {"result": result}
 
     async def fail() -> Response:

@@ -14,14 +14,13 @@ from mainmatter.errors import InputError, UnknownName
 from mainmatter.lab.bench import peers
 from mainmatter.lab.metrics import METRICS, Output
 from mainmatter.records import Gold, Page
-from mainmatter.workbench.clean_task import Source
-from mainmatter.workbench.compare_task import (
+from mainmatter.workbench.compare import (
     ADDED,
     MISSING,
     SAME,
     Contribution,
     check_names,
-    compare,
+    compare_texts,
     contribute,
     difference,
     to_gold,
@@ -32,7 +31,9 @@ pytest.importorskip("rapidfuzz")
 from fastapi.testclient import TestClient
 
 from mainmatter.workbench.app import make_app
+from mainmatter.workbench.pages import PageSource
 from mainmatter.workbench.settings import Settings
+from workbench import bad_peers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,11 +43,10 @@ if TYPE_CHECKING:
 EXAMPLE = Path(__file__).parents[2] / "src/mainmatter/workbench/static/example.html"
 PAGE = Page(EXAMPLE.read_bytes())
 NOWHERE = Path("no-models")
-BAD = "serve.bad_peers:contribute"
 
 
 def compared(*contributions: Contribution, gold: str | None = None) -> Any:
-    return json.loads(compare(contributions, gold).body)
+    return json.loads(compare_texts(contributions, gold).body)
 
 
 def both_ways(parts: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
@@ -142,14 +142,15 @@ def test_gold_texts_lose_their_markup_and_their_url_line() -> None:
 
 
 def test_methods_models_and_peers_take_part() -> None:
-    source = Source(PAGE)
+    source = PageSource(PAGE)
     assert contribute(source, "main", NOWHERE).text == clean(PAGE).text
     assert contribute(source, "density:c1=0.5", NOWHERE).text == clean(PAGE, method="density", c1=0.5).text
     peer = contribute(source, "turbohtml", NOWHERE)
     assert peer.error is None
     assert "broom handle" in peer.text
     assert (
-        contribute(Source(Page("a dump", format="text")), "turbohtml", NOWHERE).error == "it reads HTML, not plain text"
+        contribute(PageSource(Page("a dump", format="text")), "turbohtml", NOWHERE).error
+        == "it reads HTML, not plain text"
     )
 
 
@@ -158,7 +159,7 @@ def test_a_peer_that_fails_is_told_in_its_column(monkeypatch: pytest.MonkeyPatch
         raise RecursionError("too\ndeep")
 
     monkeypatch.setitem(peers.PEERS, "turbohtml", fail)
-    assert contribute(Source(PAGE), "turbohtml", NOWHERE).error == "RecursionError: too deep"
+    assert contribute(PageSource(PAGE), "turbohtml", NOWHERE).error == "RecursionError: too deep"
 
 
 def test_names_are_checked_before_any_work() -> None:
@@ -198,13 +199,7 @@ def test_one_page_several_methods(client: TestClient) -> None:
 def test_a_peer_that_hangs_or_crashes_costs_its_column(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("justext")
     pytest.importorskip("goose3")
-    workbench = client.app.state.workbench  # type: ignore[attr-defined] # a FastAPI
-    run = workbench.workers.run
-
-    async def run_badly(target: str, /, **arguments: Any) -> Any:
-        return await run(target.replace("mainmatter.workbench.compare_task:contribute", BAD), **arguments)
-
-    monkeypatch.setattr(workbench.workers, "run", run_badly)
+    monkeypatch.setattr("mainmatter.workbench.compare.contribute", bad_peers.contribute)
     answer = client.post("/api/compare", json={"html": "<p>Words of a page.", "methods": ["main", "justext", "goose3"]})
     columns = answer.json()["columns"]
     assert columns[0]["error"] is None

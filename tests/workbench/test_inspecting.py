@@ -12,9 +12,9 @@ import pytest
 from mainmatter import clean
 from mainmatter.errors import InputError, UnknownName
 from mainmatter.records import Page
-from mainmatter.workbench.clean_task import Source
 from mainmatter.workbench.frames import Frames, frame_response
-from mainmatter.workbench.inspect_task import DIAL_STEPS, MOST_BLOCKS, Question, inspect, render, tell_reasons
+from mainmatter.workbench.inspect import DIAL_STEPS, MOST_BLOCKS, Question, inspect_page, render, tell_reasons
+from mainmatter.workbench.pages import PageSource
 
 pytest.importorskip("fastapi")
 from fastapi.testclient import TestClient
@@ -30,11 +30,11 @@ PAGE = Page(EXAMPLE.read_bytes(), "https://harbourlamp.example/stories/tide-cloc
 
 
 def question(page: Page = PAGE, method: str = "main", **options: Any) -> Question:
-    return Question(Source(page), Path("no-models"), method, options)
+    return Question(PageSource(page), Path("no-models"), method, options)
 
 
 def answer_of(asked: Question) -> Any:
-    return json.loads(inspect(asked).answer.body)
+    return json.loads(inspect_page(asked).payload.body)
 
 
 def unfold(runs: list[int]) -> list[bool]:
@@ -108,23 +108,23 @@ def test_reasons_of_very_long_pages_come_on_demand() -> None:
 
 def test_wrong_questions_are_refused() -> None:
     with pytest.raises(UnknownName, match="mian"):
-        inspect(question(method="mian"))
+        inspect_page(question(method="mian"))
     with pytest.raises(InputError, match="dial"):
-        inspect(question(dial=2.0))
+        inspect_page(question(dial=2.0))
     with pytest.raises(InputError, match="cannot be set over the web"):
-        inspect(question(site_templates="/etc"))
+        inspect_page(question(site_templates="/etc"))
     with pytest.raises(InputError, match="format"):
         render(question(), "tei")
 
 
 def test_the_frame_holds_the_page_and_nothing_that_runs() -> None:
     html = "<p onclick='x()'>Words of a text.<script>alert(1)</script><mm-block data-block=7>forged</mm-block>"
-    marked = inspect(question(Page(f"<title>T</title>{html}"))).marked
+    marked = inspect_page(question(Page(f"<title>T</title>{html}"))).marked
     assert 'data-block="0"' in marked
     assert "onclick" not in marked
     assert "alert" not in marked
     assert '<mm-block data-block="7"' not in marked
-    assert inspect(question(), with_frame=False).marked == ""
+    assert inspect_page(question(), with_frame=False).marked == ""
 
 
 def test_frames_are_shown_under_a_policy_that_forbids_all() -> None:

@@ -20,15 +20,15 @@ from mainmatter.corpus.browse import ListingQuery
 from mainmatter.errors import CorpusError, InputError
 from mainmatter.limits import DEFAULT_LIMITS
 from mainmatter.workbench.app import make_app
-from mainmatter.workbench.corpus_names import name_corpora
-from mainmatter.workbench.corpus_task import (
+from mainmatter.workbench.corpus import (
     LONGEST_FACT,
     MOST_BLOCKS,
     MOST_TEXT,
     CorpusSource,
     Key,
-    list_pages,
-    show_page,
+    find_pages,
+    get_stored,
+    name_corpora,
 )
 from mainmatter.workbench.settings import Settings
 from stored_corpora import write_corpus, write_rows
@@ -162,7 +162,7 @@ def test_what_is_huge_is_cut(tmp_path: Path) -> None:
     blocks = ",".join(['{"text":"","kind":"paragraph","label":"main","score":1}'] * (MOST_BLOCKS + 1))
     more = f'"text":"{"x" * (MOST_TEXT + 1)}","blocks":[{blocks}],'
     path.write_text(path.read_text().replace('"text":"Text 0.",', more))
-    shown = json.loads(show_page(str(tmp_path), Key.parse("kept-0-0")).body)
+    shown = json.loads(get_stored(str(tmp_path), Key.parse("kept-0-0")).body)
     assert (len(shown["text"]), shown["characters"]) == (MOST_TEXT, MOST_TEXT + 1)
     assert (len(shown["blocks"]), shown["all_blocks"]) == (MOST_BLOCKS, MOST_BLOCKS + 1)
 
@@ -184,13 +184,13 @@ def test_rows_that_are_odd(tmp_path: Path) -> None:
         {"id": "c", "blocks": 7, "text": ["x"]},
     ]
     (tmp_path / "part-00000.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    first, *others = json.loads(list_pages(str(tmp_path), ListingQuery(), DEFAULT_LIMITS).body)["pages"]
+    first, *others = json.loads(find_pages(str(tmp_path), ListingQuery(), DEFAULT_LIMITS).body)["pages"]
     assert first == {"key": "kept-0-0", "id": 5, "title": "x" * 499 + "…"}
-    shown = json.loads(show_page(str(tmp_path), Key.parse(first["key"])).body)
+    shown = json.loads(get_stored(str(tmp_path), Key.parse(first["key"])).body)
     assert shown["blocks"] == [block | {"text": "x" * (LONGEST_FACT - 1) + "…"}]
     assert len(shown["facts"]["title"]) == LONGEST_FACT
     for page in others:
-        shown = json.loads(show_page(str(tmp_path), Key.parse(page["key"])).body)
+        shown = json.loads(get_stored(str(tmp_path), Key.parse(page["key"])).body)
         assert (shown["text"], shown["blocks"], shown["all_blocks"]) == (None, None, 0)
     with pytest.raises(CorpusError, match="does not say where the page came from"):
         CorpusSource(out=str(tmp_path), key=Key.parse(first["key"]), limits=DEFAULT_LIMITS).get()

@@ -23,13 +23,12 @@ import uvicorn
 from mainmatter.errors import FetchError
 from mainmatter.inputs.fetch import AddressRefused, check_url, fetch, why_not_public
 from mainmatter.records import Page
-from mainmatter.workbench import connections, import_task, importing
+from mainmatter.workbench import connections
 from mainmatter.workbench.app import make_app
-from mainmatter.workbench.import_task import Wanted
-from mainmatter.workbench.importing import Imports
-from mainmatter.workbench.jobs import Jobs
+from mainmatter.workbench.imports import MOST_RUNNING, Import, Imports, ImportTask, add_pages, remove_leftovers
 from mainmatter.workbench.labels import AnnotationError, Label, NoSuchPage, Stale, Store
 from mainmatter.workbench.settings import Settings
+from mainmatter.workbench.teach import TeachingJobs
 from mainmatter.workbench.workbench import MOST_AT_STORE, Workbench
 from mainmatter.workbench.workers import Busy, Workers
 
@@ -82,9 +81,9 @@ def test_an_import_tells_no_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         raise AnnotationError(f"{database}: database or disk is full")
 
     monkeypatch.setattr(Store, "add_page", refuse)
-    wanted = Wanted(((str(file), "a.html"),))
+    wanted = ImportTask(((str(file), "a.html"),))
     limits = Settings().limits
-    told = import_task.add_pages(str(database), wanted, limits, str(folder / "progress.json"))
+    told = add_pages(str(database), wanted, limits, str(folder / "progress.json"))
     assert told["rejects"] == [{"name": "a.html", "why": "annotations.db: database or disk is full"}]
 
 
@@ -100,7 +99,7 @@ def test_a_disk_that_is_full(make_client: MakeClient, tmp_path: Path, monkeypatc
     def refuse(*_: object) -> None:
         raise OSError(28, "No space left on device", str(tmp_path))
 
-    monkeypatch.setattr("mainmatter.workbench.importing.shutil.copyfileobj", refuse)
+    monkeypatch.setattr("mainmatter.workbench.imports.shutil.copyfileobj", refuse)
     client = make_client(folder=tmp_path)
     answer = client.post("/api/annotate/imports/files", files=[("files", ("a.html", b"<p>Words"))])
     assert answer.status_code == 507
@@ -201,13 +200,13 @@ def test_imports_have_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         pass
 
     async def start() -> None:
-        workbench = Workbench(Settings(folder=tmp_path, seconds=10))
+        workbench = Workbench(Settings(folder=tmp_path, seconds=10), {})
         monkeypatch.setattr(Workers, "run_for", run_for)
         monkeypatch.setattr(Workers, "start", start_nothing)
         imports = Imports(workbench)
-        for number in range(importing.MOST_RUNNING):
+        for number in range(MOST_RUNNING):
             imports.need_room()
-            imports.start("x", tmp_path / str(number), Wanted(url="http://a.example/"))
+            imports.start("x", tmp_path / str(number), ImportTask(url="http://a.example/"))
         with pytest.raises(Busy):
             imports.need_room()
         free.set()
@@ -226,7 +225,7 @@ def test_what_a_killed_server_left_is_removed(tmp_path: Path) -> None:
         (folder / "file").write_text("", "utf-8")
     for folder in (old, other):
         os.utime(folder, (1, 1))
-    importing.remove_leftovers(tmp_path)
+    remove_leftovers(tmp_path)
     assert sorted(tmp_path.iterdir()) == [new, other]
 
 
@@ -253,7 +252,7 @@ def test_pages_of_other_sites_cannot_have_the_api_work(
 
 def test_an_import_that_has_ended_is_told_as_it_ended(tmp_path: Path) -> None:
     (tmp_path / "progress.json").write_text('{"added": 1}', "utf-8")
-    one = importing.Import("x", "x", tmp_path)
+    one = Import("x", "x", tmp_path)
 
     async def look_while_it_ends() -> None:
         looking = asyncio.create_task(one.look())
@@ -275,8 +274,8 @@ def test_a_damaged_job_is_none(tmp_path: Path) -> None:
     (tmp_path / "teaching").mkdir()
     for damaged in ('{"id": "x", "name": 3, "method": null, "command": 5, "started": 1}', "[]", "{", '{"id": 1}'):
         (tmp_path / "teaching" / "job.json").write_text(damaged, "utf-8")
-        assert Jobs(tmp_path).current() is None
-        assert Jobs(tmp_path).cancel() is None
+        assert TeachingJobs(tmp_path).current() is None
+        assert TeachingJobs(tmp_path).cancel() is None
 
 
 def test_translated_addresses_are_not_public() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mainmatter.workbench.choosing import model_names
-from mainmatter.workbench.jobs import _STARTED, AlreadyTeaching, Jobs
+from mainmatter.workbench.teach import AlreadyTeaching, TeachingJobs
 from teaching_pages import annotate_boards
 
 if TYPE_CHECKING:
@@ -20,32 +20,25 @@ if TYPE_CHECKING:
 
     from fastapi.testclient import TestClient
 
-    from mainmatter.workbench.jobs import Job
+    from mainmatter.workbench.teach import TeachingJob
 
 SECONDS = 90  # that a job may take on a busy machine
 FOREVER = "main:epochs=100000"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_process_is_left() -> Iterator[None]:
-    yield
-    for process in _STARTED:
-        process.kill()
-        process.wait()
-
-
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("teaching") / "workbench"
     folder.mkdir()
     annotate_boards(folder / "annotations.db", 5)
-    return folder
+    yield folder
+    TeachingJobs(folder).cancel()  # no process is left
 
 
 @pytest.fixture
 def client(make_client: Callable[..., TestClient], folder: Path) -> Iterator[TestClient]:
     yield make_client(folder=folder)
-    Jobs(folder).cancel()
+    TeachingJobs(folder).cancel()
 
 
 def wait_for(look: Callable[[], Any], is_it: Callable[[Any], bool]) -> Any:
@@ -68,8 +61,8 @@ def wait_for_end(client: TestClient) -> dict[str, Any]:
     return found
 
 
-def wait_for_work(jobs: Jobs) -> Job:
-    job: Job = wait_for(jobs.current, lambda job: job.doing.startswith("learning"))
+def wait_for_work(jobs: TeachingJobs) -> TeachingJob:
+    job: TeachingJob = wait_for(jobs.current, lambda job: job.doing.startswith("learning"))
     return job
 
 
@@ -158,7 +151,7 @@ def test_what_may_not_be_asked(client: TestClient, asked: dict[str, Any], messag
 
 
 def test_one_at_a_time_and_cancel(client: TestClient, folder: Path) -> None:
-    jobs = Jobs(folder)
+    jobs = TeachingJobs(folder)
     jobs.start("endless", FOREVER)
     with pytest.raises(AlreadyTeaching):
         jobs.start("second", "ncleaner")
@@ -175,8 +168,8 @@ def test_one_at_a_time_and_cancel(client: TestClient, folder: Path) -> None:
 
 
 def test_a_job_outlives_the_server_and_is_found_again(folder: Path) -> None:
-    Jobs(folder).start("survivor", FOREVER)
-    after_restart = Jobs(folder)
+    TeachingJobs(folder).start("survivor", FOREVER)
+    after_restart = TeachingJobs(folder)
     job = wait_for_work(after_restart)
     assert (job.name, job.state) == ("survivor", "running")
     with pytest.raises(AlreadyTeaching):
@@ -187,20 +180,20 @@ def test_a_job_outlives_the_server_and_is_found_again(folder: Path) -> None:
 
 
 def test_a_job_whose_process_died_is_told_so(folder: Path) -> None:
-    jobs = Jobs(folder)
+    jobs = TeachingJobs(folder)
     jobs.start("doomed", FOREVER)
     wait_for_work(jobs)
     pid = json.loads((folder / "teaching" / "job.json").read_bytes())["pid"]
     os.kill(pid, signal.SIGKILL)
-    job = wait_for(Jobs(folder).current, lambda job: job.state != "running")
+    job = wait_for(TeachingJobs(folder).current, lambda job: job.state != "running")
     assert job.state == "died"
     assert "it was killed" in job.error
     assert "start it again" in job.error
 
 
 def test_a_process_that_does_not_listen_is_killed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mainmatter.workbench.jobs._PATIENCE", 0.3)
-    jobs = Jobs(folder)
+    monkeypatch.setattr("mainmatter.workbench.teach._PATIENCE", 0.3)
+    jobs = TeachingJobs(folder)
     jobs.start("deaf", FOREVER)
     wait_for_work(jobs)
     pid = json.loads((folder / "teaching" / "job.json").read_bytes())["pid"]
@@ -211,7 +204,7 @@ def test_a_process_that_does_not_listen_is_killed(folder: Path, monkeypatch: pyt
 
 
 def test_an_error_of_the_job_is_told(folder: Path) -> None:
-    jobs = Jobs(folder)
+    jobs = TeachingJobs(folder)
     jobs.start("wrong", "main:epochs=0")
     job = wait_for(jobs.current, lambda job: job.state != "running")
     assert job.state == "failed"
@@ -219,7 +212,7 @@ def test_an_error_of_the_job_is_told(folder: Path) -> None:
 
 
 def test_damaged_files_are_no_job(tmp_path: Path) -> None:
-    jobs = Jobs(tmp_path)
+    jobs = TeachingJobs(tmp_path)
     assert jobs.current() is None
     (tmp_path / "teaching").mkdir()
     for content in (b"", b"{", b"[]", b'{"id": 1}'):

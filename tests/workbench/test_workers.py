@@ -23,7 +23,7 @@ from mainmatter.workbench.workers import Busy, Crashed, TookTooLong, TookTooMuch
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator
 
-TASKS = "serve.page_tasks"
+TASKS = "workbench.page_tasks"
 
 
 def with_workers(
@@ -286,7 +286,7 @@ async def main():
     workers = Workers(2, waiting=2, seconds=60, memory_mb=500)
     await workers.start()
     task = asyncio.create_task(workers.run("time:sleep"))
-    busy = asyncio.create_task(workers.run("serve.page_tasks:sleep_in_c"))
+    busy = asyncio.create_task(workers.run("workbench.page_tasks:sleep_in_c"))
     await asyncio.sleep(0.1)
     print(*workers.pids(), flush=True)
     await asyncio.sleep(60)

@@ -25,6 +25,7 @@ from mainmatter.errors import (
     UnknownName,
 )
 from mainmatter.inputs.fetch import AddressRefused
+from mainmatter.workbench.labels.records import NoSuchImport, NoSuchPage, Stale, StillLabelling
 from mainmatter.workbench.worker_process import CANNOT_WRITE, CannotWrite
 from mainmatter.workbench.workers import UNFORESEEN, Busy, Crashed, TookTooLong, TookTooMuchMemory
 
@@ -50,6 +51,10 @@ STATUSES: dict[type[Exception], int] = {
     TookTooLong: 504,
     Crashed: 500,
     CannotWrite: 507,
+    NoSuchPage: 404,
+    NoSuchImport: 404,
+    StillLabelling: 409,
+    Stale: 409,
 }
 # What to do about an error whose message does not say so after a semicolon; that of the nearest class counts.
 HINTS: dict[type[Exception], str] = {
@@ -68,10 +73,16 @@ HINTS: dict[type[Exception], str] = {
     Crashed: "this is a bug, of which the server's log tells more; the server goes on",
     CannotWrite: "tell whoever runs the server",
     FetchError: "check the address in a browser, or send the page's HTML instead",
+    NoSuchPage: "load the list of pages again",
+    NoSuchImport: "load the list of pages again, to see what was added",
+    StillLabelling: "finish the page first",
+    Stale: "load the page again",
 }
 _MEANINGS = {
     401: "The token is missing or wrong.",
     403: "The request comes from another site.",
+    404: "There is no such page or import.",
+    409: "The labels were changed meanwhile: load them again.",
     413: "The request or the page is too large, or needs too much memory.",
     415: "The request's Content-Type is none of those above.",
     422: "Something in the request is wrong: the error says what.",

@@ -8,24 +8,20 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from fastapi.responses import FileResponse
+from starlette.concurrency import run_in_threadpool
 from starlette.staticfiles import StaticFiles
 
 from mainmatter import __version__
 from mainmatter.errors import InputError
-from mainmatter.workbench import (
-    annotating,
-    cleaning,
-    comparing,
-    corpus_browsing,
-    evaluating,
-    inspecting,
-    teaching,
-    watching,
-)
+from mainmatter.workbench import annotate, clean, compare, corpus, evaluate, inspect, metrics, teach
+from mainmatter.workbench.annotate import Annotating
 from mainmatter.workbench.answers import add_handlers
 from mainmatter.workbench.bodies import Bodies
-from mainmatter.workbench.counting import Counting
+from mainmatter.workbench.corpus import name_corpora
+from mainmatter.workbench.imports import Imports, remove_leftovers
+from mainmatter.workbench.metrics import CountRequests, ServerMetrics
 from mainmatter.workbench.security import Security
+from mainmatter.workbench.teach import TeachingJobs
 from mainmatter.workbench.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -61,14 +57,19 @@ def make_app(settings: Settings) -> FastAPI:
     """
     if not settings.is_local and not settings.token:
         raise InputError(f"{settings.host} can be reached from other machines, and there is no token; give one")
-    workbench = Workbench(settings)
+    workbench = Workbench(settings, name_corpora(settings.corpora))
+    annotating, imports = Annotating(workbench), Imports(workbench)
+    counted = ServerMetrics(workbench.workers)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await workbench.workers.start()
         try:
+            await run_in_threadpool(remove_leftovers, workbench.database.parent)
             yield
         finally:
+            await imports.close()
+            annotating.close()
             await workbench.workers.close()
 
     app = FastAPI(
@@ -82,14 +83,18 @@ def make_app(settings: Settings) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.workbench = workbench
+    app.state.annotating = annotating
+    app.state.imports = imports
+    app.state.teaching = TeachingJobs(settings.folder.absolute())
+    app.state.metrics = counted
     add_handlers(app)
-    for module in (cleaning, evaluating, watching, inspecting, corpus_browsing, comparing, annotating, teaching):
-        app.include_router(module.router)
+    for feature in (clean, evaluate, metrics, inspect, corpus, compare, annotate, teach):
+        app.include_router(feature.router)
     _add_pages(app)
     # The last one that is added is the first to see a request.
     app.add_middleware(Bodies, settings=settings, workers=workbench.workers, work=WORK)
     app.add_middleware(Security, settings=settings)
-    app.add_middleware(Counting, counts=workbench.counts)
+    app.add_middleware(CountRequests, metrics=counted)
     return app
 
 

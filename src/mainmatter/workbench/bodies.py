@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 
 from mainmatter.limits import format_size
 from mainmatter.workbench.answers import busy_answer, error_answer
-from mainmatter.workbench.counting import COUNTED_AS
+from mainmatter.workbench.metrics import COUNTED_AS
 
 if TYPE_CHECKING:
     from starlette.responses import Response

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotation
 
 from mainmatter.workbench.choosing import without_folder
-from mainmatter.workbench.corpus_names import name_corpora
-from mainmatter.workbench.counting import Counts
 from mainmatter.workbench.frames import Frames
 from mainmatter.workbench.workers import Busy, Workers
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
     from pathlib import Path
 
     from mainmatter.workbench.settings import Settings
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 # Requests that wait for the store wait in threads, of which the server has 40: some are left for everything else.
 MOST_AT_STORE = 24
@@ -27,18 +28,15 @@ class Workbench:
 
     Args:
         settings: how the server runs.
-
-    Raises:
-        InputError: one of its corpora is none.
+        corpora: the paths of its corpora, by name.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, corpora: Mapping[str, str]) -> None:
         self.settings = settings
-        self.corpora = name_corpora(settings.corpora)  # their paths, by name
+        self.corpora = corpora
         self.workers = Workers(
             settings.workers, waiting=settings.most_waiting, seconds=settings.seconds, memory_mb=settings.memory_mb
         )
-        self.counts = Counts()
         self.frames = Frames()  # the marked pages that are shown
         self.at_store = 0  # requests that use the store now
 
@@ -52,9 +50,31 @@ class Workbench:
         """The folder of the models that were trained here; it may not be there yet."""
         return self.settings.folder.absolute() / "models"
 
+    def run(self, task: Callable[Given, Result], /, *_: Given.args, **arguments: Given.kwargs) -> Awaitable[Result]:
+        """Have a worker call a function of a module, with named arguments.
+
+        Raises:
+            Busy: all workers are busy, and enough requests wait.
+            TookTooLong: it took longer than it may.
+            Crashed: it ended its worker, or failed in a way that nobody foresaw.
+            MainmatterError: what the function raised, if it is one of ours.
+        """
+        return self.workers.run(name_of(task), **arguments)
+
+    def run_for(
+        self, seconds: float, task: Callable[Given, Result], /, *_: Given.args, **arguments: Given.kwargs
+    ) -> Awaitable[Result]:
+        """As `run`, with a time limit of its own."""
+        return self.workers.run_for(seconds, name_of(task), **arguments)
+
     def tell(self, error: Exception) -> str:
         """What an error says, as one line that does not tell clients where the workbench lies."""
         return without_folder(" ".join(str(error).split()), self.settings.folder.absolute())
+
+
+def name_of(task: Callable[..., object]) -> str:
+    """A function of a module, as workers take it."""
+    return f"{task.__module__}:{task.__qualname__}"
 
 
 async def workbench_of(request: Request) -> Workbench:

@@ -34,7 +34,7 @@ GRACE = 1.0  # seconds that work may go on for a client that has gone: ending a 
 _AGAIN = 1.0  # seconds until starting a worker is tried once more
 _LAST_WORDS = 4000  # bytes of a worker's standard error
 UNFORESEEN = "this failed in a way that nobody foresaw"
-_WARM = ("mainmatter.workbench.clean_task",)
+_WARM = ("mainmatter.workbench.clean",)
 
 
 class Busy(MainmatterError):

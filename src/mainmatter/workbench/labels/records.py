@@ -31,6 +31,14 @@ class NoSuchPage(AnnotationError):
     """There is no page of that number."""
 
 
+class NoSuchImport(AnnotationError):
+    """There is no import of that name, or none any more."""
+
+
+class StillLabelling(AnnotationError):
+    """Who asks is still labelling the page: what others said would bias them."""
+
+
 class Stale(AnnotationError):
     """The labels were changed meanwhile, in another window or process, by the same annotator."""
 

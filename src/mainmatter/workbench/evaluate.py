@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
+from mainmatter.errors import DatasetError, InputError, MainmatterError
+from mainmatter.lab.bench.peers import PEERS
+from mainmatter.lab.datasets import GoldPage, load_dataset
+from mainmatter.lab.evaluation import evaluate as evaluate_method
 from mainmatter.lab.metrics import METRICS
-from mainmatter.registry import DEFAULT_METHOD
+from mainmatter.limits import Limits
+from mainmatter.records import Gold, Page
+from mainmatter.registry import DEFAULT_METHOD, get_method
 from mainmatter.workbench.answers import error_answers
-from mainmatter.workbench.choosing import LONGEST_NAME
-from mainmatter.workbench.evaluate_task import SmallSet
+from mainmatter.workbench.choosing import LONGEST_NAME, choose_contestant, without_paths
+from mainmatter.workbench.pages import to_json
 from mainmatter.workbench.reading import (
     FORM,
     JSON,
@@ -41,7 +50,7 @@ class GoldPageRequest(StrictModel):
     id: str | None = Field(None, max_length=300, description="What to call it in the report; its number if not given.")
 
 
-class Choice(StrictModel):
+class EvaluateOptions(StrictModel):
     """What is to be measured, and how."""
 
     methods: list[Name] = Field([DEFAULT_METHOD], min_length=1, max_length=MOST_METHODS)
@@ -49,15 +58,62 @@ class Choice(StrictModel):
     name: str = Field("set", max_length=100, description="What to call the set in the report.")
 
 
-class EvaluateRequest(Choice):
+class EvaluateRequest(EvaluateOptions):
     """A small set, and what is to be measured on it."""
 
     pages: list[GoldPageRequest] = Field(min_length=1)
 
 
+@dataclass(frozen=True, slots=True)
+class SmallSet:
+    """Pages with their gold texts.
+
+    Attributes:
+        name: what to call it in the report.
+        pages: for each page id, html, url, gold and gold_marked.
+        parquet: or a Parquet file that holds them.
+        max_pages: how many there may be.
+        max_bytes: how large one may be.
+    """
+
+    name: str
+    pages: tuple[dict[str, Any], ...] = ()
+    parquet: bytes | None = None
+    max_pages: int = 100
+    max_bytes: int = 10_000_000
+
+    def read(self) -> list[GoldPage]:
+        """The pages.
+
+        Raises:
+            DatasetError: the file is none that can be read.
+            InputError: there are too many pages, or none.
+            PageTooLarge: a page is over the limit.
+        """
+        pages = [_to_gold_page(row, number) for number, row in enumerate(self.pages)]
+        if self.parquet is not None:
+            pages = self._read_parquet(self.parquet)
+        if not pages:
+            raise InputError(f"{self.name}: holds no page")
+        if len(pages) > self.max_pages:
+            raise InputError(f"{self.name}: holds more than {self.max_pages} pages; evaluate it with the command line")
+        for page in pages:
+            Limits(size=self.max_bytes).check(page.page)
+        return pages
+
+    def _read_parquet(self, data: bytes) -> list[GoldPage]:
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "set.parquet"
+            file.write_bytes(data)
+            try:
+                return load_dataset(str(file))
+            except DatasetError as error:
+                raise DatasetError(str(error).replace(str(file), self.name)) from error
+
+
 def _body() -> dict[str, Any]:
     """How a request may carry its set, for the documentation."""
-    texts = Choice.model_json_schema()["properties"]
+    texts = EvaluateOptions.model_json_schema()["properties"]
     file = {"type": "string", "format": "binary", "description": "A Parquet file, as `mainmatter evaluate` reads."}
     form = {"type": "object", "required": ["file"], "properties": {"file": file} | texts}
     schema = EvaluateRequest.model_json_schema(ref_template="#/components/schemas/{model}")
@@ -85,8 +141,8 @@ async def evaluate(request: Request, workbench: Annotated[Workbench, Depends(wor
     found: list[bytes] = []
     for method in dict.fromkeys(choice.methods):
         found.append(  # noqa: PERF401 - one after the other: others are to have workers too
-            await workbench.workers.run(
-                "mainmatter.workbench.evaluate_task:evaluate_set",
+            await workbench.run(
+                evaluate_set,
                 method=method,
                 pages=small_set,
                 metrics=tuple(dict.fromkeys(choice.metrics)),
@@ -96,7 +152,7 @@ async def evaluate(request: Request, workbench: Annotated[Workbench, Depends(wor
     return Response(b"[" + b",".join(found) + b"]", media_type=JSON)
 
 
-async def _read(request: Request, workbench: Workbench) -> tuple[Choice, SmallSet]:
+async def _read(request: Request, workbench: Workbench) -> tuple[EvaluateOptions, SmallSet]:
     media_type, _ = content_type(request)
     settings = workbench.settings
     if media_type == FORM:
@@ -107,10 +163,30 @@ async def _read(request: Request, workbench: Workbench) -> tuple[Choice, SmallSe
                 fields.setdefault(name, []).append(value)
             else:
                 fields[name] = value
-        choice = check(Choice, fields)
+        choice = check(EvaluateOptions, fields)
         return choice, SmallSet(choice.name, (), file.data, settings.max_pages, settings.max_bytes)
     if media_type != JSON:
         raise wrong_type(media_type, (JSON, FORM))
     asked = check(EvaluateRequest, await read_json(request))
     pages = tuple(page.model_dump() for page in asked.pages)
     return asked, SmallSet(asked.name, pages, None, settings.max_pages, settings.max_bytes)
+
+
+def evaluate_set(*, method: str, pages: SmallSet, metrics: tuple[str, ...], models: Path) -> bytes:
+    """How one method does on a small set, as `mainmatter evaluate --output` writes it.
+
+    Raises:
+        MainmatterError: the method, a metric or the set is not as it should be.
+    """
+    try:
+        chosen, parameters = choose_contestant(method, models)
+        runner = chosen if chosen in PEERS else get_method(chosen, **parameters)
+        result = evaluate_method(runner, pages.name, pages.read(), metrics)
+    except MainmatterError as error:
+        raise without_paths(error, models) from error
+    return to_json(asdict(replace(result, method=method))).body
+
+
+def _to_gold_page(row: dict[str, Any], number: int) -> GoldPage:
+    page = Page(row["html"], row.get("url"), row.get("id") or str(number + 1))
+    return GoldPage(page, Gold(text=row.get("gold"), marked=row.get("gold_marked")), {})

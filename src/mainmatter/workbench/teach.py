@@ -1,8 +1,8 @@
-"""Teaching as a job: one at a time, in a process of its own that outlives the server.
+"""/api/teach: from annotations to a model, as a job; the models of the workbench and what they gained.
 
-A job is some files in the workbench's folder `teaching`: job.json (what was asked), log.jsonl (what it prints),
-errors.txt and lock. The process holds the lock as long as it lives, whatever becomes of the server, so that nobody has
-to guess by its number whether it still runs.
+There is one job at a time, in a process of its own that outlives the server. It is some files in the workbench's folder
+`teaching`: job.json (what was asked), log.jsonl (what it prints), errors.txt and lock. The process holds the lock as
+long as it lives, whatever becomes of the server, so that nobody has to guess by its number whether it still runs.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -17,17 +18,32 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from mainmatter.errors import InputError
+from fastapi import APIRouter, Depends, Path, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from mainmatter.errors import InputError, ModelError, UnknownName
 from mainmatter.files import write_whole
+from mainmatter.lab.bench.peers import PEERS
+from mainmatter.lab.training.teach import FEWEST, LESSONS, need_enough, read_lessons
+from mainmatter.models.store import load
+from mainmatter.registry import METHODS, make_untrained, method_names, trainable_names
+from mainmatter.workbench.answers import error_answer, error_answers
+from mainmatter.workbench.choosing import MODELS, model_names, needs_model
+from mainmatter.workbench.labels.gold import READY, count_ready
+from mainmatter.workbench.labels.store import Store
+from mainmatter.workbench.workbench import Workbench, take_turn_at_store, workbench_of
 
 if TYPE_CHECKING:
+    import pathlib
     from collections.abc import Sequence
-    from pathlib import Path
 
+router = APIRouter(prefix="/api/teach", tags=["teach"], dependencies=[Depends(take_turn_at_store)])
+
+_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}"
 State = Literal["running", "finished", "failed", "cancelled", "died"]
 
 _FOLDER, _JOB, _LOG, _ERRORS, _LOCK = "teaching", "job.json", "log.jsonl", "errors.txt", "lock"
@@ -36,8 +52,6 @@ _PATIENCE = 3.0  # seconds that a process has for ending by itself
 _MOMENT = 0.3  # longer than anybody holds the lock for asking whether another one does
 _PAUSE = 0.05
 _NICENESS = 10  # pages that people look at go first
-# Processes of this server, to be asked for their end now and then, or they would stay as zombies.
-_STARTED: list[subprocess.Popen[bytes]] = []
 _DIED = "the process ended without a word: it was killed, or the machine went down; start it again"
 
 
@@ -46,7 +60,7 @@ class AlreadyTeaching(InputError):
 
 
 @dataclass(frozen=True)
-class Job:
+class TeachingJob:
     """A job, as far as it has come.
 
     Attributes:
@@ -80,18 +94,20 @@ class Job:
     error: str = ""
 
 
-class Jobs:
+class TeachingJobs:
     """The jobs of a workbench.
 
     Args:
         workbench: its folder.
     """
 
-    def __init__(self, workbench: Path) -> None:
+    def __init__(self, workbench: pathlib.Path) -> None:
         self.workbench = workbench
         self.folder = workbench / _FOLDER
+        # Processes of this server, to be asked for their end now and then, or they would stay as zombies.
+        self.started: list[subprocess.Popen[bytes]] = []
 
-    def start(self, name: str, method: str, arguments: Sequence[str] = ()) -> Job:
+    def start(self, name: str, method: str, arguments: Sequence[str] = ()) -> TeachingJob:
         """Start teaching.
 
         Args:
@@ -123,13 +139,13 @@ class Jobs:
             os.close(lock)  # the process has it now
         return self._need_job()
 
-    def current(self) -> Job | None:
+    def current(self) -> TeachingJob | None:
         """The last job, running or not; None if there was none."""
-        _STARTED[:] = [process for process in _STARTED if process.poll() is None]
+        self.started = [process for process in self.started if process.poll() is None]
         facts = self._read_job()
         return None if facts is None else self._to_job(facts)
 
-    def cancel(self) -> Job | None:
+    def cancel(self) -> TeachingJob | None:
         """End the job that runs, and wait until it has; its model is not written. Gives the last job."""
         facts = self._read_job()
         if facts is None or not self._is_held():
@@ -160,7 +176,7 @@ class Jobs:
             )
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, process.pid, _NICENESS)
-        _STARTED.append(process)
+        self.started.append(process)
         return process.pid
 
     def _take_lock(self, patience: float) -> int:
@@ -204,7 +220,7 @@ class Jobs:
         job = self.current()
         return job is not None and job.state != "running"
 
-    def _need_job(self) -> Job:
+    def _need_job(self) -> TeachingJob:
         job = self.current()
         assert job is not None
         return job
@@ -222,7 +238,7 @@ class Jobs:
         texts = (facts.get(name) for name in ("name", "method", "command", "started"))
         return facts if all(isinstance(text, str) for text in texts) else None
 
-    def _to_job(self, facts: dict[str, Any]) -> Job:
+    def _to_job(self, facts: dict[str, Any]) -> TeachingJob:
         # In this order: a process that ends between the two has said its last word before.
         is_alive = self._is_held()
         found = self._read_events()
@@ -237,7 +253,7 @@ class Jobs:
             state, error = ("cancelled", "") if cancelled else ("died", self._last_words())
         told = ("done", "of", "doing", "points", "log", "lesson")
         asked = {name: facts[name] for name in ("id", "name", "method", "command", "started")}
-        return Job(**asked, state=state, error=error, **{name: found[name] for name in told if name in found})
+        return TeachingJob(**asked, state=state, error=error, **{name: found[name] for name in told if name in found})
 
     def _read_events(self) -> dict[str, Any]:
         """What the process said so far, put together."""
@@ -282,3 +298,154 @@ def _add(found: dict[str, Any], kind: str, event: dict[str, Any]) -> None:
             found["error"] = str(event.get("error", "it failed"))
         case "interrupted":
             found["interrupted"] = True
+
+
+async def jobs_of(request: Request) -> TeachingJobs:
+    """The jobs of the server that got a request; for `Depends`."""
+    jobs: TeachingJobs = request.app.state.teaching
+    return jobs
+
+
+Bench = Annotated[Workbench, Depends(workbench_of)]
+Jobs = Annotated[TeachingJobs, Depends(jobs_of)]
+
+
+class TeachRequest(BaseModel):
+    """What to teach."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(
+        pattern=f"^{_NAME}$",
+        description="The name of the model: letters, digits, - and _. A model of that name is replaced.",
+        examples=["our-forum"],
+    )
+    method: str = Field(default="main", max_length=60, description="The method that learns, by its plain name.")
+    split: Literal["auto", "site", "page"] = Field(
+        default="auto", description="Whether whole sites are left out to measure on, or single pages."
+    )
+    curve: bool = Field(default=True, description="Learn from 1, 2, 4, ... pages too, for the learning curve.")
+
+
+@router.get("", summary="How teaching stands")
+def stand(workbench: Bench, jobs: Jobs) -> dict[str, Any]:
+    """The pages that are ready, the last job with its progress, all lessons so far, and the models."""
+    job = jobs.current()
+    lessons = read_lessons(workbench.models / LESSONS)
+    return {
+        "ready": _ready(workbench),
+        "methods": _methods(),
+        "job": _to_json(job, workbench),
+        "lessons": lessons,
+        "models": [_model(workbench, name, lessons) for name in model_names(workbench.models)],
+    }
+
+
+@router.post("", status_code=202, summary="Start teaching", response_model=None, responses=error_answers(422))
+def start(asked: TeachRequest, workbench: Bench, jobs: Jobs) -> Response | dict[str, Any]:
+    """Start a job that learns from all pages that are ready and measures the gain. There is one at a time: else 409."""
+    if asked.name in method_names() or asked.name in PEERS:
+        raise InputError(f"{asked.name} is the name of a method; choose another name for the model")
+    if asked.method not in _learning():
+        raise UnknownName("method that learns from labels", asked.method, _learning())
+    make_untrained(asked.method).need_extras()
+    ready = _ready(workbench)
+    need_enough(ready["usable"], ready["pages"])
+    arguments = ["--split", asked.split] if asked.split != "auto" else []
+    if not asked.curve:
+        arguments.append("--no-points")
+    try:
+        job = jobs.start(asked.name, asked.method, arguments)
+    except AlreadyTeaching as error:
+        text, _, hint = str(error).partition("; ")
+        return error_answer(409, text, hint)
+    return {"job": _to_json(job, workbench)}
+
+
+@router.post("/cancel", summary="Cancel teaching")
+def cancel(workbench: Bench, jobs: Jobs) -> dict[str, Any]:
+    """End the job that runs; no model is written. Where none runs, nothing happens."""
+    return {"job": _to_json(jobs.cancel(), workbench)}
+
+
+@router.delete("/models/{name}", summary="Delete a model", responses=error_answers(422))
+def delete(
+    name: Annotated[str, Path(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_. -]{0,99}$", description="The model's name.")],
+    workbench: Bench,
+) -> dict[str, str]:
+    """Delete a model of the workbench. What its lesson gained stays in the list of lessons."""
+    if MODELS + name not in model_names(workbench.models):
+        raise UnknownName("model", MODELS + name, model_names(workbench.models))
+    path = workbench.models / name
+    if path.is_symlink():
+        raise InputError(f"{name} is a link to a model elsewhere; delete it there")
+    # In one step: nobody finds half a model.
+    deleted = path.with_name(f".{name}.deleted.{os.getpid()}")
+    path.rename(deleted)
+    shutil.rmtree(deleted, ignore_errors=True)
+    return {"deleted": name}
+
+
+def _ready(workbench: Workbench) -> dict[str, int]:
+    """How many pages are ready, by readiness; `usable` is how many that makes."""
+    if not workbench.database.is_file():
+        return {"pages": 0, "usable": 0, "needed": FEWEST}
+    with Store(workbench.database, create=False) as store:
+        counts = count_ready(store)
+    usable = sum(counts[readiness] for readiness in READY)
+    by_readiness = {str(readiness): count for readiness, count in counts.items()}
+    return {"pages": sum(counts.values()), "usable": usable, "needed": FEWEST, **by_readiness}
+
+
+def _methods() -> list[dict[str, str]]:
+    """The methods that learn, `main` first, with what they begin from."""
+    return [
+        {
+            "name": name,
+            "summary": make_untrained(name).summary,
+            "begins": "goes on from the shipped model" if name == "main" else "begins from nothing",
+        }
+        for name in _learning()
+    ]
+
+
+def _learning() -> list[str]:
+    """The methods that learn from labels: `template` counts what sites repeat, and does not look at them."""
+    names = (name for name in trainable_names() if name in METHODS and not needs_model(name))
+    return sorted(names, key=lambda name: (name != "main", name))
+
+
+def _to_json(job: TeachingJob | None, workbench: Workbench) -> dict[str, Any] | None:
+    """A job for clients, which need not know where the workbench lies."""
+    if job is None:
+        return None
+    told = asdict(job)
+    folder = workbench.settings.folder
+    told["command"] = job.command.replace(
+        str(folder.absolute()), str(folder) if not folder.is_absolute() else folder.name
+    )
+    told["error"] = job.error.replace(f"{folder.absolute()}{os.sep}", "").replace(str(folder.absolute()), folder.name)
+    if told["lesson"] is not None:
+        told["lesson"]["model"] = MODELS + job.name
+    return told
+
+
+def _model(workbench: Workbench, name: str, lessons: list[dict[str, Any]]) -> dict[str, Any]:
+    """A model with what its card says; a damaged one is told as such."""
+    plain = name.removeprefix(MODELS)
+    entry: dict[str, Any] = {"name": plain, "method_name": name, "problem": ""}
+    try:
+        model = load(workbench.models / plain)
+    except ModelError as error:
+        return {**entry, "problem": re.sub(r"^\S*?: ", "", str(error))}
+    lesson = model.card.get("lesson") or next((each for each in lessons if each.get("name") == plain), {})
+    gains = lesson.get("gains") or [{}]
+    return {
+        **entry,
+        "method": model.method,
+        "pages": (model.card.get("pages") or {}).get("learned_from"),
+        "gain": gains[0],
+        "recommended": lesson.get("recommended"),
+        "verdict": lesson.get("verdict", ""),
+        "card": model.card,
+    }

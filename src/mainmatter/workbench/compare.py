@@ -1,11 +1,16 @@
-"""What workers do for /api/compare: each contestant's text of a page, how the texts differ, and how good they are."""
+"""/api/compare: one page, several methods and peers, side by side: their texts, how these differ, how good they are."""
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import Field, field_validator
+from pydantic_core import from_json
 
 from mainmatter.clean import clean
 from mainmatter.errors import InputError, MainmatterError
@@ -14,15 +19,20 @@ from mainmatter.lab.metrics import METRICS, Output
 from mainmatter.lab.metrics.sequences import matching_blocks
 from mainmatter.records import Gold, Page
 from mainmatter.registry import DEFAULT_METHOD, method_names
-from mainmatter.workbench.choosing import choose_contestant, model_names, needs_model, without_paths
-from mainmatter.workbench.clean_task import Answer, to_json
+from mainmatter.workbench.choosing import LONGEST_NAME, choose_contestant, model_names, needs_model, without_paths
+from mainmatter.workbench.inspect import ERRORS, PageRequest, describe_body, find_source, read_page_request
+from mainmatter.workbench.pages import PageSource, Payload, to_json
+from mainmatter.workbench.workbench import Workbench, workbench_of
+from mainmatter.workbench.workers import Crashed, TookTooLong
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from mainmatter.workbench.clean_task import Source
+router = APIRouter(tags=["workbench"])
 
+MOST_CONTESTANTS = 12
+_AT_ONCE = 2  # of a request: others want workers, too
 SAME, ADDED, MISSING = "=", "+", "-"
 _PROBE = Page(b"<title>A page</title><h1>A page</h1><p>Some words, to warm up.</p>")
 _WORD = re.compile(r"\S+\s*")
@@ -34,6 +44,26 @@ _TRACEABLE_CELLS = 400_000_000
 _CHANCE_WORDS = 3
 # What these say depends on headings, paragraphs and list items, which a gold text without markup does not tell.
 _NEEDS_MARKUP = re.compile(r"markup|combined|labelled|markers")
+
+
+class CompareRequest(PageRequest):
+    """A page, who is to clean it, and what should come of it."""
+
+    methods: list[Annotated[str, Field(max_length=LONGEST_NAME)]] = Field(
+        min_length=1,
+        max_length=MOST_CONTESTANTS,
+        description="Methods, models (models/NAME) and peers; parameters of a method may follow its name.",
+        examples=[["main", "density"]],
+    )
+    gold: str | None = Field(
+        None, max_length=5_000_000, description="The text that should be found, with CleanEval's markup or without."
+    )
+
+    @field_validator("methods", mode="before")
+    @classmethod
+    def _read_list(cls, value: Any) -> Any:  # noqa: ANN401 - whatever was sent
+        """In a form, the list is a text: JSON."""
+        return from_json(value) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +85,45 @@ class Contribution:
     error: str | None = None
 
 
-def get_page(source: Source) -> Page:
+@router.get("/api/compare", responses=ERRORS, summary="What can be compared")
+async def contestants(workbench: Annotated[Workbench, Depends(workbench_of)]) -> Response:
+    """The methods, the models of this workbench, and the peers that are installed."""
+    return (await workbench.run(describe_contestants, models=workbench.models)).to_response()
+
+
+@router.post(
+    "/api/compare",
+    responses=ERRORS,
+    openapi_extra=describe_body(CompareRequest),
+    summary="What several methods make of a page",
+)
+async def compare(request: Request, workbench: Annotated[Workbench, Depends(workbench_of)]) -> Response:
+    """Takes JSON (html, text, url or frame; methods; gold) or a form with a file.
+
+    Each text comes in `parts`: "=" the same as the reference, "+" added, "-" missing. The reference is the gold text
+    or, without one, the first method's. A peer that fails or hangs has an `error` instead of a text.
+    """
+    asked, file = await read_page_request(request, CompareRequest)
+    check_names(asked.methods, workbench.models)
+    source = find_source(asked, file, workbench)
+    page = await workbench.run(get_page, source=source)
+    source = PageSource(page, limits=source.limits)
+    turns = asyncio.Semaphore(_AT_ONCE)
+    contributions = await asyncio.gather(*(_contribute(workbench, turns, source, name) for name in asked.methods))
+    gold = asked.gold if asked.gold and asked.gold.strip() else None
+    return (await workbench.run(compare_texts, contributions=contributions, gold=gold)).to_response()
+
+
+async def _contribute(workbench: Workbench, turns: asyncio.Semaphore, source: PageSource, name: str) -> Contribution:
+    """What a contestant makes of the page. One that crashes or hangs costs its column, not the answer."""
+    async with turns:
+        try:
+            return await workbench.run(contribute, source=source, name=name, models=workbench.models)
+        except (Crashed, TookTooLong) as error:
+            return Contribution(name, error=str(error))
+
+
+def get_page(source: PageSource) -> Page:
     """The page itself, so that it is fetched once for all contestants.
 
     Raises:
@@ -65,7 +133,7 @@ def get_page(source: Source) -> Page:
     return source.get()
 
 
-def contribute(source: Source, name: str, models: Path) -> Contribution:
+def contribute(source: PageSource, name: str, models: Path) -> Contribution:
     """Have a contestant clean a page; what it does wrong is told in the result.
 
     Raises:
@@ -99,7 +167,7 @@ def _run_peer(page: Page, name: str) -> Contribution:
     return Contribution(name, output.text, output.marked or output.text, time.perf_counter() - start)
 
 
-def compare(contributions: Sequence[Contribution], gold: str | None) -> Answer:
+def compare_texts(contributions: Sequence[Contribution], gold: str | None) -> Payload:
     """Mark how texts differ from the gold text or, without one, from the first; and measure them against the gold.
 
     Args:
@@ -209,7 +277,7 @@ def _measure(contributions: Sequence[Contribution], gold: Gold, *, with_markup: 
     return rows
 
 
-def describe_contestants(models: Path) -> Answer:
+def describe_contestants(models: Path) -> Payload:
     """All that can be compared: methods, the workbench's models, and other people's tools that are installed here."""
     return to_json(
         {

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import time
+from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, Field, model_validator
 from starlette.exceptions import HTTPException
 
-from mainmatter.errors import InputError
+from mainmatter import __version__
+from mainmatter.clean import clean as clean_page
+from mainmatter.errors import MainmatterError
+from mainmatter.models.store import load
 from mainmatter.records import Page
-from mainmatter.registry import DEFAULT_METHOD
+from mainmatter.registry import DEFAULT_METHOD, FORMATS, get_method, make_untrained, method_names, trainable_names
 from mainmatter.workbench.answers import error_answers
-from mainmatter.workbench.choosing import LONGEST_NAME
-from mainmatter.workbench.clean_task import Source, Wish
+from mainmatter.workbench.choosing import (
+    LONGEST_NAME,
+    MODELS,
+    choose_method,
+    model_names,
+    needs_model,
+    parameters_of,
+    without_paths,
+)
+from mainmatter.workbench.pages import PageSource, Payload, to_json, to_source
 from mainmatter.workbench.reading import (
     FORM,
     JSON,
@@ -29,8 +43,9 @@ from mainmatter.workbench.reading import (
 from mainmatter.workbench.workbench import Workbench, workbench_of
 
 if TYPE_CHECKING:
-    from mainmatter.workbench.clean_task import Answer
-    from mainmatter.workbench.settings import Settings
+    from pathlib import Path
+
+    from mainmatter.records import Extraction
 
 router = APIRouter(tags=["pages"])
 
@@ -45,6 +60,15 @@ _ACCEPTED: dict[str, Format] = {
     "application/tei+xml": "tei",
 }
 _ENVELOPE = ("application/json", "application/*", "*/*")
+_MEDIA_TYPES = {
+    "cleaneval": "text/plain; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "json": JSON,
+    "markdown": "text/markdown; charset=utf-8",
+    "tei": "application/tei+xml",
+    "text": "text/plain; charset=utf-8",
+}
+_RENDER_OPTIONS = {"markdown": ("links", "images"), "html": ("images",)}
 _SWITCHES = ("blocks", "images", "links", "raw")
 # The page's own markup must not become part of our site, whatever it holds.
 _HARMLESS = "sandbox; default-src 'none'; frame-ancestors 'none'"
@@ -141,6 +165,21 @@ def _query() -> list[dict[str, Any]]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class CleanTask:
+    """What a client asked for; see `CleanRequest` for what the rest means."""
+
+    source: PageSource
+    models: Path
+    method: str = DEFAULT_METHOD
+    options: dict[str, Any] = field(default_factory=dict)
+    format: str = "text"
+    links: bool = True
+    images: bool = False
+    blocks: bool = False
+    raw: bool = False
+
+
 @router.post(
     "/api/clean",
     response_model=CleanAnswer,
@@ -154,25 +193,22 @@ async def clean(request: Request, workbench: Annotated[Workbench, Depends(workbe
     All fields but html and text may also be query parameters. A request that accepts `text/plain`, `text/markdown`,
     `text/html` or `application/tei+xml`, or that says `raw`, gets the content alone.
     """
-    wish = await _read(request, workbench)
-    answer: Answer = await workbench.workers.run("mainmatter.workbench.clean_task:clean_page", wish=wish)
+    task = await _read(request, workbench)
+    payload = await workbench.run(run_clean, task=task)
     headers = {"Vary": "Accept"}
-    if wish.raw and wish.format in ("html", "tei"):
-        name = "page.html" if wish.format == "html" else "page.xml"
+    if task.raw and task.format in ("html", "tei"):
+        name = "page.html" if task.format == "html" else "page.xml"
         headers |= {"Content-Security-Policy": _HARMLESS, "Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(answer.body, media_type=answer.media_type, headers=headers)
+    return payload.to_response(headers)
 
 
 @router.get("/api/methods", summary="The methods, their parameters, models and formats")
 async def methods(workbench: Annotated[Workbench, Depends(workbench_of)]) -> Response:
     """What there is to choose from. `settable` parameters may be given as options; others are for the command line."""
-    answer: Answer = await workbench.workers.run(
-        "mainmatter.workbench.clean_task:describe_methods", models=workbench.models
-    )
-    return Response(answer.body, media_type=answer.media_type)
+    return (await workbench.run(describe_methods, models=workbench.models)).to_response()
 
 
-async def _read(request: Request, workbench: Workbench) -> Wish:
+async def _read(request: Request, workbench: Workbench) -> CleanTask:
     media_type, charset = content_type(request)
     fields = texts_of(request.query_params.multi_items(), switches=_SWITCHES)
     page: Page | None = None
@@ -188,14 +224,14 @@ async def _read(request: Request, workbench: Workbench) -> Wish:
         raise wrong_type(media_type, (JSON, FORM, *HTML_TYPES, *TEXT_TYPES))
     if page is not None and fields.keys() & {"html", "text"}:
         raise invalid("html and text are for JSON requests; here the page is the body or the file")
-    return _to_wish(check(CleanRequest, fields), page, request, workbench)
+    return _to_task(check(CleanRequest, fields), page, request, workbench)
 
 
-def _to_wish(asked: CleanRequest, page: Page | None, request: Request, workbench: Workbench) -> Wish:
+def _to_task(asked: CleanRequest, page: Page | None, request: Request, workbench: Workbench) -> CleanTask:
     accepted = _accepted(request.headers.get("accept", "*/*"))
     if page is None and (asked.html is not None or asked.text is not None):
         page = Page(asked.text or "", format="text") if asked.html is None else Page(asked.html)
-    return Wish(
+    return CleanTask(
         to_source(page, asked.url, workbench.settings),
         workbench.models,
         asked.method,
@@ -206,28 +242,6 @@ def _to_wish(asked: CleanRequest, page: Page | None, request: Request, workbench
         asked.blocks,
         raw=asked.raw or accepted is not None,
     )
-
-
-def to_source(page: Page | None, url: str | None, settings: Settings) -> Source:
-    """Where a page comes from, for the worker that gets it.
-
-    Args:
-        page: the page, if the client sent it.
-        url: where it came from or, without a page, where to fetch it.
-        settings: what the server may do.
-
-    Raises:
-        InputError: there is neither, or nothing is fetched here.
-    """
-    limits = settings.limits
-    if page is not None:
-        limits.check(page)
-        return Source(Page(page.html, url, None, page.charset, page.format), limits=limits)
-    if not url:
-        raise InputError("there is no page; send html, text or url")
-    if not settings.fetch:
-        raise InputError("this server fetches no pages; send the page's HTML instead")
-    return Source(None, url, limits, not settings.allow_private, settings.seconds / 2)
 
 
 def _accepted(header: str) -> Format | None:
@@ -260,3 +274,79 @@ def _quality(parameters: list[str]) -> float:
             except ValueError:
                 return 0.0
     return 1.0
+
+
+def run_clean(task: CleanTask) -> Payload:
+    """Get a page, clean it, and make the answer of that. Done in a worker.
+
+    Raises:
+        MainmatterError: anything that is wrong with the task or the page.
+    """
+    page = task.source.get()
+    start = time.perf_counter()
+    try:
+        method, parameters = choose_method(task.method, task.options, task.models)
+        extraction = clean_page(page, method=method, limits=task.source.limits, **parameters)
+    except MainmatterError as error:
+        raise without_paths(error, task.models) from error
+    wanted = _RENDER_OPTIONS.get(task.format, ())
+    content = extraction.render(task.format, **{name: getattr(task, name) for name in wanted})
+    if task.raw:
+        return Payload(content.encode("utf-8", "replace"), _MEDIA_TYPES[task.format])
+    return to_json(_envelope(task, extraction, content, time.perf_counter() - start))
+
+
+def _envelope(task: CleanTask, extraction: Extraction, content: str, seconds: float) -> dict[str, Any]:
+    page, confidence = extraction.document.page, extraction.confidence
+    answer: dict[str, Any] = {
+        "method": task.method,
+        "version": __version__,
+        "format": task.format,
+        "content": json.loads(content) if task.format == "json" else content,
+        "title": extraction.metadata.title,
+        "metadata": asdict(extraction.metadata),
+        "url": page.url,
+        "encoding": extraction.document.encoding,
+        "page_type": extraction.page_type,
+        "confidence": None if confidence is None else round(float(confidence), 4),
+        "seconds": round(seconds, 6),
+    }
+    if task.blocks:
+        answer["blocks"] = json.loads(extraction.json(blocks=True))["blocks"]
+    return answer
+
+
+def describe_methods(models: Path) -> Payload:
+    """All that a client can choose from. Done in a worker."""
+    found = {
+        "default": DEFAULT_METHOD,
+        "methods": [_describe(name) for name in method_names()],
+        "models": [_describe_model(name, models) for name in model_names(models)],
+        "formats": [{"name": name, "ending": ending} for name, (_, ending) in FORMATS.items()],
+    }
+    return to_json(found)
+
+
+def _describe(name: str) -> dict[str, Any]:
+    try:
+        learns = name in trainable_names()
+        method: Any = make_untrained(name) if learns else get_method(name)
+        return {
+            "name": name,
+            "summary": method.summary,
+            "trainable": learns,
+            "needs_model": needs_model(name),
+            "parameters": parameters_of(name) if is_dataclass(method) else [],
+        }
+    except Exception as error:  # another package's method may be broken in any way
+        problem = " ".join(str(error).split()) or type(error).__name__
+        summary = f"cannot be used: {problem}"
+        return {"name": name, "summary": summary, "trainable": False, "needs_model": False, "parameters": []}
+
+
+def _describe_model(name: str, models: Path) -> dict[str, Any]:
+    try:
+        model = load(models / name.removeprefix(MODELS))
+    except MainmatterError as error:
+        return {"name": name, "method": None, "problem": str(without_paths(error, models)), "card": {}}
+    return {"name": name, "method": model.method, "problem": None, "card": model.card}

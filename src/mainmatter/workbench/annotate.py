@@ -1,0 +1,754 @@
+"""Annotate over HTTP: pages, labels, history, merging, agreement, export (FIASCO, section 5).
+
+Names tell annotators apart and are no protection: who may use the server may use any name. What others said of a page
+is not told to somebody who is still labelling it, so that annotators stay independent.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import OrderedDict
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Path as PathParameter
+from pydantic import BaseModel, Field
+from starlette.background import BackgroundTask
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import FileResponse
+
+from mainmatter.html.safe import marked_html
+from mainmatter.lab.datasets.labels import Label, LabelKind, kind_by_markup
+from mainmatter.registry import DEFAULT_METHOD, get_method
+from mainmatter.workbench import imports
+from mainmatter.workbench.answers import error_answers
+from mainmatter.workbench.labels import MERGED, AnnotationError, Labels, Store
+from mainmatter.workbench.labels.gold import GoldStandard, collect, export
+from mainmatter.workbench.labels.records import BEST, GOLD, Action, Status, StillLabelling
+from mainmatter.workbench.reading import StrictModel
+from mainmatter.workbench.workbench import Workbench, take_turn_at_store, workbench_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from mainmatter.records import Page
+    from mainmatter.workbench.labels import Conflict, Event, PageSummary
+    from mainmatter.workbench.labels.agreement import AgreementReport, PairAgreement
+
+MOST_LABELS = 100_000  # in one change
+LARGEST_ID = 2**63 - 1  # that SQLite can hold
+MOST_SHOWN = 32  # pages whose blocks are kept at hand
+EXPORT_NAME = "gold-standard"
+_AGREEMENT_SECONDS = 120.0  # over all pages
+_EXPORT_SECONDS = 600.0  # for collecting and writing all pages
+_EXPORT_TYPES = {"folder.zip": "application/zip", "pages.parquet": "application/vnd.apache.parquet"}
+
+router = APIRouter(
+    prefix="/api/annotate",
+    tags=["Annotate"],
+    dependencies=[Depends(take_turn_at_store)],
+    responses=error_answers(404, 409, 413, 422, 429),
+)
+router.include_router(imports.router)
+
+Name = Annotated[str, Field(min_length=1, max_length=100, description="An annotator's name.", examples=["Ada"])]
+Revision = Annotated[int, Field(ge=0, le=LARGEST_ID, description="The revision that the annotator saw last.")]
+
+
+class LabelModel(StrictModel):
+    """What an annotator says of a block."""
+
+    kept: bool = Field(description="It is main matter.")
+    kind: LabelKind = Field("paragraph", description="What it is.")
+
+    def to_label(self) -> Label:
+        """The label itself."""
+        return Label(self.kept, self.kind)
+
+    @classmethod
+    def of(cls, label: Label) -> LabelModel:
+        """The model of a label."""
+        return cls.model_construct(kept=label.kept, kind=label.kind)
+
+
+class Seen(StrictModel):
+    """Who changes something, and what they saw last."""
+
+    annotator: Name
+    by: Name | None = Field(None, description='Who decides, where the annotator is "merged".')
+    revision: Revision
+
+
+class LabelsChange(Seen):
+    """A change of labels: one step of the history."""
+
+    labels: dict[Annotated[str, Field(max_length=200)], LabelModel | None] = Field(
+        description="By the references of blocks; null takes a label away.", max_length=MOST_LABELS
+    )
+
+
+class DoneChange(Seen):
+    """Whether an annotator is done with a page."""
+
+    done: bool
+
+
+class LostLabel(BaseModel):
+    """A label that could not be carried over to the blocks of now."""
+
+    text: str
+    label: LabelModel
+
+
+class LabelsAnswer(BaseModel):
+    """Where an annotator's work on a page stands."""
+
+    revision: int = Field(description="The number of the last change; 0 if there was none.")
+    labels: dict[str, LabelModel] | None = Field(None, description="null where they are what was just sent.")
+    lost: list[LostLabel] = []
+    done: bool
+    can_undo: bool
+    can_redo: bool
+
+    @classmethod
+    def of(cls, labels: Labels, *, with_labels: bool = True) -> LabelsAnswer:
+        """The model of what the store says."""
+        return cls(
+            revision=labels.revision,
+            labels={ref: LabelModel.of(label) for ref, label in labels.by_ref.items()} if with_labels else None,
+            lost=[LostLabel(text=lost.text, label=LabelModel.of(lost)) for lost in labels.lost],
+            done=labels.done,
+            can_undo=labels.can_undo,
+            can_redo=labels.can_redo,
+        )
+
+
+class OtherAnnotator(BaseModel):
+    """How far somebody else is with a page; what they said is not told."""
+
+    annotator: str
+    labelled: int
+    done: bool
+
+
+class PageRow(BaseModel):
+    """A page in the list of all pages."""
+
+    id: int
+    name: str
+    url: str | None
+    source: str
+    note: str
+    blocks: int
+    status: Status
+    labelled: int = Field(description="How many blocks the annotator who asks has labelled.")
+    done: bool = Field(description="Whether the annotator who asks is done with it.")
+    others: list[OtherAnnotator]
+    merged: int = Field(description="How many blocks have a merged label.")
+    conflicts: int | None = Field(description="null while the annotator who asks is still labelling the page.")
+    lost: int | None
+
+
+class PagesAnswer(BaseModel):
+    """All pages."""
+
+    pages: list[PageRow]
+    annotators: list[str]
+
+
+class AnnotatorsAnswer(BaseModel):
+    """Everybody who labelled something."""
+
+    annotators: list[str]
+
+
+class BlockModel(BaseModel):
+    """A block of a page."""
+
+    index: int
+    ref: str = Field(description="Its reference: the same after a restart and in every browser.")
+    text: str
+    kind: str
+    level: int
+    hidden: bool
+
+
+class PageFacts(BaseModel):
+    """A page, ready to be shown."""
+
+    id: int
+    name: str
+    url: str | None
+    note: str
+    blocks: list[BlockModel]
+    frame: str = Field(description="Where the page is shown, for a frame without scripts.")
+
+
+class PageAnswer(PageFacts, LabelsAnswer):
+    """A page, and what the annotator who asks said of it."""
+
+
+class AnnotatorLabels(BaseModel):
+    """Somebody who labelled a page."""
+
+    name: str
+    done: bool
+
+
+class PairModel(BaseModel):
+    """How well two annotators agree."""
+
+    annotators: tuple[str, str]
+    pages: int
+    blocks: int
+    text: float | None = Field(description="FIASCO's agreement of the two texts, in percent.")
+    kept: float | None
+    kept_kappa: float | None
+    kind: float | None
+    kind_kappa: float | None
+
+
+class ComparisonAnswer(PageFacts):
+    """What everybody said of a page, for whoever merges."""
+
+    annotators: list[AnnotatorLabels]
+    labels: dict[str, dict[str, LabelModel]] = Field(description="By annotator, then by reference.")
+    conflicts: list[str] = Field(description="The references of the blocks that annotators differ on.")
+    merged: LabelsAnswer
+    agreement: list[PairModel]
+
+
+class ChangeModel(BaseModel):
+    """What a change did to one label."""
+
+    ref: str
+    text: str | None = Field(description="null if the page is segmented otherwise by now.")
+    before: LabelModel | None
+    after: LabelModel | None
+
+
+class EventModel(BaseModel):
+    """One change in the history of a page."""
+
+    revision: int
+    annotator: str
+    by: str
+    action: Action
+    time: str
+    of: int | None
+    changes: list[ChangeModel]
+
+
+class HistoryAnswer(BaseModel):
+    """The history of a page, the oldest change first."""
+
+    events: list[EventModel]
+    hidden: int = Field(description="Changes by others, which are told when the annotator who asks is done.")
+
+
+class SuggestionAnswer(BaseModel):
+    """What a method would say of each block."""
+
+    method: str
+    labels: list[LabelModel]
+
+
+class PageAgreementModel(BaseModel):
+    """The agreement on one page: the mean of all pairs."""
+
+    id: int
+    text: float | None
+    kept_kappa: float | None
+    kind_kappa: float | None
+
+
+class AgreementAnswer(BaseModel):
+    """How well annotators agree."""
+
+    pages: list[PageAgreementModel]
+    pairs: list[PairModel]
+    text: float | None
+    kept: float | None
+    kept_kappa: float | None
+    kind: float | None
+    kind_kappa: float | None
+    lost: int
+    unfinished: int = Field(description="Pages that somebody is not done with: only what two labelled counts.")
+    hidden: int = Field(description="Pages that who asks is still labelling: no figure tells of them.")
+
+
+class LeftOutModel(BaseModel):
+    """What is not part of an export."""
+
+    id: int
+    name: str
+    why: str
+
+
+class ExportAnswer(BaseModel):
+    """What an export would hold."""
+
+    pages: int
+    labels: int
+    left_out: list[LeftOutModel]
+
+
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """A page as annotators see it.
+
+    Attributes:
+        facts: its number, name, URL, note and blocks, for `PageFacts`.
+        texts: the text of each block, by its reference.
+        key: the key of its frame.
+    """
+
+    facts: dict[str, Any]
+    texts: dict[str, str]
+    key: str
+
+    @property
+    def frame(self) -> str:
+        """Where the page is shown."""
+        return f"/frame/{self.key}"
+
+
+class Annotating:
+    """The store of a workbench, opened when somebody needs it, and the pages that were shown last.
+
+    Args:
+        workbench: the server's.
+    """
+
+    def __init__(self, workbench: Workbench) -> None:
+        self._workbench = workbench
+        self._store: Store | None = None
+        self._shown: OrderedDict[int, PageView] = OrderedDict()
+        self._lock = Lock()
+
+    @property
+    def store(self) -> Store:
+        """The open store. Several threads may use it.
+
+        Raises:
+            AnnotationError: it cannot be opened.
+        """
+        with self._lock:
+            if self._store is None:
+                self._store = Store(self._workbench.database)
+            return self._store
+
+    def close(self) -> None:
+        """Close the store."""
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+                self._store = None
+
+    async def show(self, page_id: int) -> PageView:
+        """A page as annotators see it. A page never changes, so it is read and marked once.
+
+        Raises:
+            AnnotationError: there is no such page.
+            MainmatterError: the worker failed.
+        """
+        frames = self._workbench.frames
+        known = self._shown.get(page_id)
+        if known is not None and frames.get(known.key) is not None:
+            self._shown.move_to_end(page_id)
+            return known
+        facts, rows, html, page = await self._workbench.run(
+            read_page, database=str(self._workbench.database), page_id=page_id
+        )
+        blocks = [BlockModel.model_construct(**row) for row in rows]
+        texts = {block.ref: block.text for block in blocks}
+        view = PageView(facts | {"blocks": blocks}, texts, frames.put(html, page))
+        self._shown[page_id] = view
+        while len(self._shown) > MOST_SHOWN:
+            self._shown.popitem(last=False)
+        return view
+
+
+async def annotating_of(request: Request) -> Annotating:
+    """What Annotate keeps for the server that got a request; for `Depends`."""
+    annotating: Annotating = request.app.state.annotating
+    return annotating
+
+
+State = Annotated[Annotating, Depends(annotating_of)]
+Bench = Annotated[Workbench, Depends(workbench_of)]
+PageNumber = Annotated[int, PathParameter(ge=1, le=LARGEST_ID, description="The page's number.")]
+Asking = Annotated[Name, Query(description="Who asks.")]
+Whose = Annotated[Name, Query(description='Whose labels: a name, "merged", or "best".')]
+Unfinished = Annotated[bool, Query(description="Also pages that nobody is done with.")]
+
+
+@router.get("/annotators", summary="Everybody who labelled something")
+def list_annotators(state: State) -> AnnotatorsAnswer:
+    """The names of all annotators."""
+    return AnnotatorsAnswer(annotators=_without_gold(state.store.annotators()))
+
+
+@router.get("/pages", summary="All pages")
+def list_pages(state: State, annotator: Asking) -> PagesAnswer:
+    """All pages, with how far each annotator is; what others said is not told."""
+    rows = [_row(summary, annotator) for summary in state.store.pages()]
+    return PagesAnswer(pages=rows, annotators=_without_gold(state.store.annotators()))
+
+
+@router.get("/pages/{page_id}", summary="A page to label")
+async def show_page(state: State, page_id: PageNumber, annotator: Asking) -> PageAnswer:
+    """A page's blocks, its frame, and the labels of the annotator who asks."""
+    answer = await run_in_threadpool(lambda: LabelsAnswer.of(state.store.labels(page_id, annotator)))
+    view = await state.show(page_id)
+    return PageAnswer.model_construct(**view.facts, frame=view.frame, **dict(answer))
+
+
+@router.get("/pages/{page_id}/labels", summary="The labels of an annotator")
+def show_labels(state: State, page_id: PageNumber, annotator: Asking) -> LabelsAnswer:
+    """What an annotator said of a page, as it is stored now."""
+    return LabelsAnswer.of(state.store.labels(page_id, annotator))
+
+
+@router.post("/pages/{page_id}/labels", summary="Label blocks")
+def set_labels(state: State, page_id: PageNumber, change: LabelsChange) -> LabelsAnswer:
+    """Store labels. When this has answered they are on disk. 409 if they were changed after `revision`."""
+    labels = {ref: None if label is None else label.to_label() for ref, label in change.labels.items()}
+
+    def store_it(store: Store) -> int:
+        return store.set_labels(page_id, change.annotator, labels, by=change.by, based_on=change.revision)
+
+    return _change(state, page_id, change, store_it)
+
+
+@router.post("/pages/{page_id}/undo", summary="Take the last change back")
+def undo(state: State, page_id: PageNumber, change: Seen) -> LabelsAnswer:
+    """Take back the annotator's last change of labels, whenever it was made."""
+
+    def store_it(store: Store) -> None:
+        store.undo(page_id, change.annotator, by=change.by, based_on=change.revision)
+
+    return _change(state, page_id, change, store_it)
+
+
+@router.post("/pages/{page_id}/redo", summary="Make a change again that was taken back")
+def redo(state: State, page_id: PageNumber, change: Seen) -> LabelsAnswer:
+    """Make the last change that was taken back again."""
+
+    def store_it(store: Store) -> None:
+        store.redo(page_id, change.annotator, by=change.by, based_on=change.revision)
+
+    return _change(state, page_id, change, store_it)
+
+
+@router.post("/pages/{page_id}/done", summary="Be done with a page")
+def set_done(state: State, page_id: PageNumber, change: DoneChange) -> LabelsAnswer:
+    """Say that an annotator is done with a page, or is not."""
+
+    def store_it(store: Store) -> int:
+        return store.set_done(page_id, change.annotator, change.done, by=change.by, based_on=change.revision)
+
+    return _change(state, page_id, change, store_it)
+
+
+@router.post("/pages/{page_id}/accept-agreed", summary="Merge what all agree on")
+def accept_agreed(state: State, page_id: PageNumber, change: Seen) -> LabelsAnswer:
+    """Take over into the merged labels what all who labelled a block agree on; what is merged stays."""
+    by = change.by
+    if change.annotator != MERGED or not by:
+        raise AnnotationError(f"this is for the merged labels; send annotator {MERGED!r}, and by")
+
+    def store_it(store: Store) -> None:
+        store.accept_agreed(page_id, by=by, based_on=change.revision)
+
+    return _change(state, page_id, change, store_it)
+
+
+@router.get("/pages/{page_id}/suggestion", summary="What the default method would say")
+async def suggest(state: State, bench: Bench, page_id: PageNumber) -> SuggestionAnswer:
+    """The verdicts of the default method as labels. They bias annotators: leave them off for a gold standard."""
+    await run_in_threadpool(lambda: state.store.summary(page_id))
+    labels = await bench.run(suggest_labels, database=str(bench.database), page_id=page_id)
+    return SuggestionAnswer(method="main", labels=[LabelModel.of(label) for label in labels])
+
+
+@router.get("/pages/{page_id}/history", summary="Who changed what, and when")
+async def show_history(state: State, page_id: PageNumber, annotator: Asking) -> HistoryAnswer:
+    """All changes of a page, the oldest first; those of others when the annotator who asks is done with it."""
+    summary = await run_in_threadpool(lambda: state.store.summary(page_id))
+    at_work = _is_at_work(summary, annotator)
+    view = await state.show(page_id)
+
+    def look() -> HistoryAnswer:
+        events = state.store.history(page_id)
+        told = [event for event in events if not at_work or event.annotator == annotator]
+        return HistoryAnswer(events=[_event(each, view.texts) for each in told], hidden=len(events) - len(told))
+
+    return await run_in_threadpool(look)
+
+
+@router.get("/pages/{page_id}/comparison", summary="A page to merge")
+async def compare(
+    state: State, bench: Bench, page_id: PageNumber, by: Asking, anyway: bool = False
+) -> ComparisonAnswer:
+    """What everybody said of a page. 409 if who asks is still labelling it, unless `anyway` is given."""
+    summary = await run_in_threadpool(lambda: state.store.summary(page_id))
+    if _is_at_work(summary, by) and not anyway:
+        raise StillLabelling("you are still labelling this page; mark it as done before you see what others said of it")
+    view = await state.show(page_id)
+    said, conflicts, merged = await run_in_threadpool(_said, state.store, page_id)
+    pairs = []
+    names = [name for name in said if name != MERGED]
+    if len(names) > 1:
+        report = await bench.run(measure_agreement, database=str(bench.database), page_id=page_id)
+        pairs = _pairs(report.pairs)
+    return ComparisonAnswer.model_construct(
+        **view.facts,
+        frame=view.frame,
+        annotators=[AnnotatorLabels(name=name, done=said[name].done) for name in names],
+        labels={name: {ref: LabelModel.of(label) for ref, label in said[name].by_ref.items()} for name in names},
+        conflicts=[conflict.ref for conflict in conflicts],
+        merged=LabelsAnswer.of(merged),
+        agreement=pairs,
+    )
+
+
+@router.get("/agreement", summary="How well annotators agree")
+async def show_agreement(state: State, bench: Bench, annotator: Asking) -> AgreementAnswer:
+    """Text agreement (FIASCO) and Cohen's kappa, over all pages that at least two annotators labelled.
+
+    Those that who asks is still labelling are left out of all figures.
+    """
+    summaries = await run_in_threadpool(lambda: state.store.pages(check=False))
+    at_work = [summary for summary in summaries if _is_at_work(summary, annotator)]
+    without = frozenset(summary.id for summary in at_work)
+    report = await bench.run_for(_AGREEMENT_SECONDS, measure_agreement, database=str(bench.database), without=without)
+    hidden = sum(bool({*summary.labelled, *summary.done} - {annotator, MERGED}) for summary in at_work)
+    pages = [
+        PageAgreementModel(
+            id=page.page_id,
+            text=_mean(pair.text for pair in page.pairs),
+            kept_kappa=_mean(pair.kept_kappa for pair in page.pairs),
+            kind_kappa=_mean(pair.kind_kappa for pair in page.pairs),
+        )
+        for page in report.pages
+    ]
+    figures = {name: getattr(report, name) for name in ("text", "kept", "kept_kappa", "kind", "kind_kappa")}
+    told = {"lost": report.lost, "unfinished": report.unfinished, "hidden": hidden}
+    return AgreementAnswer(pages=pages, pairs=_pairs(report.pairs), **figures, **told)
+
+
+@router.get("/export", summary="What an export would hold")
+async def preview(bench: Bench, whose: Whose = BEST, unfinished: Unfinished = False) -> ExportAnswer:
+    """How many pages and labels an export holds, and what is left out, and why."""
+    await run_in_threadpool(_make_sure_of, bench.database)
+    return await bench.run_for(
+        _EXPORT_SECONDS, look_at_export, database=str(bench.database), whose=whose, unfinished=unfinished
+    )
+
+
+@router.get("/export/{name}", summary="Download the gold standard", response_class=FileResponse)
+async def download(
+    bench: Bench, name: Literal["folder.zip", "pages.parquet"], whose: Whose = BEST, unfinished: Unfinished = False
+) -> FileResponse:
+    """The gold standard as `mainmatter train` and `mainmatter evaluate` read it; a folder comes as a zip archive."""
+    await run_in_threadpool(_make_sure_of, bench.database)
+    folder = await run_in_threadpool(tempfile.mkdtemp, prefix=".export-", dir=bench.database.parent)
+    try:
+        file = await bench.run_for(
+            _EXPORT_SECONDS,
+            write_export,
+            database=str(bench.database),
+            whose=whose,
+            unfinished=unfinished,
+            folder=folder,
+            name=name,
+        )
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    shown = f"{EXPORT_NAME}.{name.rpartition('.')[2]}"
+    cleaning = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
+    return FileResponse(file, media_type=_EXPORT_TYPES[name], filename=shown, background=cleaning)
+
+
+def _change(state: Annotating, page_id: int, change: Seen, store_it: Callable[[Store], int | None]) -> LabelsAnswer:
+    """Make a change of what somebody saw, and say how things stand then.
+
+    `store_it` gives the revision if the client knows the labels after it. That one is told, not one that somebody else
+    may have made since: it would let the client overwrite what it never saw.
+    """
+    if change.annotator in (BEST, GOLD):
+        raise AnnotationError(f"{change.annotator!r} has a meaning of its own here; take another name")
+    revision = store_it(state.store)
+    answer = LabelsAnswer.of(state.store.labels(page_id, change.annotator), with_labels=revision is None)
+    return answer if revision is None else answer.model_copy(update={"revision": revision})
+
+
+def _said(store: Store, page_id: int) -> tuple[dict[str, Labels], list[Conflict], Labels]:
+    return store.all_labels(page_id), store.conflicts(page_id), store.labels(page_id, MERGED)
+
+
+def _row(summary: PageSummary, annotator: str) -> PageRow:
+    at_work = _is_at_work(summary, annotator)
+    others = summary.labelled.keys() - {annotator, MERGED, GOLD}
+    return PageRow(
+        id=summary.id,
+        name=summary.name,
+        url=summary.url,
+        source=summary.source,
+        note=summary.note,
+        blocks=summary.blocks,
+        status="labelled" if at_work and summary.status == "conflict" else summary.status,
+        labelled=summary.labelled.get(annotator, 0),
+        done=annotator in summary.done,
+        others=[
+            OtherAnnotator(annotator=name, labelled=summary.labelled[name], done=name in summary.done)
+            for name in sorted(others)
+        ],
+        merged=summary.labelled.get(MERGED, 0),
+        conflicts=None if at_work else summary.conflicts,
+        lost=summary.lost,
+    )
+
+
+def _is_at_work(summary: PageSummary, annotator: str) -> bool:
+    """Whether somebody has begun to label a page, and is not done: then what others said would bias them."""
+    return bool(summary.labelled.get(annotator)) and annotator not in summary.done
+
+
+def _event(event: Event, texts: dict[str, str]) -> EventModel:
+    changes = [
+        ChangeModel(
+            ref=each.ref,
+            text=texts.get(each.ref),
+            before=None if each.before is None else LabelModel.of(each.before),
+            after=None if each.after is None else LabelModel.of(each.after),
+        )
+        for each in event.changes
+    ]
+    facts = {name: getattr(event, name) for name in ("revision", "annotator", "by", "action", "time", "of")}
+    return EventModel(**facts, changes=changes)
+
+
+def _without_gold(names: list[str]) -> list[str]:
+    """The names of people: an imported gold standard is nobody."""
+    return [name for name in names if name != GOLD]
+
+
+def _pairs(pairs: Iterable[PairAgreement]) -> list[PairModel]:
+    return [PairModel(**asdict(pair)) for pair in pairs]
+
+
+def _mean(figures: Iterable[float | None]) -> float | None:
+    known = [figure for figure in figures if figure is not None]
+    return sum(known) / len(known) if known else None
+
+
+def read_page(database: str, page_id: int) -> tuple[dict[str, Any], list[dict[str, Any]], str, Page]:
+    """A page's facts and its blocks, as `PageFacts` has them; the marked page for its frame; and the page itself.
+
+    Done in a worker.
+
+    Raises:
+        AnnotationError: there is no such page.
+    """
+    with Store(database, create=False) as store:
+        summary = store.summary(page_id)
+        page = store.page(page_id)
+        html = marked_html(store.document(page_id))
+        blocks: list[dict[str, Any]] = [
+            {
+                "index": block.index,
+                "ref": ref,
+                "text": block.text,
+                "kind": block.kind.value,
+                "level": block.level,
+                "hidden": block.hidden,
+            }
+            for ref, block in ((each.ref, each.block) for each in store.blocks(page_id))
+        ]
+    facts = {"id": page_id, "name": summary.name, "url": summary.url, "note": summary.note}
+    return facts, blocks, html, page
+
+
+def suggest_labels(database: str, page_id: int, method: str = DEFAULT_METHOD) -> list[Label]:
+    """What a method would say of each block. Done in a worker.
+
+    Raises:
+        AnnotationError: there is no such page.
+    """
+    with Store(database, create=False) as store:
+        extraction = get_method(method).extract(store.document(page_id))
+    return [
+        Label(bool(kept), "comment" if label == "comment" else kind_by_markup(kind))
+        for kept, label, kind in zip(extraction.kept, extraction.labels, extraction.kinds, strict=True)
+    ]
+
+
+def measure_agreement(
+    database: str, page_id: int | None = None, without: frozenset[int] = frozenset()
+) -> AgreementReport:
+    """How well annotators agree, on one page or on all but some. Done in a worker.
+
+    Raises:
+        AnnotationError: there is no such page.
+        MissingExtra: rapidfuzz is not installed.
+    """
+    with Store(database, create=False) as store:
+        return store.agreement(page_id, without=without)
+
+
+def look_at_export(database: str, whose: str, unfinished: bool) -> ExportAnswer:
+    """What an export would hold. Done in a worker.
+
+    Raises:
+        AnnotationError: nobody of that name labelled anything.
+    """
+    with Store(database, create=False) as store:
+        found = collect(store, whose, unfinished=unfinished)
+    labels = sum(len(page.gold_page.labels or ()) for page in found.pages)
+    return ExportAnswer(pages=len(found.pages), labels=labels, left_out=_left_out(found))
+
+
+def write_export(database: str, whose: str, unfinished: bool, folder: str, name: str) -> str:
+    """Write an export into a folder; gives its file. Done in a worker.
+
+    Raises:
+        AnnotationError: nobody of that name labelled anything, or there is no page to export.
+        MissingExtra: Parquet needs pyarrow.
+    """
+    with Store(database, create=False) as store:
+        pages = collect(store, whose, unfinished=unfinished).pages
+        if name.endswith(".parquet"):
+            target = Path(folder, f"{EXPORT_NAME}.parquet")
+            export(pages, target)
+            return str(target)
+        target = Path(folder, EXPORT_NAME)
+        export(pages, target)
+    return shutil.make_archive(str(target), "zip", folder, EXPORT_NAME)
+
+
+def _left_out(found: GoldStandard) -> list[LeftOutModel]:
+    """Pages that are left out, and labels and blocks that are missing in those that are not."""
+    told = [LeftOutModel(id=one.page_id, name=one.name, why=one.reason) for one in found.left_out]
+    for page in found.pages:
+        name = page.gold_page.page.id or str(page.page_id)
+        missing = []
+        if page.lost:
+            missing.append(f"{page.lost} labels could not be carried over to the blocks of now")
+        if page.unlabelled:
+            missing.append(f"{page.unlabelled} of its blocks have no label")
+        if missing:
+            told.append(LeftOutModel(id=page.page_id, name=name, why="; ".join(missing)))
+    return told
+
+
+def _make_sure_of(database: Path) -> None:
+    """Make an empty database where there is none yet."""
+    if not database.is_file():
+        Store(database).close()

@@ -1,0 +1,363 @@
+"""/api/inspect: what Inspect shows of a page: its blocks, what a method says of them, and what the dial would do."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import Field, model_validator
+from starlette.exceptions import HTTPException
+
+from mainmatter.clean import read
+from mainmatter.errors import InputError, MainmatterError, PageTooLarge
+from mainmatter.html.safe import marked_html
+from mainmatter.main.choice import SWITCHES
+from mainmatter.main.method import Main
+from mainmatter.papers.density.method import Density
+from mainmatter.records import Page
+from mainmatter.registry import DEFAULT_METHOD, get_method
+from mainmatter.workbench import frames
+from mainmatter.workbench.answers import error_answers
+from mainmatter.workbench.choosing import LONGEST_NAME, choose_method, without_paths
+from mainmatter.workbench.corpus import CorpusPage, source_of
+from mainmatter.workbench.pages import PageSource, Payload, to_json, to_source
+from mainmatter.workbench.reading import (
+    FORM,
+    JSON,
+    StrictModel,
+    check,
+    content_type,
+    read_form,
+    read_json,
+    texts_of,
+    wrong_type,
+)
+from mainmatter.workbench.workbench import Workbench, workbench_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from mainmatter.method import Method
+    from mainmatter.records import Document, Extraction
+
+router = APIRouter(tags=["workbench"])
+router.include_router(frames.router)
+
+MOST_AT_ONCE = 500  # blocks whose reasons are asked for
+ERRORS = error_answers(401, 403, 413, 415, 422, 429, 500, 502, 504)
+_DUMPS = (".txt", ".text")
+DIAL_STEPS = tuple(step / 20 for step in range(21))
+MOST_REASONS = 5_000  # that come with the page; 100,000 would take six seconds
+MOST_BLOCKS = 20_000  # of a page whose reasons come with it: before the first one, `main` looks at it fifteen times
+MOST_SHOWN = 100_000  # blocks of a page that can be looked at: beyond that, answers and browsers grow out of hand
+FORMATS = ("text", "markdown", "cleaneval")
+_CONTROLS = ("dial", "comments", *SWITCHES)
+
+
+class PageRequest(StrictModel):
+    """A page: one of html, text, frame and corpus, or url alone to have it fetched."""
+
+    html: str | None = Field(None, description="The page's HTML.")
+    text: str | None = Field(None, description="Or a plain-text dump of a page.")
+    url: str | None = Field(None, max_length=8000, description="Where the page came from, or is to be fetched from.")
+    frame: str | None = Field(None, max_length=100, description="Or a page that this server showed before.")
+    corpus: CorpusPage | None = Field(None, description="Or a page of one of the server's corpora, as it was.")
+
+    @model_validator(mode="after")
+    def _has_one_page(self) -> PageRequest:
+        given = [name for name in ("html", "text", "frame", "corpus") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError(f"send {' or '.join(given)}, not both")
+        return self
+
+    def page(self) -> Page | None:
+        """The page, if the client sent it."""
+        if self.html is not None:
+            return Page(self.html)
+        return None if self.text is None else Page(self.text, format="text")
+
+
+Asked = TypeVar("Asked", bound=PageRequest)
+
+
+class InspectRequest(PageRequest):
+    """A page, and the method to ask."""
+
+    method: str = Field(DEFAULT_METHOD, max_length=LONGEST_NAME, description="Which method decides.")
+    options: dict[str, bool | int | float | str | None] = Field(
+        default_factory=dict, description="Its parameters; the dial needs none: all its steps are in the answer."
+    )
+
+
+class TextRequest(InspectRequest):
+    """A page, the method to ask, and the format of its text."""
+
+    format: Literal["text", "markdown", "cleaneval"] = "text"
+
+
+class ReasonsRequest(InspectRequest):
+    """A page, the method to ask, and the blocks to ask about."""
+
+    blocks: list[int] = Field(max_length=MOST_AT_ONCE)
+
+
+def describe_body(model: type[PageRequest]) -> dict[str, Any]:
+    """How a request may carry its page and its fields, for the documentation."""
+    schema = model.model_json_schema()
+    file = {"type": "string", "format": "binary", "description": "An HTML file, or a dump whose name ends in .txt."}
+    others = {
+        name: each for name, each in schema["properties"].items() if name not in ("html", "text", "frame", "corpus")
+    }
+    form = {"type": "object", "required": ["file"], "properties": {"file": file} | others}
+    return {"requestBody": {"required": True, "content": {JSON: {"schema": schema}, FORM: {"schema": form}}}}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A page, and the method that is asked about it.
+
+    Attributes:
+        source: where the page comes from.
+        models: the folder of the workbench's models.
+        method: a method or model, as clients name it.
+        options: its parameters.
+    """
+
+    source: PageSource
+    models: Path
+    method: str = DEFAULT_METHOD
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def ask(self) -> tuple[Method, Extraction]:
+        """The method, and what it decided.
+
+        Raises:
+            MainmatterError: anything that is wrong with the question or the page.
+        """
+        page = self.source.get()
+        try:
+            name, parameters = choose_method(self.method, self.options, self.models)
+            method = get_method(name, **parameters)
+        except MainmatterError as error:
+            raise without_paths(error, self.models) from error
+        document = read(page, self.source.limits)
+        if len(document) > MOST_SHOWN:
+            raise PageTooLarge(
+                f"the page has {len(document):,} blocks, and up to {MOST_SHOWN:,} can be looked at; "
+                "`mainmatter clean` and /api/clean take pages of any number"
+            )
+        return method, method.extract(document)
+
+
+class Inspection(NamedTuple):
+    """What came of it: the answer, the page as it was read, and the page as its frame shows it ("" if not wanted)."""
+
+    payload: Payload
+    page: Page
+    marked: str
+
+
+def inspect_page(question: Question, *, with_frame: bool = True) -> Inspection:
+    """All that Inspect shows of a page. Done in a worker.
+
+    Args:
+        question: the page and the method.
+        with_frame: whether the page for the frame is wanted.
+
+    Raises:
+        MainmatterError: anything that is wrong with the question or the page.
+    """
+    method, extraction = question.ask()
+    document, page = extraction.document, extraction.document.page
+    content = {
+        "page": {"url": page.url, "format": page.format, "encoding": document.encoding},
+        "method": question.method,
+        "controls": [name for name in _CONTROLS if name in _parameters(method)],
+        "metadata": asdict(document.metadata),
+        "page_type": extraction.page_type,
+        "confidence": extraction.confidence,
+        "marks_comments": extraction.marks_comments,
+        "blocks": _columns(document, extraction),
+        "kept": _runs(extraction.kept),
+        "dial": _dial(method, document),
+        "density": _dense_region(document),
+    }
+    return Inspection(to_json(content), page, marked_html(document) if with_frame else "")
+
+
+@router.post(
+    "/api/inspect",
+    responses=ERRORS,
+    openapi_extra=describe_body(InspectRequest),
+    summary="Everything about a page: blocks, scores, reasons, dial",
+)
+async def inspect(request: Request, workbench: Annotated[Workbench, Depends(workbench_of)]) -> Response:
+    """Takes JSON (html, text, url or frame; method; options) or a form with a file.
+
+    The answer has the blocks as parallel lists; `kept` as lengths of runs, dropped first; `dial.kept` the same for each
+    step of the dial; `frame`, under which /frame/{frame} shows the page and later questions may name it.
+    """
+    asked, page = await read_page_request(request, InspectRequest)
+    question = Question(find_source(asked, page, workbench), workbench.models, asked.method, asked.options)
+    inspection = await workbench.run(inspect_page, question=question, with_frame=asked.frame is None)
+    key = asked.frame or workbench.frames.put(inspection.marked, inspection.page)
+    body = b'{"frame":"' + key.encode() + b'",' + inspection.payload.body[1:]
+    return inspection.payload._replace(body=body).to_response()
+
+
+@router.post("/api/inspect/text", responses=ERRORS, summary="The clean text of a page, in one of three formats")
+async def text(asked: TextRequest, workbench: Annotated[Workbench, Depends(workbench_of)]) -> Response:
+    """The text that a method keeps."""
+    return await _ask(workbench, asked, render, format_=asked.format)
+
+
+@router.post("/api/inspect/reasons", responses=ERRORS, summary="Why some blocks were kept or dropped")
+async def reasons(asked: ReasonsRequest, workbench: Annotated[Workbench, Depends(workbench_of)]) -> Response:
+    """For pages of very many blocks, whose reasons do not come with the first answer."""
+    return await _ask(workbench, asked, tell_reasons, blocks=asked.blocks)
+
+
+async def _ask(
+    workbench: Workbench,
+    asked: InspectRequest,
+    task: Callable[..., Payload],
+    **arguments: Any,  # noqa: ANN401
+) -> Response:
+    question = Question(find_source(asked, None, workbench), workbench.models, asked.method, asked.options)
+    return (await workbench.run(task, question=question, **arguments)).to_response()
+
+
+async def read_page_request(request: Request, model: type[Asked]) -> tuple[Asked, Page | None]:
+    """A request about a page: its fields, and the page if it was sent as a file.
+
+    Raises:
+        RequestValidationError: a field is wrong.
+        HTTPException: the request is neither JSON nor a form.
+    """
+    media_type, _ = content_type(request)
+    if media_type == JSON:
+        return check(model, await read_json(request)), None
+    if media_type != FORM:
+        raise wrong_type(media_type, (JSON, FORM))
+    file, fields = await read_form(request)
+    page = Page(file.data, format="text" if file.name.lower().endswith(_DUMPS) else "html")
+    return check(model, texts_of(fields, switches=())), page
+
+
+def find_source(asked: PageRequest, file: Page | None, workbench: Workbench) -> PageSource:
+    """Where the page of a request comes from.
+
+    Args:
+        asked: the request.
+        file: the page, if it was sent as a file.
+        workbench: the server's.
+
+    Raises:
+        HTTPException: the page of a frame is not remembered any more, or there is no such corpus.
+        InputError: there is no page, or nothing is fetched here.
+        PageTooLarge: it is over the limits.
+    """
+    if asked.corpus is not None:
+        return source_of(asked.corpus, workbench)
+    if asked.frame is None:
+        return to_source(file or asked.page(), asked.url, workbench.settings)
+    framed = workbench.frames.get(asked.frame)
+    if framed is None or framed.page is None:
+        raise HTTPException(410, "this page is no longer remembered; send it once more")
+    return to_source(framed.page, framed.page.url, workbench.settings)
+
+
+def tell_reasons(question: Question, blocks: list[int]) -> Payload:
+    """The reasons of some blocks; numbers that the page has not are left out.
+
+    Raises:
+        MainmatterError: anything that is wrong with the question or the page.
+    """
+    reasons = question.ask()[1].reasons
+    return to_json({"reasons": {block: reasons[block] for block in blocks if 0 <= block < len(reasons)}})
+
+
+def render(question: Question, format_: str) -> Payload:
+    """The clean text of a page in one of `FORMATS`.
+
+    Raises:
+        InputError: Inspect has no such format.
+        MainmatterError: anything else that is wrong with the question or the page.
+    """
+    if format_ not in FORMATS:
+        raise InputError(f"format is {', '.join(FORMATS)}, not {format_!r}")
+    return to_json({"text": question.ask()[1].render(format_)})
+
+
+def _parameters(method: Method) -> set[str]:
+    return {each.name for each in fields(method)} if is_dataclass(method) else set()
+
+
+def _columns(document: Document, extraction: Extraction) -> dict[str, list[Any]]:
+    """The blocks as parallel lists: as objects, their names would be most of the answer."""
+    is_comment = extraction.is_comment
+    scores = np.nan_to_num(extraction.scores.astype(np.float64), posinf=1e6, neginf=-1e6)  # JSON has no infinity
+    return {
+        "texts": document.texts,
+        "kinds": [kind.value for kind in document.columns.kinds],
+        "seen_as": [kind.value for kind in extraction.kinds],
+        "positions": document.columns.positions,
+        "scores": np.round(scores, 4).tolist(),
+        "comments": [] if is_comment is None else is_comment.nonzero()[0].tolist(),
+        "reasons": list(extraction.reasons[:MOST_REASONS]) if len(document) <= MOST_BLOCKS else [],
+    }
+
+
+def _dial(method: Method, document: Document) -> dict[str, Any] | None:
+    """What is kept at each step of the dial, and how sure the method is then; None if the method has no dial."""
+    if "dial" not in _parameters(method):
+        return None
+    steps = list(_at_all_steps(method, document))
+    return {
+        "at": method.dial,  # type: ignore[attr-defined] # as was just found out
+        "steps": list(DIAL_STEPS),
+        "kept": [_runs(step.kept) for step in steps],
+        "confidence": [step.confidence for step in steps],
+    }
+
+
+def _at_all_steps(method: Any, document: Document) -> Iterable[Extraction]:  # noqa: ANN401 - any method with a dial
+    """The method's decisions at each step; `main` looks at the page once, since the dial comes after the look."""
+    method = copy.copy(method)
+    if isinstance(method, Main):
+        described = method.describe(document)
+        judged = method.judge(described)
+        vars(method).update(describe=lambda _: described, judge=lambda _: judged)  # of this copy
+    for step in DIAL_STEPS:
+        method.dial = step
+        yield method.extract(document)
+
+
+def _dense_region(document: Document) -> dict[str, Any] | None:
+    """Where `density` sees the main matter: its first and last block, and how long a text must be to count as long."""
+    if not len(document):
+        return None
+    method = Density()
+    kept = method.extract(document).kept.nonzero()[0]
+    longest = int(document.lengths.argmax())
+    return {
+        "first": int(kept[0]),
+        "last": int(kept[-1]),
+        "longest": longest,
+        "long": float(document.lengths[longest] * method.c1),
+    }
+
+
+def _runs(kept: NDArray[np.bool_]) -> list[int]:
+    """How many blocks are dropped, then kept, then dropped, and so on: short, where a page has 100,000 blocks."""
+    if not len(kept):
+        return []
+    ends = np.flatnonzero(np.diff(kept)) + 1
+    runs = np.diff(np.concatenate(([0], ends, [len(kept)]))).tolist()
+    return [0, *runs] if kept[0] else runs

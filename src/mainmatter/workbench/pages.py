@@ -1,0 +1,112 @@
+"""The page of a request, and the answer that a worker makes of it: what all features that look at a page share."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from starlette.responses import Response
+
+from mainmatter.errors import InputError
+from mainmatter.inputs.fetch import fetch
+from mainmatter.inputs.paths import page_bytes
+from mainmatter.limits import DEFAULT_LIMITS, Limits
+from mainmatter.records import Page
+
+if TYPE_CHECKING:
+    from mainmatter.workbench.settings import Settings
+
+# Of collections of pages.
+_READER = "the import of Annotate, or for `mainmatter serve --corpus` and `mainmatter corpus`"
+_ADVICE = "send HTML, or a plain-text dump of the page"
+
+
+@dataclass(frozen=True, slots=True)
+class PageSource:
+    """Where a page comes from: the page itself, or an address to fetch it from.
+
+    Attributes:
+        page: the page.
+        address: its URL, if it is to be fetched.
+        limits: how large it may be.
+        public_only: fetch it from public addresses only.
+        timeout: how many seconds to wait for its server.
+    """
+
+    page: Page | None = None
+    address: str = ""
+    limits: Limits = DEFAULT_LIMITS
+    public_only: bool = True
+    timeout: float = 10.0
+
+    def get(self) -> Page:
+        """The page. Done in a worker.
+
+        Raises:
+            InputError: it is something else than a page, or cannot be fetched.
+            PageTooLarge: it is over the limits.
+        """
+        if self.page is None:
+            return fetch(self.address, limits=self.limits, timeout=self.timeout, public_only=self.public_only)
+        if not isinstance(self.page.html, bytes):
+            return self.page
+        is_text = self.page.format == "text"
+        try:
+            data = page_bytes(self.page.html, "this", self.limits, is_text=is_text, reader=_READER)
+        except InputError as error:
+            raise error if "; " in str(error) else InputError(f"{error}; {_ADVICE}") from error
+        self.limits.check_size(len(data), "the page")
+        return replace(self.page, html=data)
+
+
+def to_source(page: Page | None, url: str | None, settings: Settings) -> PageSource:
+    """Where a page comes from, for the worker that gets it.
+
+    Args:
+        page: the page, if the client sent it.
+        url: where it came from or, without a page, where to fetch it.
+        settings: what the server may do.
+
+    Raises:
+        InputError: there is neither, or nothing is fetched here.
+    """
+    limits = settings.limits
+    if page is not None:
+        limits.check(page)
+        return PageSource(Page(page.html, url, None, page.charset, page.format), limits=limits)
+    if not url:
+        raise InputError("there is no page; send html, text or url")
+    if not settings.fetch:
+        raise InputError("this server fetches no pages; send the page's HTML instead")
+    return PageSource(None, url, limits, not settings.allow_private, settings.seconds / 2)
+
+
+class Payload(NamedTuple):
+    """The body of an answer, made in a worker down to its bytes, and its media type."""
+
+    body: bytes
+    media_type: str = "application/json"
+
+    def to_response(self, headers: dict[str, str] | None = None) -> Response:
+        """The answer itself."""
+        return Response(self.body, media_type=self.media_type, headers=headers)
+
+
+def to_json(content: object) -> Payload:
+    """Anything that JSON can hold, as an answer; what is not a number is null there."""
+    try:
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(content), ensure_ascii=False, separators=(",", ":"))
+    return Payload(text.encode("utf-8", "replace"))
+
+
+def _finite(content: object) -> object:
+    if isinstance(content, dict):
+        return {name: _finite(value) for name, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    if isinstance(content, float) and content - content != 0:  # neither infinity nor NaN less itself is zero
+        return None
+    return content
