@@ -42,9 +42,9 @@ LAYER = {name: number for number, names in enumerate(LAYERS) for name in names}
 EXCEPTIONS = {("records", "registry")}
 
 HEAVY = (
-    "HanTa click cv2 datasketch fastapi fastwarc fsspec jinja2 lxml matplotlib pandas playwright protego py3langid "
-    "pyarrow pydantic pyspark rapidfuzz ray regex resiliparse scipy selectolax sklearn starlette tantivy trafilatura "
-    "urllib3 uvicorn wordfreq"
+    "HanTa click cv2 datasketch fastapi fastwarc fsspec jinja2 lxml matplotlib pandas playwright "
+    "prometheus_client protego py3langid pyarrow pydantic pyspark rapidfuzz ray regex resiliparse scipy "
+    "selectolax sklearn starlette tantivy trafilatura urllib3 uvicorn wordfreq"
 ).split()
 
 

@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -104,8 +105,6 @@ class TeachingJobs:
     def __init__(self, workbench: pathlib.Path) -> None:
         self.workbench = workbench
         self.folder = workbench / _FOLDER
-        # Processes of this server, to be asked for their end now and then, or they would stay as zombies.
-        self.started: list[subprocess.Popen[bytes]] = []
 
     def start(self, name: str, method: str, arguments: Sequence[str] = ()) -> TeachingJob:
         """Start teaching.
@@ -141,7 +140,6 @@ class TeachingJobs:
 
     def current(self) -> TeachingJob | None:
         """The last job, running or not; None if there was none."""
-        self.started = [process for process in self.started if process.poll() is None]
         facts = self._read_job()
         return None if facts is None else self._to_job(facts)
 
@@ -176,7 +174,7 @@ class TeachingJobs:
             )
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, process.pid, _NICENESS)
-        self.started.append(process)
+        threading.Thread(target=process.wait, daemon=True).start()  # or it would stay as a zombie when it has ended
         return process.pid
 
     def _take_lock(self, patience: float) -> int:
