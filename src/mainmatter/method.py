@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Observation = TypeVar("Observation")
 
-_MOST_OF = 0.5  # a block is main matter if more than this share of its words is
+_MAJORITY = 0.5  # a block is main matter if more than this share of its words is
 
 
 class Method(Protocol):
@@ -197,7 +197,7 @@ class Example:
     @property
     def kept(self) -> NDArray[np.bool_]:
         """The blocks that are main matter."""
-        return self.shares > _MOST_OF
+        return self.shares > _MAJORITY
 
 
 def be_silent(message: str) -> None:

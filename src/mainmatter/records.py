@@ -168,8 +168,8 @@ class Containers:
 
     Attributes:
         parents: the element around each.
-        ways: the element one up from each, two up, four up, and so on, as long as there is any; the document's own
-            parent is the document.
+        jumps: jump pointers: the element one up from each, two up, four up, and so on, as long as there is any; the
+            document's own parent is the document.
         tags: the number of each one's tag in `mainmatter.html.segment.TAGS`; 0 for the document, which has none.
         first: the first block in each.
         end: the block after the last one in each.
@@ -185,7 +185,7 @@ class Containers:
     """
 
     parents: NDArray[np.intp]
-    ways: tuple[NDArray[np.intp], ...]
+    jumps: tuple[NDArray[np.intp], ...]
     tags: NDArray[np.uint8]
     first: NDArray[np.intp]
     end: NDArray[np.intp]
@@ -212,8 +212,8 @@ class Containers:
 
         Each round takes what the element as far up as all rounds before together has gathered.
         """
-        for way in self.ways:
-            bits = bits | bits.take(way)
+        for jump in self.jumps:
+            bits = bits | bits.take(jump)
         return bits
 
 

@@ -281,7 +281,7 @@ def test_comments_are_no_main_matter_however_likely() -> None:
     found, sizes = method.extract(document), method.describe(document).sizes
     assert (found.scores[found.is_comment] > 0.5).any()
     assert not found.kept[found.is_comment].any()
-    without = best_choice(np.where(found.is_comment, 0, found.scores), sizes, middle=0.5)
+    without = best_choice(np.where(found.is_comment, 0, found.scores), sizes, beta=0.5)
     assert found.confidence == without.expected  # comments are neither kept wrongly nor missed
     assert found.confidence != best_choice(found.scores, sizes).expected
 

@@ -200,20 +200,20 @@ def _containers(segments: Segments) -> Containers:
     number[kept] = np.arange(len(kept))
     parents, first, end = number.take(parents.take(kept)), first.take(kept), end.take(kept)
     tags = np.frombuffer(outline.tags, np.uint8).take(kept)
-    ways: list[NDArray[np.intp]] = []
-    way = parents
-    while way.any():  # a page that is 500 deep has nine
-        ways.append(way)
-        way = way.take(way)
+    jumps: list[NDArray[np.intp]] = []
+    ancestors = parents
+    while ancestors.any():  # a page that is 500 deep has nine
+        jumps.append(ancestors)
+        ancestors = ancestors.take(ancestors)
     depth, around = np.ones(len(parents), np.intp), _BITS.take(tags)
     depth[0] = 0
-    for way in ways:  # in rounds, as in `Containers.inherit`
-        depth += depth.take(way)
-        around |= around.take(way)
+    for jump in jumps:  # in rounds, as in `Containers.inherit`
+        depth += depth.take(jump)
+        around |= around.take(jump)
     beside = _numbered_pairs(parents, tags)
     return Containers(
         parents=parents,
-        ways=tuple(ways),
+        jumps=tuple(jumps),
         tags=tags,
         first=first,
         end=end,

@@ -38,8 +38,8 @@ _BETA = 0.5
 _MAX_BETA = 1e6  # all text, to the last block
 # Of a probability, to be a comment. Training sets hardly tell the second from 0.5: they have few comments, and some
 # keep them. It was chosen with dragnet's figures in view, whose gold texts have none.
-_ENOUGH, _ENOUGH_IF_CALLED_SO = 0.5, 0.1
-_LINKED = 0.9  # a block with a larger share of links is no comment, but a link that stands among them
+_COMMENT_THRESHOLD, _THRESHOLD_IF_CALLED_SO = 0.5, 0.1
+_MAX_LINK_SHARE = 0.9  # a block with a larger share of links is no comment, but a link that stands among them
 LINK_SHARE, IN_TITLE, IS_HEADING, HAS_TITLE, CALLED_COMMENT = map(
     (*COLUMNS, *CALLED).index, ("link_share", "in_title", "kind_heading", "page_has_title", "called_comment")
 )
@@ -58,30 +58,30 @@ class Selection(NamedTuple):
 
 
 def best_choice(
-    probabilities: NDArray[np.float64], sizes: NDArray[np.float64], dial: float = 0.5, middle: float = 1.0
+    probabilities: NDArray[np.float64], sizes: NDArray[np.float64], dial: float = 0.5, beta: float = 1.0
 ) -> Selection:
     """Choose the blocks that promise the highest F.
 
     Args:
         probabilities: for each block, the probability that it is main matter.
         sizes: how much text each block is; above 0.
-        dial: how much recall counts beside precision: beta is `middle` at 0.5, and proportional to dial / (1 - dial).
+        dial: how much recall counts beside precision: `beta` as it is at 0.5, else in proportion to dial / (1 - dial).
             At 0 only precision counts, so that only the surest block is kept; at 1 only recall, so that all text is.
-        middle: beta in the middle of the dial. It would be 1 if probabilities were right on every kind of page.
+        beta: of F, in the middle of the dial. It would be 1 if probabilities were right on every kind of page.
     """
     if not len(probabilities):
         return Selection(np.zeros(0, np.bool_), 0.0)
-    beta_squared = min(middle * dial / max(1 - dial, 1e-12), _MAX_BETA) ** 2
+    beta_squared = min(beta * dial / max(1 - dial, 1e-12), _MAX_BETA) ** 2
     order = np.argsort(-probabilities, kind="stable")
-    rightly = np.cumsum((probabilities * sizes)[order])
-    kept_sizes = np.cumsum(sizes[order])
-    wanted = rightly[-1]
-    promised = rightly / (kept_sizes + beta_squared * wanted)
+    true_positives = np.cumsum((probabilities * sizes)[order])
+    kept_size = np.cumsum(sizes[order])
+    relevant = true_positives[-1]
+    expected_f = true_positives / (kept_size + beta_squared * relevant)
     # Of choices that promise the same, the larger one: at dial 1 all are as good.
-    best = len(promised) - 1 - int(np.argmax(promised[::-1])) if dial < 1 else len(promised) - 1
+    best = len(expected_f) - 1 - int(np.argmax(expected_f[::-1])) if dial < 1 else len(expected_f) - 1
     kept = np.zeros(len(probabilities), np.bool_)
     kept[order[: best + 1]] = True
-    return Selection(kept, float(2 * rightly[best] / (kept_sizes[best] + wanted)))
+    return Selection(kept, float(2 * true_positives[best] / (kept_size[best] + relevant)))
 
 
 def beta_of(page_type: str) -> float:
@@ -109,11 +109,11 @@ def find_comments(
     What stands in something that the page calls comments needs less evidence than what does not. A page of nothing but
     comments has them for its main matter.
     """
-    found: NDArray[np.bool_] = probabilities > _ENOUGH_IF_CALLED_SO
+    found: NDArray[np.bool_] = probabilities > _THRESHOLD_IF_CALLED_SO
     if not found.any():
         return found
-    found &= (probabilities > _ENOUGH) | (dense[:, CALLED_COMMENT] > 0)
-    found &= ~np.array(controls) & (dense[:, LINK_SHARE] < _LINKED)
+    found &= (probabilities > _COMMENT_THRESHOLD) | (dense[:, CALLED_COMMENT] > 0)
+    found &= ~np.array(controls) & (dense[:, LINK_SHARE] < _MAX_LINK_SHARE)
     return found if not found.all() else np.zeros_like(found)
 
 

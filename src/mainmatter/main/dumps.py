@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # The models count each letter as evidence of its own, which it is not: their odds are far too sure. By this they are
 # divided, and by the other recall counts beside precision; both were chosen on 400 pages of wcxb-dev.
-_TOO_SURE = 10.0
+_TEMPERATURE = 10.0
 BETA = 0.7
 
 
@@ -46,7 +46,7 @@ class DumpReasons(LazyReasons):
 def judge_dump(document: Document) -> DumpReasons:
     """How likely each block of a dump is main matter, and why."""
     found = _ncleaner().extract(document)
-    probabilities = 1 / (1 + np.exp(-np.clip(found.scores / _TOO_SURE, -500, 500)))
+    probabilities = 1 / (1 + np.exp(-np.clip(found.scores / _TEMPERATURE, -500, 500)))
     probabilities[~found.kept & (found.scores > 0)] = 0  # navigation bars, whatever their letters
     return DumpReasons(probabilities, found.reasons)
 

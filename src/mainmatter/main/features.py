@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from mainmatter.records import Containers, Document
 
 LEVELS = 5  # how many ever wider containers around a block are looked at
-LETTERS_OF_A_WIDE_ONE = 2.5  # a Chinese character says as much as so many letters
+LETTERS_PER_WIDE_CHARACTER = 2.5  # a Chinese character says as much as so many letters
 _SHORT = 25  # characters: what is shorter is no running text
-_LEAST_OF_TITLE = 3  # characters: what is shorter stands in any title by chance
-_A_TITLE = 0.2  # of the page's title: what holds a smaller part of it is no headline
+_MIN_LENGTH_IN_TITLE = 3  # characters: what is shorter stands in any title by chance
+_MIN_SHARE_OF_TITLE = 0.2  # of the page's title: what holds a smaller part of it is no headline
 
 _KINDS = tuple(Kind)
 _HEADING, _PARAGRAPH = _KINDS.index(Kind.HEADING), _KINDS.index(Kind.PARAGRAPH)
@@ -150,7 +150,7 @@ class _Description:
         self.link_chars = as_array(columns.link_chars)
         self.link_shares = self.link_chars / self.lengths
         self.characters = count_characters(columns.texts, document.lengths)
-        self.sizes = self.lengths + (LETTERS_OF_A_WIDE_ONE - 1) * self.characters.counts[WIDE]
+        self.sizes = self.lengths + (LETTERS_PER_WIDE_CHARACTER - 1) * self.characters.counts[WIDE]
         self.log_sizes = np.log1p(self.sizes)
         self.kinds = np.frombuffer(bytes(map(_NUMBER_OF_KIND.__getitem__, map(id, columns.kinds))), np.uint8)
         self.is_heading = self.kinds == _HEADING
@@ -260,7 +260,7 @@ class _Description:
         free = (1 - self.link_shares) * self.sizes
         longest = int(free.argmax())
         headline = int((in_title * (1 + self.is_heading)).argmax())
-        has_headline = bool(in_title[headline] > _A_TITLE)
+        has_headline = bool(in_title[headline] > _MIN_SHARE_OF_TITLE)
         is_text = (free > _SHORT) & (self.link_chars < 0.5 * self.lengths)
         says = (1 + self.characters.counts[COMMA] + np.minimum(free / 100, 3)) * is_text
         worth: NDArray[Any] = np.bincount(self.around[1], says, len(containers.first))
@@ -330,7 +330,7 @@ def _shares_of_title(document: Document) -> NDArray[np.float64]:
     title, texts = document.title, document.columns.texts
     shares = np.zeros(len(document))
     for i in compress(range(len(texts)), map(title.__contains__, texts)):
-        if len(texts[i]) >= _LEAST_OF_TITLE:
+        if len(texts[i]) >= _MIN_LENGTH_IN_TITLE:
             shares[i] = len(texts[i]) / len(title)
     return shares
 

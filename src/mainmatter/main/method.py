@@ -223,7 +223,7 @@ class Main(Trainable[NetExample]):
         return self._run(page).logits[:, 0].astype(np.float64)
 
     def _run(self, page: PageFeatures) -> NetOutput:
-        return self.net_.forward(page.dense, page.vectors, page.containers.ways, page.around)
+        return self.net_.forward(page.dense, page.vectors, page.containers.jumps, page.around)
 
     def observe(self, example: Example) -> NetExample:
         """Take what the net sees of a page, and the labels of its blocks."""

@@ -172,7 +172,7 @@ class BlockNet:
         Args:
             dense: one row of numbers a block, as measured; the net brings them to one scale.
             vectors: of the page's elements (`embed`), one a row; the first element is the whole page.
-            jumps: jump pointers: for each element the one around it, two up, four up, ... (`Containers.ways`).
+            jumps: jump pointers: for each element the one around it, two up, four up, ... (`Containers.jumps`).
             containers: for each block its element and ever wider ones, one a column.
         """
         weights = self.weights

@@ -1,9 +1,9 @@
 """What `main` makes of what is known about a site: a block whose chunk many pages of the site have is less likely.
 
 How much less was found on the 261 pages of training sets whose sites have three pages or more, by logistic regression
-over the net's log odds and (c - 1) / (n - 1 + `_DOUBT`), where n pages of the site were counted and c of them have the
-block's chunk: what others have, by how many others there are, and less where few were counted. Chunks by container fit
-better than by block or by table (docs/methods/template.md, also on what is doubtful about the weight).
+over the net's log odds and (c - 1) / (n - 1 + `_SMOOTHING`), where n pages of the site were counted and c of them have
+the block's chunk: what others have, by how many others there are, and less where few were counted. Chunks by container
+fit better than by block or by table (docs/methods/template.md, also on what is doubtful about the weight).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mainmatter.records import Document
 
 _WEIGHT = 4.8  # in log odds, of a chunk that all of very many pages have
-_DOUBT = 2
+_SMOOTHING = 2
 _ON_MOST_PAGES = 0.5
 
 
@@ -62,7 +62,7 @@ def know_site(path: str, document: Document) -> SiteKnowledge | None:
     if counted.pages < 2 or not len(document):
         return None
     counts = counted.counts[counted.chunks.of_block]
-    return SiteKnowledge((counts - 1) / (counted.pages - 1 + _DOUBT), counts, counted.pages)
+    return SiteKnowledge((counts - 1) / (counted.pages - 1 + _SMOOTHING), counts, counted.pages)
 
 
 def load_templates(path: str) -> SiteTemplates:
