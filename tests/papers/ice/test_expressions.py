@@ -24,7 +24,7 @@ from mainmatter.papers.ice.expressions import (
     simplify,
 )
 from mainmatter.papers.ice.genetic import cross, mutate, random_tree
-from mainmatter.papers.ice.matching import captured_in_lines
+from mainmatter.papers.ice.regex import captured_in_lines
 
 A, B, C, D = map(literal, "abcd")
 MAX_DEPTH = 7

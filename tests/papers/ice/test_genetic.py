@@ -23,7 +23,7 @@ from mainmatter.papers.ice.genetic import (
     random_tree,
     search,
 )
-from mainmatter.papers.ice.matching import captured_in_lines
+from mainmatter.papers.ice.regex import captured_in_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mainmatter.errors import MissingExtra
-from mainmatter.papers.ice.matching import captured_in_lines, captured_in_time, compile_for_time_out
+from mainmatter.papers.ice.regex import captured_in_lines, captured_in_time, compile_for_time_out
 
 
 @pytest.mark.parametrize(

@@ -409,25 +409,11 @@ def _tagger(language: str) -> Any:  # noqa: ANN401 - HanTa has no types
 
 # 3.2: the place in the tree
 
-STRUCTURAL = (
-    "depth",
-    "heading",
-    "paragraph",
-    "list_item",
-    "in_list",
-    "in_table",
-    "in_form",
-    "in_margin",
-    "in_article",
-    "links",
-    "addresses",
-    "images",
-    "own_link_density",
-    "all_link_density",
-    "around_chars",
-    "around_link_density",
-    "around_mean_chars",
-    "before",
+STRUCTURAL = tuple(
+    """
+    depth heading paragraph list_item in_list in_table in_form in_margin in_article links addresses images
+    own_link_density all_link_density around_chars around_link_density around_mean_chars before
+    """.split()
 )
 _AROUND = (IN_LIST, IN_TABLE, IN_FORM, IN_MARGIN, IN_ARTICLE)
 _DEEPEST = 64  # what is deeper is as deep as this

@@ -6,7 +6,7 @@ dirty subtrees are pruned. One node belongs to each block, so a block's score is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -228,7 +228,8 @@ class Fiasco(Trainable[NodesOfPage]):
             weights=np.where(is_clean, self.clean_weight, 1.0),
         )
         report(f"{len(machine.vectors)} support vectors")
-        self.machine_ = _rounded(machine)
+        # As it is stored: half the digits of a support vector are enough.
+        self.machine_ = replace(machine, vectors=machine.vectors.astype(np.float16).astype(np.float32))
         return self
 
     def facts_and_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -312,9 +313,14 @@ class Fiasco(Trainable[NodesOfPage]):
         is_clean = scores > self.threshold
         codes = np.where(is_clean, _CLEAN, _DIRTY)
         if self.prune == "subtree":
-            codes[_inside(spans, ~is_clean) & is_clean] = _BELOW_DIRTY
+            first, end = spans
+            change = np.zeros(len(codes) + 1, np.int64)
+            np.add.at(change, first[~is_clean], 1)
+            np.add.at(change, end[~is_clean], -1)
+            codes[(np.cumsum(change[:-1]) > 0) & is_clean] = _BELOW_DIRTY
         if self.never_empty and len(codes) and not (codes == _CLEAN).any():
-            codes[_nearest_to_clean(scores)] = _BEST
+            # The paper loses most of its recall on pages with a single target node, which is judged dirty (FIASCO 6).
+            codes[scores > scores.max() - _ABOUT_AS_GOOD] = _BEST
         return codes
 
     def _look_at(self, document: Document, kept: NDArray[np.bool_] | None = None) -> NodesOfPage:
@@ -372,28 +378,3 @@ def sample_nodes(counts: Sequence[int], most: int) -> list[NDArray[np.intp]]:
     for i in generator.permutation(longer)[:left]:
         chosen[i] = orders[i][: rounds + 1]
     return [np.sort(nodes) for nodes in chosen]
-
-
-def _inside(spans: Spans, is_dirty: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which blocks are inside the subtree of a dirty target node, or its own text."""
-    first, end = spans
-    change = np.zeros(len(is_dirty) + 1, np.int64)
-    np.add.at(change, first[is_dirty], 1)
-    np.add.at(change, end[is_dirty], -1)
-    inside: NDArray[np.bool_] = np.cumsum(change[:-1]) > 0
-    return inside
-
-
-def _nearest_to_clean(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """The best node and those about as good: a page's only node, whatever its decision value.
-
-    The paper loses most of its recall on pages with a single target node, which is judged dirty (FIASCO 6).
-    """
-    is_near: NDArray[np.bool_] = scores > scores.max() - _ABOUT_AS_GOOD
-    return is_near
-
-
-def _rounded(machine: Svm) -> Svm:
-    """The machine as it is stored: half the digits of a support vector are enough."""
-    vectors = machine.vectors.astype(np.float16).astype(np.float32)
-    return Svm(machine.kernel, machine.gamma, vectors, machine.weights, machine.bias)

@@ -13,7 +13,7 @@ import numpy as np
 from mainmatter.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -132,7 +132,11 @@ def train_svm(
     Raises:
         MissingExtra: scikit-learn is not installed.
     """
-    machine = _svc(cost, gamma, kernel).fit(rows, is_positive, sample_weight=weights)
+    need_trainer()
+    from sklearn.svm import SVC  # noqa: PLC0415 - an extra
+
+    machine = SVC(C=cost, gamma=gamma, kernel=_NAMES[kernel], degree=_DEGREE, coef0=0.0, cache_size=500)
+    machine.fit(rows, is_positive, sample_weight=weights)
     return Svm(
         kernel,
         gamma,
@@ -152,13 +156,6 @@ def need_trainer() -> None:
         import sklearn.svm  # noqa: F401, PLC0415 - an extra
     except ImportError as error:
         raise MissingExtra("scikit-learn", "train") from error
-
-
-def _svc(cost: float, gamma: float, kernel: Kernel) -> Any:  # noqa: ANN401 - scikit-learn has no types
-    need_trainer()
-    from sklearn.svm import SVC  # noqa: PLC0415 - an extra
-
-    return SVC(C=cost, gamma=gamma, kernel=_NAMES[kernel], degree=_DEGREE, coef0=0.0, cache_size=500)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,7 +183,6 @@ def grid_search(
     costs: Iterable[float],
     gammas: Iterable[float],
     kernel: Kernel = "rbf",
-    on_try: Callable[[Tried], object] = lambda _: None,
 ) -> list[Tried]:
     """Try all combinations of C and gamma by cross-validation, the best first (FIASCO 4.1).
 
@@ -195,7 +191,6 @@ def grid_search(
         costs: the values of C.
         gammas: the values of gamma; the linear kernel has none and takes the first.
         kernel: how two rows are compared.
-        on_try: called after each combination, for showing progress.
     """
     tried: list[Tried] = []
     all_gammas = list(gammas)[:1] if kernel == "linear" else list(gammas)
@@ -207,5 +202,4 @@ def grid_search(
                 right += int(((machine.decide(fold.test) > 0) == fold.test_positive).sum())
                 total += len(fold.test)
             tried.append(Tried(cost, gamma, right / max(1, total)))
-            on_try(tried[-1])
     return sorted(tried, key=lambda each: -each.accuracy)

@@ -225,7 +225,9 @@ def measure_regions(rendering: Rendering, document: Document) -> NDArray[np.floa
     mine = regions.of_blocks[shown]
     widest = max(1.0, float(regions.widths[mine].max()))
     heights = regions.heights[mine]
-    headline = _headline_height(rendering, document, regions)
+    is_heading = np.array([kind == Kind.HEADING for kind in document.columns.kinds], np.bool_) & rendering.visible
+    # The mean height of the page's headlines; of a page without any, that of a usual line.
+    headline = float(rendering.boxes[is_heading, 3].mean()) if is_heading.any() else regions.line
     values[shown] = np.stack(
         [
             regions.areas[mine],
@@ -239,30 +241,13 @@ def measure_regions(rendering: Rendering, document: Document) -> NDArray[np.floa
     return values
 
 
-def _headline_height(rendering: Rendering, document: Document, regions: Regions) -> float:
-    """The mean height of the page's headlines; of a page without any, that of a usual line."""
-    is_heading = np.array([kind == Kind.HEADING for kind in document.columns.kinds], np.bool_) & rendering.visible
-    return float(rendering.boxes[is_heading, 3].mean()) if is_heading.any() else regions.line
-
-
 # Size, colour and place of the text
 
-LAYOUT = (
-    "rendered",
-    "visible",
-    "font_size",
-    "weight",
-    "contrast",
-    "other_background",
-    "left",
-    "right",
-    "top",
-    "width_share",
-    "area_share",
-    "above_fold",
-    "in_main_column",
-    "line_count",
-    "line_chars",
+LAYOUT = tuple(
+    """
+    rendered visible font_size weight contrast other_background left right top width_share area_share above_fold
+    in_main_column line_count line_chars
+    """.split()
 )
 _HIGHEST_CONTRAST = 21.0
 _SAME_COLUMN = 8.0  # pixels between left edges that readers take for one

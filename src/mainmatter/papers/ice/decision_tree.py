@@ -131,15 +131,12 @@ class DecisionTree:
 
     def figures(self, node: int) -> str:
         """How many instances reached a node and, as C4.5 prints it, how many of them it expects to be wrong."""
-        total, errors = self._errors(node)
+        total = float(self.counts[node].sum())
+        errors = total - float(self.counts[node].max())
         if total <= 0:
             return "(0.0)"
         expected = errors + extra_errors(total, errors, self.confidence)
         return f"({total:.1f}/{expected:.1f})"
-
-    def _errors(self, node: int) -> tuple[float, float]:
-        total = float(self.counts[node].sum())
-        return total, total - float(self.counts[node].max())
 
     def printout(self, lines: int | None = None) -> str:
         """The tree as indented text, as in figure 2 of ICE; only the first lines if a number is given."""
@@ -196,13 +193,13 @@ class DecisionTree:
             "tests": self.tests,
             "thresholds": self.thresholds,
             # Of categorical tests only the branches that there are, as "value:node".
-            "branches": [self._branch_text(node) for node in range(len(self))],
+            "branches": [
+                " ".join(f"{branch}:{child}" for branch, child in enumerate(below) if child != LEAF)
+                for below in self.branches
+            ],
             "counts": [" ".join(repr(count).removesuffix(".0") for count in row) for row in self.counts.tolist()],
             "confidence": self.confidence,
         }
-
-    def _branch_text(self, node: int) -> str:
-        return " ".join(f"{branch}:{child}" for branch, child in enumerate(self.branches[node]) if child != LEAF)
 
     @classmethod
     def from_facts(cls, facts: dict[str, Any]) -> DecisionTree:

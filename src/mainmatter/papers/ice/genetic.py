@@ -302,7 +302,12 @@ def search(
             report(f"starts anew: {checkpoint} does not fit: {' '.join(str(error).split()) or type(error).__name__}")
         else:
             report(f"goes on after generation {len(state.history)} of {checkpoint}")
-    state = state or _begin(grammar, settings)
+    if state is None:
+        # Random expressions, and the one that keeps everything: no search should end below what the paper's ended with.
+        rng = Random(f"{settings.seed} at first")  # noqa: S311 - no secret
+        everything = EVERYTHING[grammar.name]
+        newcomers = [random_tree(rng, grammar, settings.max_depth) for _ in range(settings.population - 1)]
+        state = SearchState([everything, *newcomers], everything)
     judge = _Judge(problem, settings.parsimony)
     while len(state.history) < settings.generations:
         _step(state, judge, grammar, settings)
@@ -310,16 +315,6 @@ def search(
         if checkpoint is not None:
             _write(checkpoint, fingerprint, state)
     return state
-
-
-def _begin(grammar: Grammar, settings: SearchSettings) -> SearchState:
-    """Random expressions, and the one that keeps everything: no search should end below what the paper's ended with."""
-    rng = Random(f"{settings.seed} at first")  # noqa: S311 - no secret
-    everything = EVERYTHING[grammar.name]
-    population = [everything]
-    while len(population) < settings.population:
-        population.append(random_tree(rng, grammar, settings.max_depth))
-    return SearchState(population, everything)
 
 
 def _step(state: SearchState, judge: _Judge, grammar: Grammar, settings: SearchSettings) -> None:
@@ -372,10 +367,8 @@ def _next(
 ) -> list[Tree]:
     """The next generation: the best, newcomers, and children of those that win tournaments; none of them twice."""
     population = list(dict.fromkeys([best, *(tree for _, tree in ranked[:_ELITE])]))[: settings.population]
-    newcomers = round(_NEWCOMERS * settings.population)
-    while len(population) < settings.population and newcomers:
-        population.append(random_tree(rng, grammar, settings.max_depth))
-        newcomers -= 1
+    newcomers = min(round(_NEWCOMERS * settings.population), settings.population - len(population))
+    population += [random_tree(rng, grammar, settings.max_depth) for _ in range(newcomers)]
     known = set(population)
     while len(population) < settings.population:
         for _ in range(_TRIES):

@@ -192,7 +192,7 @@ class _Links:
         if node in known:
             return known[node]
         asked: list[Node] = []
-        while node is not None and node not in known and not _is_link(node):
+        while node is not None and node not in known and not (isinstance(node, Element) and node.tag == "a"):
             asked.append(node)
             node = node.parent
         link = known.get(node, node) if node is not None else None
@@ -201,10 +201,6 @@ class _Links:
         if link is not None:
             known[link] = link
         return link
-
-
-def _is_link(node: Node) -> bool:
-    return isinstance(node, Element) and node.tag == "a"
 
 
 class _Paths:

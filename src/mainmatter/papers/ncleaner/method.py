@@ -186,7 +186,12 @@ class Ncleaner(Trainable[ObservedTexts]):
         folds = [[observations[number] for number in fold] for fold in numbers if fold]
         counted = [self._count(fold) for fold in folds]
         weights = self._weigh(counted)
-        _need_both(weights)
+        for name in ("clean", "dirty"):
+            if weights.is_empty(name):  # models of nothing find all texts equally likely, and keep nothing
+                raise InputError(
+                    "ncleaner: needs clean and dirty text to learn from; "
+                    f"going by their gold texts, the pages have no {name} text at all"
+                )
         self.threshold_ = (0.0, 0.0)
         if len(observations) >= _FEWEST_PAGES and len(folds) > 1:
             odds = []
@@ -194,7 +199,8 @@ class Ncleaner(Trainable[ObservedTexts]):
                 models = make_log_odds(self._weigh(counted[:number] + counted[number + 1 :]))
                 odds += [models.of_texts(self.alphabet_, page.texts) for page in fold]
             self.threshold_, f1 = choose_threshold(odds, [page for fold in folds for page in fold])
-            report(f"{len(observations)} pages: threshold {_describe(self.threshold_)}, word F1 {f1:.3f} held out")
+            line = f"{self.threshold_[0]:.2f} {self.threshold_[1]:+.2f} a character"
+            report(f"{len(observations)} pages: threshold {line}, word F1 {f1:.3f} held out")
         self.weights_ = weights
         return self
 
@@ -206,13 +212,17 @@ class Ncleaner(Trainable[ObservedTexts]):
 
     def restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         """Take over counts of n-grams; what follows from them is computed once for the same counts."""
-        threshold = _check_threshold(facts["threshold"])
+        threshold = facts["threshold"]
+        if not (isinstance(threshold, list) and len(threshold) == 2 and all(map(_is_real, threshold))):
+            raise ValueError("the threshold is not a list of two numbers")
+        if max(map(abs, threshold)) > _LARGEST_THRESHOLD:
+            raise ValueError(f"the threshold is not within {_LARGEST_THRESHOLD:g}")
         own = facts["alphabet"]
         if not isinstance(own, str):
             raise ValueError("the alphabet is not a text")
         chosen = {name: arrays[name] for name in ARRAYS}
         self.alphabet_, self.weights_ = restore(own, chosen, n=self.n, q=self.q, lexical=self.lexical)
-        self.threshold_ = threshold
+        self.threshold_ = float(threshold[0]), float(threshold[1])
 
     def weights(self) -> str:
         """One model ships for the lexical and one for the non-lexical version."""
@@ -228,12 +238,9 @@ class Ncleaner(Trainable[ObservedTexts]):
             clean = [text for page in pages for text in page.gold]
             other = [text for page in pages for text in page.texts]
         else:
-            clean = [
-                text for page in pages for text, is_clean in zip(page.texts, page.is_clean, strict=True) if is_clean
-            ]
-            other = [
-                text for page in pages for text, is_clean in zip(page.texts, page.is_clean, strict=True) if not is_clean
-            ]
+            labelled = [pair for page in pages for pair in zip(page.texts, page.is_clean, strict=True)]
+            clean = [text for text, is_clean in labelled if is_clean]
+            other = [text for text, is_clean in labelled if not is_clean]
         return self._count_texts(clean), self._count_texts(other)
 
     def _count_texts(self, texts: Sequence[str]) -> NgramCounts:
@@ -286,10 +293,6 @@ def _f1(matched: Any, sizes: Any) -> Any:  # noqa: ANN401 - of arrays, or of num
     return np.where(sizes > 0, 2 * matched / np.maximum(sizes, 1), 1.0)
 
 
-def _describe(line: tuple[float, float]) -> str:
-    return f"{line[0]:.2f} {line[1]:+.2f} a character"
-
-
 def _is_real(value: object) -> bool:
     """Whether a parameter is a number; infinite ones are, NaN is not, nor is an integer too large for a float."""
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -302,26 +305,3 @@ def _keep_best(codes: NDArray[np.intp], scores: NDArray[np.float64]) -> None:
     others = np.flatnonzero(codes == _DIRTY)
     if len(others):
         codes[others[scores[others] >= scores[others].max() - _ABOUT_AS_GOOD]] = _BEST
-
-
-def _need_both(weights: TwoModels) -> None:
-    """Models of nothing find all texts equally likely, and keep nothing."""
-    for name in ("clean", "dirty"):
-        if weights.is_empty(name):
-            raise InputError(
-                "ncleaner: needs clean and dirty text to learn from; "
-                f"going by their gold texts, the pages have no {name} text at all"
-            )
-
-
-def _check_threshold(threshold: object) -> tuple[float, float]:
-    """The two numbers of a learned threshold.
-
-    Raises:
-        ValueError: it is something else.
-    """
-    if not (isinstance(threshold, list) and len(threshold) == 2 and all(map(_is_real, threshold))):
-        raise ValueError("the threshold is not a list of two numbers")
-    if max(map(abs, threshold)) > _LARGEST_THRESHOLD:
-        raise ValueError(f"the threshold is not within {_LARGEST_THRESHOLD:g}")
-    return float(threshold[0]), float(threshold[1])

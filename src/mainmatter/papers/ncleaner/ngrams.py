@@ -133,7 +133,8 @@ class Alphabet:
         symbols: Symbols = self._of_point.take(points)
         unknown = symbols == _UNKNOWN
         if unknown.any():
-            self._learn_points(np.unique(points[unknown]))
+            new = np.unique(points[unknown])
+            self._of_point[new] = [self._symbol(chr(point)) for point in new.tolist()]  # the same in all threads
             symbols = self._of_point.take(points)
         return symbols
 
@@ -172,10 +173,6 @@ class Alphabet:
     @cached_property
     def _of_ascii(self) -> bytes:
         return bytes(self._symbol(chr(point)) for point in range(128)) + bytes([OTHER]) * 128
-
-    def _learn_points(self, points: NDArray[np.uint32]) -> None:
-        # Threads that do this at the same time write the same.
-        self._of_point[points] = [self._symbol(chr(point)) for point in points.tolist()]
 
     @cached_property
     def _class_of_symbol(self) -> Symbols:
@@ -234,18 +231,19 @@ def gap_size(n: int) -> int:
     return max(1, n - 1)
 
 
-def ngram_codes(symbols: Symbols, size: int, n: int) -> Ints:
+def ngram_codes(symbols: Symbols, size: int, n: int, dtype: type[np.signedinteger[Any]] = np.int64) -> NDArray[Any]:
     """The number of the n-gram that ends with each symbol after the first gap.
 
     Args:
         symbols: as `write_texts` gives them.
         size: of the alphabet.
         n: how many symbols an n-gram has.
+        dtype: of the numbers; 32 bits take half the memory where they are enough.
     """
     count = max(0, len(symbols) - gap_size(n))
-    codes = np.zeros(count, np.int64)
-    for back in range(n - 1, -1, -1):
-        codes *= size
+    codes = symbols[len(symbols) - count - n + 1 : len(symbols) - n + 1].astype(dtype)
+    for back in range(n - 2, -1, -1):
+        codes *= dtype(size)
         codes += symbols[len(symbols) - count - back : len(symbols) - back]
     return codes
 
@@ -427,7 +425,7 @@ class LogOdds:
             if self._table is None:
                 found[start : start + _AT_ONCE] = self._compute(ngram_codes(part, self.size, self.n))
             else:
-                codes = _small_codes(part, self.size, self.n)
+                codes = ngram_codes(part, self.size, self.n, np.int32)
                 self._table.take(codes, out=found[start : start + _AT_ONCE], mode="clip")  # none is outside
         return found
 
@@ -443,16 +441,6 @@ class LogOdds:
         one[BEGIN :: self.size] = other[BEGIN :: self.size] = 1
         one /= other
         return np.log(one, out=one)
-
-
-def _small_codes(symbols: Symbols, size: int, n: int) -> NDArray[np.int32]:
-    """As `ngram_codes`, in half the memory."""
-    count = max(0, len(symbols) - gap_size(n))
-    codes = symbols[len(symbols) - count - n + 1 : len(symbols) - n + 1].astype(np.int32)
-    for back in range(n - 2, -1, -1):
-        codes *= np.int32(size)
-        codes += symbols[len(symbols) - count - back : len(symbols) - back]
-    return codes
 
 
 def cross_entropies(
@@ -537,7 +525,7 @@ class TwoModels:
     def of(cls, clean: NgramCounts, dirty: NgramCounts, q: float) -> TwoModels:
         """Pack the counts of two models."""
         arrays = {
-            f"{name}_{what}": _smallest(values)
+            f"{name}_{what}": values.astype(np.min_scalar_type(int(values.max(initial=0))))
             for name, counts in (("clean", clean), ("dirty", dirty))
             for what, values in (("codes", counts.codes), ("counts", counts.counts))
         }
@@ -591,11 +579,6 @@ def _sum(counts: NDArray[Any]) -> int:
     """The exact sum of positive integers; numpy's own would wrap around."""
     is_small = int(counts.max()) * len(counts) < _MOST_NGRAMS
     return int(counts.sum(dtype=np.int64)) if is_small else sum(counts.tolist())
-
-
-def _smallest(values: NDArray[np.int64]) -> NDArray[Any]:
-    most = int(values.max()) if len(values) else 0
-    return values.astype(np.min_scalar_type(most))
 
 
 def make_log_odds(models: TwoModels) -> LogOdds:
