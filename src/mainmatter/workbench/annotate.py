@@ -21,7 +21,7 @@ from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse
 
-from mainmatter.html.safe import marked_html
+from mainmatter.html.safe import safe_html
 from mainmatter.lab.datasets.labels import Label, LabelKind, kind_by_markup
 from mainmatter.registry import DEFAULT_METHOD, get_method
 from mainmatter.workbench import imports
@@ -660,7 +660,7 @@ def read_page(database: str, page_id: int) -> tuple[dict[str, Any], list[dict[st
     with Store(database, create=False) as store:
         summary = store.summary(page_id)
         page = store.page(page_id)
-        html = marked_html(store.document(page_id))
+        html = safe_html(store.document(page_id))
         blocks: list[dict[str, Any]] = [
             {
                 "index": block.index,

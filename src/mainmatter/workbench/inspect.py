@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 
 from mainmatter.clean import read
 from mainmatter.errors import InputError, MainmatterError, PageTooLarge
-from mainmatter.html.safe import marked_html
+from mainmatter.html.safe import safe_html
 from mainmatter.main.choice import SWITCHES
 from mainmatter.main.method import Main
 from mainmatter.papers.density.method import Density
@@ -188,7 +188,7 @@ def inspect_page(question: Question, *, with_frame: bool = True) -> Inspection:
         "dial": _dial(method, document),
         "density": _dense_region(document),
     }
-    return Inspection(to_json(content), page, marked_html(document) if with_frame else "")
+    return Inspection(to_json(content), page, safe_html(document) if with_frame else "")
 
 
 @router.post(
