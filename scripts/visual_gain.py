@@ -21,8 +21,8 @@ from mainmatter.clean import read
 from mainmatter.html.browser.chromium import Chromium
 from mainmatter.html.browser.rendering import Rendering
 from mainmatter.lab.datasets import folds_by_site, load_dataset
+from mainmatter.lab.evaluation import paired_t_test
 from mainmatter.lab.metrics.bag import bag_of_words
-from mainmatter.lab.metrics.significance import paired_t_test
 from mainmatter.lab.training.examples import make_example
 from mainmatter.main import augment
 from mainmatter.main import method as main_module

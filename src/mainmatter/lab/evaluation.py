@@ -1,19 +1,23 @@
-"""Methods x datasets x metrics: run methods over gold standards, measure what they give, and show that as a table."""
+"""Methods x datasets x metrics: run methods over gold standards, measure what they give, show it, compare two."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import defaultdict
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from mainmatter.clean import clean
-from mainmatter.errors import UnknownName
+from mainmatter.errors import InputError, UnknownName
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.bench.peers import PEERS, get_peer
 from mainmatter.lab.metrics import Output, find_metric
+from mainmatter.lab.metrics.sequences import need
 from mainmatter.records import Gold, Metadata
 from mainmatter.registry import get_method, is_method, method_names
 
@@ -223,3 +227,33 @@ def format_table(rows: Sequence[Sequence[str]]) -> str:
 def to_json(evaluations: Sequence[Evaluation]) -> str:
     """All figures, those of every page included."""
     return json.dumps([asdict(evaluation) for evaluation in evaluations], ensure_ascii=False, indent=1)
+
+
+@dataclass(frozen=True, slots=True)
+class TTest:
+    """Student's t, its degrees of freedom, and the two-sided probability of such a difference by chance."""
+
+    t: float
+    df: int
+    p: float
+
+
+def paired_t_test(a: Sequence[float], b: Sequence[float]) -> TTest:
+    """The paired t-test of NCleaner, section 4: scores of the same pages; t is positive if those of `a` are higher.
+
+    Defined where scipy.stats.ttest_rel warns and returns NaN: equal scores, or fewer than two pages, prove
+    nothing (t = 0, p = 1), and one and the same difference on all pages is certain (t infinite, p = 0).
+
+    Raises:
+        InputError: if the lists differ in length.
+    """
+    if len(a) != len(b):
+        raise InputError(f"a paired t-test needs the same pages on both sides, not {len(a)} and {len(b)} scores")
+    difference = np.asarray(a, dtype=float) - np.asarray(b, dtype=float)
+    df = max(len(a) - 1, 0)
+    if df == 0 or not difference.any():
+        return TTest(0.0, df, 1.0)
+    mean = float(difference.mean())
+    error = float(difference.std(ddof=1)) / math.sqrt(len(a)) if np.ptp(difference) else 0.0
+    t = mean / error if error else math.copysign(math.inf, mean)
+    return TTest(t, df, 2 * float(need("scipy.special").stdtr(df, -abs(t))))

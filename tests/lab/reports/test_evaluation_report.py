@@ -18,9 +18,8 @@ from mainmatter.cli.report_file import check_place, write_report
 from mainmatter.errors import InputError
 from mainmatter.lab.bench.peers import PEERS
 from mainmatter.lab.datasets import GoldPage
-from mainmatter.lab.evaluation import Evaluation, evaluate, to_table
+from mainmatter.lab.evaluation import Evaluation, evaluate, paired_t_test, to_table
 from mainmatter.lab.metrics import Output
-from mainmatter.lab.metrics.significance import paired_t_test
 from mainmatter.lab.reports import evaluation_report
 from mainmatter.lab.reports.study import Study, characters_each, compare_best, study
 from mainmatter.papers.density.method import Density

@@ -43,6 +43,7 @@ _FOLDERS = (
 )
 _INDEX = "index.json"
 _GROUPS = ("page_type", "lang")
+_OF_INDEX = (*_GROUPS, "must_have", "must_not_have", "format", "lines_are_blocks", "labels")
 _PAGE_ENDINGS = frozenset((".html", ".htm", ".xhtml"))
 _MARKER = re.compile(r"^\s*<[hpl]>", re.IGNORECASE | re.MULTILINE)
 _URL_LINE = re.compile(r"\AURL(?::\s*|\s+(?=\w+://|www\.))(\S+)[^\n]*\n?")
@@ -210,11 +211,25 @@ def _to_label(content: Any, where: str) -> Label:  # noqa: ANN401
 def _read_folder(path: Path) -> Iterator[GoldPage]:
     for pages, golds in _FOLDERS:
         if (path / pages).is_dir() and (path / golds).is_dir():
-            index = _read_index(path / _INDEX)
-            yield from (_with_facts(page, index, path) for page in _read_pairs(path / pages, path / golds, index))
+            yield from _read_pairs(path / pages, path / golds, path / _INDEX)
             return
     wanted = ", or ".join(f"{pages}/ and {golds}/" for pages, golds in _FOLDERS)
     raise DatasetError(f"{path}: not a gold standard; it would have {wanted}")
+
+
+def _read_pairs(pages: Path, golds: Path, index_file: Path) -> Iterator[GoldPage]:
+    index = _read_index(index_file)
+    gold_files = {file.stem: file for file in sorted(golds.glob("*.txt"))}
+    for file in sorted(pages.iterdir()):
+        facts = index.get(file.stem, {})
+        is_dump = file.suffix == ".txt" and facts.get("format") == "text"
+        if file.suffix.lower() not in _PAGE_ENDINGS and not is_dump:
+            continue
+        gold_file = gold_files.get(file.stem) or gold_files.get(f"{file.stem}-cleaned")
+        if gold_file is None:
+            raise DatasetError(f"{file}: has no gold text; expected {golds / (file.stem + '.txt')}")
+        where = f"{index_file}: {file.stem}"
+        yield _from_row(_row_of_files(file, gold_file, facts, where), where)
 
 
 def _read_index(file: Path) -> dict[str, dict[str, Any]]:
@@ -230,63 +245,33 @@ def _read_index(file: Path) -> dict[str, dict[str, Any]]:
     return index
 
 
-def _with_facts(page: GoldPage, index: dict[str, dict[str, Any]], folder: Path) -> GoldPage:
-    """A page with what the index says about it."""
-    facts = index.get(page.page.id or "", {})
-    snippets = {name: facts.get(name, []) for name in ("must_have", "must_not_have")}
-    for name, value in snippets.items():
+def _row_of_files(page_file: Path, gold_file: Path, facts: dict[str, Any], where: str) -> dict[str, Any]:
+    """A page of a folder as the row of a table, with what the index says about it."""
+    for name in ("must_have", "must_not_have"):
+        value = facts.get(name, [])
         if not isinstance(value, list) or not all(isinstance(snippet, str) for snippet in value):
-            raise DatasetError(f"{folder / _INDEX}: {page.page.id}: {name} is not a list of strings")
-    gold = replace(page.gold, must_have=tuple(snippets["must_have"]), must_not_have=tuple(snippets["must_not_have"]))
-    labels = _to_labels(facts.get("labels"), f"{folder / _INDEX}: {page.page.id}")
-    if labels is not None and gold.marked is None and not gold.text:
-        gold = replace(gold, marked="")  # it is known that nothing is main matter
-    groups = {group: str(facts[group]) for group in _GROUPS if facts.get(group)}
-    return replace(page, page=_with_origin(page.page, facts), gold=gold, groups=groups, labels=labels)
-
-
-def _with_origin(page: Page, facts: dict[str, Any]) -> Page:
-    """A page with what the index says of where it came from, and how it is to be read."""
-    url, charset = (value if isinstance(value := facts.get(name), str) else None for name in ("url", "charset"))
-    return replace(
-        page,
-        url=url or page.url,
-        charset=charset,
-        format="text" if _is_dump(facts) else "html",
-        lines_are_blocks=facts.get("lines_are_blocks") is True,
-    )
-
-
-def _is_dump(facts: dict[str, Any]) -> bool:
-    return facts.get("format") == "text"
-
-
-def _read_pairs(pages: Path, golds: Path, index: dict[str, dict[str, Any]]) -> Iterator[GoldPage]:
-    gold_files = {file.stem: file for file in sorted(golds.glob("*.txt"))}
-    for file in sorted(pages.iterdir()):
-        is_dump = file.suffix == ".txt" and _is_dump(index.get(file.stem, {}))
-        if file.suffix.lower() not in _PAGE_ENDINGS and not is_dump:
-            continue
-        gold_file = gold_files.get(file.stem) or gold_files.get(f"{file.stem}-cleaned")
-        if gold_file is None:
-            raise DatasetError(f"{file}: has no gold text; expected {golds / (file.stem + '.txt')}")
-        yield _from_files(file, gold_file)
-
-
-def _from_files(page_file: Path, gold_file: Path) -> GoldPage:
+            raise DatasetError(f"{where}: {name} is not a list of strings")
     try:
         html, (text, _) = page_file.read_bytes(), decode(gold_file.read_bytes())
     except OSError as error:
         raise DatasetError(f"{error.filename}: cannot be read: {error.strerror}") from error
-    url = _URL_LINE.match(text)
-    if url:
-        text = text[url.end() :]
+    url_line = _URL_LINE.match(text)
+    if url_line:
+        text = text[url_line.end() :]
     is_marked = _MARKER.search(text) is not None
-    return GoldPage(
-        Page(html, url[1] if url else None, page_file.stem),
-        Gold(text=_MARKER.sub("", text) if is_marked else text, marked=text if is_marked else None),
-        {},
-    )
+    gold, marked = (_MARKER.sub("", text), text) if is_marked else (text, None)
+    if facts.get("labels") is not None and marked is None and not gold:
+        marked = ""  # it is known that nothing is main matter
+    url, charset = (value if isinstance(value := facts.get(name), str) else None for name in ("url", "charset"))
+    return {
+        **{name: facts.get(name) for name in _OF_INDEX},
+        "id": page_file.stem,
+        "html": html,
+        "url": url or (url_line[1] if url_line else None),
+        "charset": charset,
+        "gold": gold,
+        "gold_marked": marked,
+    }
 
 
 def site_of(gold_page: GoldPage) -> str:

@@ -12,9 +12,9 @@ from mainmatter.errors import MissingExtra
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.bench.accuracy import digest_of, version_of
 from mainmatter.lab.bench.peers import PEERS
+from mainmatter.lab.evaluation import TTest, paired_t_test
 from mainmatter.lab.metrics import find_metric
 from mainmatter.lab.metrics.bag import count_snippets
-from mainmatter.lab.metrics.significance import TTest, paired_t_test
 from mainmatter.lab.reports.diff import MOST_CHARACTERS, Diff, diff
 from mainmatter.text.tokens import marked_tokens, without_markers
 

@@ -24,10 +24,9 @@ import numpy as np
 from mainmatter.errors import InputError, ModelError
 from mainmatter.inputs.sites import split_by_site
 from mainmatter.lab.datasets import site_of
-from mainmatter.lab.evaluation import check_names, evaluate
+from mainmatter.lab.evaluation import check_names, evaluate, paired_t_test
 from mainmatter.lab.metrics import find_metric
 from mainmatter.lab.metrics.sequences import need
-from mainmatter.lab.metrics.significance import paired_t_test
 from mainmatter.lab.training.train import different_pages, figures, make_card, need_aligner, observe_pages, save_model
 from mainmatter.method import be_silent, parse_parameters
 from mainmatter.models.store import is_model, load, may_be_written
@@ -510,7 +509,7 @@ def teach(
         MissingExtra: a package is missing.
         ModelError: the model to go on from is missing or damaged.
     """
-    return _Run(pages, teaching or Teaching(method), listen).run()
+    return _TeachingRun(pages, teaching or Teaching(method), listen).run()
 
 
 def need_enough(count: int, in_all: int | None = None) -> None:
@@ -528,13 +527,12 @@ def need_enough(count: int, in_all: int | None = None) -> None:
 
 
 @dataclass
-class _Run:
+class _TeachingRun:
     """One run of teaching, from pages to a lesson."""
 
     given: Sequence[GoldPage]
     teaching: Teaching
     listen: Callable[[Told], object]
-    metrics: tuple[str, ...] = METRICS
     done: int = 0
     of: int = 1
     observed: ObservedPages = field(init=False)
@@ -547,18 +545,18 @@ class _Run:
         self.learner = Learner(self.teaching.method)
         need_aligner()  # before any work
         need("scipy.special")
-        check_names([self.learner.shipped], self.metrics)
+        check_names([self.learner.shipped], METRICS)
         self._observe()
         sizes = self._sizes()
         self._plan(sizes)
-        self.shipped = self._measure(self.learner.shipped, range(len(self.pages)), self.metrics, "the shipped model")
-        all_text = self._measure(_ALL_TEXT, range(len(self.pages)), self.metrics[:1], "all text")
+        self.shipped = self._measure(self.learner.shipped, range(len(self.pages)), METRICS, "the shipped model")
+        all_text = self._measure(_ALL_TEXT, range(len(self.pages)), METRICS[:1], "all text")
         default = None
         if self.learner.shipped != DEFAULT_METHOD:
-            found = self._measure(DEFAULT_METHOD, range(len(self.pages)), self.metrics[:1], DEFAULT_METHOD)
-            default = float(np.mean(_scores(found, self.metrics[0])))
-        curve = [self._point(size, self.metrics[:1])[0] for size in sizes]
-        last, taught, scores = self._point(None, self.metrics)
+            found = self._measure(DEFAULT_METHOD, range(len(self.pages)), METRICS[:1], DEFAULT_METHOD)
+            default = float(np.mean(_scores(found, METRICS[0])))
+        curve = [self._point(size, METRICS[:1])[0] for size in sizes]
+        last, taught, scores = self._point(None, METRICS)
         best = best_strength(scores)
         learning = time.monotonic()
         model = self._learn(range(len(self.pages)), "learning from all pages")[best]
@@ -574,8 +572,8 @@ class _Run:
             len(self.split.folds),
             self._gains(taught),
             default,
-            figures(all_text.scores[self.metrics[0]], self.metrics[0]),
-            figures(find_metric(self.metrics[0]).aggregate([row[self.metrics[0]] for row in taught]), self.metrics[0]),
+            figures(all_text.scores[METRICS[0]], METRICS[0]),
+            figures(find_metric(METRICS[0]).aggregate([row[METRICS[0]] for row in taught]), METRICS[0]),
             (*curve, last),
             tuple(self._by_page(taught)),
             self.observed.oracle,
@@ -696,7 +694,7 @@ class _Run:
     def _gains(self, taught: list[Any]) -> tuple[Gain, ...]:
         """The gain by each metric, on the pages whose gold standard has what it needs."""
         gains = []
-        for metric in self.metrics:
+        for metric in METRICS:
             headline = find_metric(metric).headline
             both = [
                 (shipped[metric], row.get(metric)) for (_, shipped), row in zip(self.shipped.pages, taught, strict=True)
@@ -707,7 +705,7 @@ class _Run:
         return tuple(gains)
 
     def _by_page(self, taught: list[Any]) -> list[PageGain]:
-        metric, headline = self.metrics[0], find_metric(self.metrics[0]).headline
+        metric, headline = METRICS[0], find_metric(METRICS[0]).headline
         before = _scores(self.shipped, metric)
         after = [row[metric][headline] for row in taught]
         return [

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from mainmatter.clean import clean, read
 from mainmatter.corpus.search import Searcher, index_rows
 from mainmatter.lab.datasets import site_of
-from mainmatter.lab.metrics.significance import paired_t_test
+from mainmatter.lab.evaluation import paired_t_test
 from mainmatter.lab.reproduction import ResultsPage, new_figure
 from mainmatter.papers.template.method import Template
 

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mainmatter.errors import InputError
-from mainmatter.lab.metrics.significance import TTest, paired_t_test
+from mainmatter.lab.evaluation import TTest, paired_t_test
 
 scores = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 100)), min_size=2, max_size=30)
 
