@@ -20,11 +20,10 @@ HTML = "x<h2>a</h2><div>b<p><b>c</b></p><ul><li>d<li><p>e</ul><table><tr><td>f<p
 
 def made(texts: list[str] = TEXTS, kinds: list[Kind] = KINDS) -> Document:
     """A document without HTML: its columns are all that there is."""
-    count = len(texts)
     levels = [2 * (kind is Kind.HEADING) for kind in kinds]
     return Document(
         Page("", "https://e.example/"),
-        Columns(texts, kinds, levels, [*range(count)], [0] * count, [0] * count, [False] * count),
+        Columns.of(texts, kinds=kinds, levels=levels),
     )
 
 

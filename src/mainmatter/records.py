@@ -161,6 +161,18 @@ class Columns:
     link_counts: list[int]
     controls: list[bool]
 
+    @classmethod
+    def of(cls, texts: list[str], **known: list[Any]) -> Columns:
+        """Blocks of which little is known: unless told, they are paragraphs that follow each other, without links."""
+        count = len(texts)
+        usual: dict[str, list[Any]] = {
+            "kinds": [Kind.PARAGRAPH] * count,
+            "positions": [*range(count)],
+            "controls": [False] * count,
+            **{name: [0] * count for name in ("levels", "link_chars", "link_counts")},
+        }
+        return cls(texts, **usual | known)
+
 
 @dataclass(frozen=True, slots=True)
 class Containers:

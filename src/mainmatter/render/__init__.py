@@ -1,1 +1,4 @@
-"""Output formats, one file each: `render(extraction, **options) -> str`. The table of them is in registry.py."""
+"""Extractions to text, Markdown, JSON, HTML, TEI, CleanEval's markup; and two pictures of them.
+
+A format is a file here with `render(extraction, **options) -> str`, and a line in `mainmatter.registry.FORMATS`.
+"""

@@ -63,14 +63,11 @@ def segment_text(text: str, lines_are_blocks: bool = False) -> Columns:
     """
     lines = _with_single_spaces(text).splitlines()
     drafts = _drafts(lines, lines_are_blocks or _are_blocks(lines))
-    return Columns(
-        texts=[" ".join(draft.lines) for draft in drafts],
+    return Columns.of(
+        [" ".join(draft.lines) for draft in drafts],
         kinds=[draft.kind for draft in drafts],
         levels=[draft.level for draft in drafts],
         positions=[draft.position for draft in drafts],
-        link_chars=[0] * len(drafts),
-        link_counts=[0] * len(drafts),
-        controls=[False] * len(drafts),
     )
 
 

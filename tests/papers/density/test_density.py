@@ -9,21 +9,11 @@ import pytest
 
 import mainmatter
 from mainmatter.papers.density.method import Density
-from mainmatter.records import Columns, Document, Extraction, Kind, Page
+from mainmatter.records import Columns, Document, Extraction, Page
 
 
 def document(lengths: list[int], positions: list[int]) -> Document:
-    count = len(lengths)
-    columns = Columns(
-        ["x" * length for length in lengths],
-        [Kind.PARAGRAPH] * count,
-        [0] * count,
-        positions,
-        [0] * count,
-        [0] * count,
-        [False] * count,
-    )
-    return Document(Page(""), columns)
+    return Document(Page(""), Columns.of(["x" * length for length in lengths], positions=positions))
 
 
 def kept(lengths: list[int], positions: list[int] | None = None, **parameters: Any) -> str:

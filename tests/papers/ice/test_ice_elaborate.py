@@ -15,15 +15,8 @@ FLAT = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi
 
 
 def document(blocks: list[tuple[Kind, str]], links: list[int] | None = None) -> Document:
-    count = len(blocks)
-    columns = Columns(
-        [text for _, text in blocks],
-        [kind for kind, _ in blocks],
-        [0] * count,
-        list(range(count)),
-        [0] * count,
-        links or [0] * count,
-        [False] * count,
+    columns = Columns.of(
+        [text for _, text in blocks], kinds=[kind for kind, _ in blocks], link_counts=links or [0] * len(blocks)
     )
     return Document(Page(""), columns)
 

@@ -15,12 +15,7 @@ SHORT = "Short line"
 
 
 def document(texts: list[str], positions: list[int] | None = None) -> Document:
-    count = len(texts)
-    if positions is None:
-        positions = list(range(count))
-    columns = Columns(
-        texts, [Kind.LIST_ITEM] * count, [0] * count, positions, [0] * count, [0] * count, [False] * count
-    )
+    columns = Columns.of(texts, kinds=[Kind.LIST_ITEM] * len(texts), positions=positions or [*range(len(texts))])
     return Document(Page(""), columns)
 
 

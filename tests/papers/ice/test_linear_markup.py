@@ -53,8 +53,7 @@ def test_a_deep_page_has_short_lines() -> None:
 def test_a_dump_gets_tags_by_kind() -> None:
     kinds = list(Kind)
     levels = [2 if kind is Kind.HEADING else 0 for kind in kinds]
-    count = len(kinds)
-    columns = Columns(["a\nb"] * count, kinds, levels, [*range(count)], [0] * count, [0] * count, [False] * count)
+    columns = Columns.of(["a\nb"] * len(kinds), kinds=kinds, levels=levels)
     page = Page("", format="text")
     assert write_markup(Document(page, columns)).text.split("\n") == [
         "<h2> a b",
