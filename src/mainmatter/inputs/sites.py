@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mainmatter.records import Page
+
 _SECOND_LEVEL = frozenset("ac co com edu gob gov ne net nic nom or org".split())
 _ADDRESS = re.compile(r"[\d.]+|\[.*\]")
 
@@ -26,6 +28,11 @@ def site_of_url(url: str | None) -> str:
     parts = host.split(".")
     is_second_level = len(parts) > 2 and len(parts[-1]) == 2 and parts[-2] in _SECOND_LEVEL
     return ".".join(parts[-3:] if is_second_level else parts[-2:])
+
+
+def site_of_page(page: Page) -> str:
+    """The site that a page is of, as `site_of_url` tells it; without a URL, itself."""
+    return site_of_url(page.url) or f"page {page.id}"
 
 
 def split_by_site(sites: Sequence[str], folds: int, seed: int = 0) -> list[list[int]]:

@@ -17,7 +17,7 @@ from mainmatter.errors import InputError, UnknownName
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.bench.peers import PEERS, get_peer
 from mainmatter.lab.metrics import Output, find_metric
-from mainmatter.lab.metrics.sequences import need
+from mainmatter.lab.metrics.alignment import need
 from mainmatter.records import Gold, Metadata
 from mainmatter.registry import get_method, is_method, method_names
 

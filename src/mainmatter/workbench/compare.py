@@ -16,7 +16,7 @@ from mainmatter.clean import clean
 from mainmatter.errors import InputError, MainmatterError
 from mainmatter.lab.bench.peers import PEERS, get_peer, installed_peers, peer_version
 from mainmatter.lab.metrics import METRICS, Output
-from mainmatter.lab.metrics.sequences import matching_blocks
+from mainmatter.lab.metrics.alignment import matching_blocks
 from mainmatter.records import Gold, Page
 from mainmatter.registry import DEFAULT_METHOD, method_names
 from mainmatter.workbench.choosing import LONGEST_NAME, choose_contestant, model_names, needs_model, without_paths

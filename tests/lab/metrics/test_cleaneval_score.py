@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mainmatter.lab.metrics.cleaneval import CleanEvalScore, cleaneval_score, similarity
-from mainmatter.lab.metrics.sequences import edit_distance
+from mainmatter.lab.metrics.alignment import CleanEvalScore, cleaneval_score, edit_distance, similarity
 
 token_lists = st.lists(st.sampled_from(["a", "b", "c", "<p>", "<h>"]), max_size=9)
 

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mainmatter.lab.metrics.alignment import Alignment, align
+from mainmatter.lab.metrics.alignment import Alignment, align, common_subsequence, matching_blocks
 from mainmatter.lab.metrics.bag import Counts
-from mainmatter.lab.metrics.sequences import common_subsequence, matching_blocks
 from mainmatter.text.tokens import marked_tokens
 
 token_lists = st.lists(st.sampled_from(["a", "b", "c", "<p>", "<h>", "<l>"]), max_size=10)

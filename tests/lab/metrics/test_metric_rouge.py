@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from mainmatter.lab.metrics.bag import Score, rouge_l
+from mainmatter.lab.metrics.alignment import rouge_l
+from mainmatter.lab.metrics.bag import Score
 
 
 def test_the_example_of_lin_2004() -> None:

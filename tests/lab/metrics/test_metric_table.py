@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mainmatter.errors import MissingExtra, UnknownName
 from mainmatter.lab.metrics import METRICS, Metric, Output, find_metric
-from mainmatter.lab.metrics.sequences import need
+from mainmatter.lab.metrics.alignment import need
 from mainmatter.records import Gold, Metadata
 
 TEXTS = [

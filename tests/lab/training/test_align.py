@@ -10,8 +10,8 @@ import pytest
 
 from mainmatter.clean import read
 from mainmatter.lab.datasets import GoldPage, load_dataset
+from mainmatter.lab.metrics.alignment import common_subsequence
 from mainmatter.lab.metrics.bag import bag_of_words
-from mainmatter.lab.metrics.sequences import common_subsequence
 from mainmatter.lab.training import examples
 from mainmatter.lab.training.examples import align_snippets, label, make_example
 from mainmatter.records import Gold, Kind, Page

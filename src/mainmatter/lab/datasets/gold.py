@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mainmatter.errors import DatasetError, MissingExtra, UnknownName
 from mainmatter.html.parse import decode
-from mainmatter.inputs.sites import site_of_url, split_by_site
+from mainmatter.inputs.sites import site_of_page, split_by_site
 from mainmatter.lab.datasets.labels import LABEL_KINDS, Label
 from mainmatter.records import Gold, Page
 
@@ -276,7 +276,7 @@ def _row_of_files(page_file: Path, gold_file: Path, facts: dict[str, Any], where
 
 def site_of(gold_page: GoldPage) -> str:
     """The site that a page is of: its registered domain, as well as that can be told; without a URL, itself."""
-    return site_of_url(gold_page.page.url) or f"page {gold_page.page.id}"
+    return site_of_page(gold_page.page)
 
 
 def folds_by_site(pages: Sequence[GoldPage], folds: int, seed: int = 0) -> list[list[int]]:

@@ -24,7 +24,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, get_args
 
 from mainmatter.errors import InputError
-from mainmatter.lab.metrics.sequences import matching_blocks
+from mainmatter.lab.metrics.alignment import matching_blocks
 from mainmatter.records import Kind
 from mainmatter.text.tokens import words
 

@@ -4,7 +4,6 @@ bag       how many words are right, whatever their order: the measure of WCXB
 shingles  runs of four words, so that a little of the order counts: the measure of the article extraction benchmark of
           Scrapinghub (now Zyte), https://github.com/scrapinghub/article-extraction-benchmark, with its tokens: runs of
           `\w`, case kept
-ROUGE-L   the longest common subsequence of words (Lin 2004)
 snippets  is what must be there there, and what must not be not? Counted as in trafilatura's evaluation
 """
 
@@ -15,7 +14,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mainmatter.lab.metrics.sequences import common_subsequence
 from mainmatter.text.tokens import words
 
 if TYPE_CHECKING:
@@ -70,12 +68,6 @@ def bag_of_words(extracted: str, gold: str) -> Score:
     found, wanted = words(extracted), words(gold)
     matched = (Counter(found) & Counter(wanted)).total()
     return Score.from_counts(matched, len(found), len(wanted))
-
-
-def rouge_l(extracted: str, gold: str) -> Score:
-    """Score the words that both texts have in the same order, gaps allowed."""
-    found, wanted = words(extracted), words(gold)
-    return Score.from_counts(common_subsequence(found, wanted), len(found), len(wanted))
 
 
 def shingles(text: str) -> Counter[tuple[str, ...]]:

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mainmatter.lab.metrics.alignment import common_subsequence
 from mainmatter.lab.metrics.bag import Score
-from mainmatter.lab.metrics.sequences import common_subsequence
 
 Names = NDArray[np.int64]
 

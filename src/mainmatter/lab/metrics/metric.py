@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mainmatter.errors import UnknownName
-from mainmatter.lab.metrics.alignment import align
+from mainmatter.lab.metrics.alignment import align, cleaneval_score, rouge_l
 from mainmatter.lab.metrics.bag import (
     Counts,
     Score,
@@ -28,9 +28,7 @@ from mainmatter.lab.metrics.bag import (
     benchmark_score,
     count_shingles,
     count_snippets,
-    rouge_l,
 )
-from mainmatter.lab.metrics.cleaneval import cleaneval_score
 from mainmatter.lab.metrics.longest import longest_common
 from mainmatter.lab.metrics.metadata import author_is_right, date_is_right, title_is_right
 from mainmatter.records import Metadata

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from mainmatter.lab.metrics.sequences import matching_blocks
+from mainmatter.lab.metrics.alignment import matching_blocks
 from mainmatter.text.tokens import words
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ import numpy as np
 
 from mainmatter.clean import read
 from mainmatter.lab.datasets.labels import Referred, carry_over, kind_of_label, make_references, trace
-from mainmatter.lab.metrics.sequences import matching_blocks
+from mainmatter.lab.metrics.alignment import matching_blocks
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.method import Example
 from mainmatter.papers.fiasco.nodes import Nodes, find_nodes

@@ -22,11 +22,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mainmatter.errors import InputError, ModelError
-from mainmatter.inputs.sites import split_by_site
-from mainmatter.lab.datasets import site_of
+from mainmatter.inputs.sites import site_of_page, split_by_site
 from mainmatter.lab.evaluation import check_names, evaluate, paired_t_test
 from mainmatter.lab.metrics import find_metric
-from mainmatter.lab.metrics.sequences import need
+from mainmatter.lab.metrics.alignment import need
 from mainmatter.lab.training.train import different_pages, figures, make_card, need_aligner, observe_pages, save_model
 from mainmatter.method import be_silent, parse_parameters
 from mainmatter.models.store import is_model, load, may_be_written
@@ -98,7 +97,7 @@ def split_pages(pages: Sequence[GoldPage], by: SplitBy = "auto", seed: int = 0) 
         by: "site" or "page" decide; by site nonetheless needs two sites.
         seed: for another split.
     """
-    sites = [site_of(page) for page in pages]
+    sites = [site_of_page(page.page) for page in pages]
     different = len(set(sites))
     notes = []
     without_url = sum(not page.page.url for page in pages)

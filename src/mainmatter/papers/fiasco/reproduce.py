@@ -18,8 +18,8 @@ import numpy as np
 from mainmatter.clean import read
 from mainmatter.errors import InputError, MissingExtra
 from mainmatter.lab.datasets import folds_by_site
+from mainmatter.lab.metrics.alignment import common_subsequence
 from mainmatter.lab.metrics.bag import Counts, bag_of_words
-from mainmatter.lab.metrics.sequences import common_subsequence
 from mainmatter.lab.reproduction import ResultsPage
 from mainmatter.lab.training.examples import SIMILAR_ENOUGH, align_words, make_example, match_paragraphs, spread
 from mainmatter.papers.fiasco.features import need_tagger

@@ -330,7 +330,7 @@ def _compare(
     report.table(rows)
     report.text(
         "Fitness: points divided by those of a perfect answer, mean over the pages. The scores are those of ICE table "
-        "1, as `lab/metrics/cleaneval.py` reads them; they run higher than the published ones, so compare rows, not "
+        "1, as `lab/metrics/alignment.py` reads them; they run higher than the published ones, so compare rows, not "
         "papers: the paper's 62.2 stands beside the first row here. The second row keeps the same text as the first, "
         "but with the page's own headings and list items. What ships has learned from other sets as well; see its card."
     )

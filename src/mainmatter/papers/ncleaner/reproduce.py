@@ -14,8 +14,8 @@ import numpy as np
 from mainmatter.clean import clean, read
 from mainmatter.lab.datasets import folds_by_site
 from mainmatter.lab.evaluation import TTest, paired_t_test
+from mainmatter.lab.metrics.alignment import common_subsequence
 from mainmatter.lab.metrics.bag import Counts
-from mainmatter.lab.metrics.sequences import common_subsequence
 from mainmatter.lab.reproduction import ResultsPage, new_axes
 from mainmatter.lab.training.train import ObservedPages, cross_validate, observe_pages
 from mainmatter.limits import format_size

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from mainmatter.lab.metrics.cleaneval import similarity
+from mainmatter.lab.metrics.alignment import similarity
 from mainmatter.workbench.labels.records import MERGED, Conflict, agree
 
 if TYPE_CHECKING:
