@@ -315,3 +315,9 @@ def test_what_is_added_to_what_adam_divides_by() -> None:
     adam = AdamW({"x": np.zeros(1)}, {"x": 0.0})
     adam.step({"x": np.full(1, 1e-8)}, 1.0, 0.9)
     assert adam.arrays["x"][0] == pytest.approx(-0.5, rel=1e-3)
+
+
+def test_numbers_that_are_the_same_everywhere_have_a_small_scale() -> None:
+    page = toy(1)[0]
+    net = train_net([with_inputs(page, dense=np.ones_like(page.inputs.dense))], replace(SMALL, epochs=0))
+    assert net.scale == pytest.approx(np.full(FEATURES, 1e-3), rel=0.01)
