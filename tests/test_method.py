@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import mainmatter
@@ -12,6 +13,8 @@ from mainmatter import registry
 from mainmatter.errors import InputError, ModelError, UnknownName
 from mainmatter.lab.datasets import load_dataset
 from mainmatter.lab.training.examples import make_example
+from mainmatter.method import Example
+from mainmatter.records import Gold, Page
 from mainmatter.registry import get_method, is_method, make_untrained, split_name, trainable_names
 from toys import LONG, Cutoff, write_gold_folder
 
@@ -117,3 +120,9 @@ def test_making_a_method_that_is_to_learn() -> None:
 def test_a_method_without_a_shipped_model() -> None:
     with pytest.raises(ModelError, match=r"cutoff: not a model"):
         get_method("cutoff")
+
+
+def test_a_block_is_main_matter_if_more_than_half_of_its_words_are() -> None:
+    shares = np.array([0.0, 0.5, 0.501, 1.0, np.nan])
+    example = Example(mainmatter.read(Page("")), Gold(), shares, ())
+    assert example.kept.tolist() == [False, False, True, True, False]
