@@ -508,7 +508,7 @@ def _read_published(
     """
     in_path = read_day_in_path(url)
     declared_day = _first_day(_declared_dates(declared, items), month_first=month_first)
-    if declared_day and in_path and _days_apart(declared_day, in_path) == 1:
+    if declared_day and in_path and abs((date.fromisoformat(declared_day) - date.fromisoformat(in_path)).days) == 1:
         return in_path  # the same moment: paths have the site's own time, declarations often UTC
     return declared_day or in_path or _first_day(_visible_dates(declared, heading), month_first=month_first)
 
@@ -598,7 +598,3 @@ def _iso(year: str, month: str | int, day: str | int) -> str | None:
     except ValueError:  # 31 February, or month 0 for a word that is none
         return None
     return found.isoformat() if FIRST_YEAR <= found.year <= LAST_YEAR else None
-
-
-def _days_apart(day: str, other: str) -> int:
-    return abs((date.fromisoformat(day) - date.fromisoformat(other)).days)

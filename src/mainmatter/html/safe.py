@@ -93,7 +93,11 @@ def _to_wrap(text: Text) -> Node:
 def _make_harmless(tree: Tree) -> None:
     for element in list(tree.iter_elements()):
         tag = element.tag.lower()
-        if tag in _DROPPED or (tag == "meta" and _is_more_than_words(element)) or not _is_wanted_link(element, tag):
+        # A <meta> may refresh, set a policy, or name an encoding, which is ours now. Of all <link>s only style sheets
+        # are part of how a page looks; others fetch, hint or prepare.
+        acts = tag == "meta" and (element.attr("http-equiv") is not None or element.attr("charset") is not None)
+        fetches = tag == "link" and "stylesheet" not in as_text(element.attr("rel")).lower().split()
+        if tag in _DROPPED or acts or fetches:
             element.extract()
         elif tag == "template":
             _open(element)
@@ -102,16 +106,6 @@ def _make_harmless(tree: Tree) -> None:
         else:
             _rename(element, tag)
             _clean_attributes(element)
-
-
-def _is_more_than_words(meta: Element) -> bool:
-    """A `<meta>` that refreshes, sets a policy, or names an encoding, which is ours now."""
-    return meta.attr("http-equiv") is not None or meta.attr("charset") is not None
-
-
-def _is_wanted_link(element: Element, tag: str) -> bool:
-    """Of all `<link>`s only style sheets are part of how a page looks; others fetch, hint or prepare."""
-    return tag != "link" or "stylesheet" in as_text(element.attr("rel")).lower().split()
 
 
 def _open(template: Element) -> None:

@@ -70,16 +70,12 @@ def add_scripted_text(tree: Tree, segments: Segments) -> bool:
         if sum(map(len, pieces)) > least:
             article = _new_text(pieces, columns.texts, least)
             if article is not None:
-                return _append(article, tree)
+                main = tree.select_one(_MAIN)
+                place = main if main is not None else tree.find("body")
+                if place is not None:  # a page of frames has no body
+                    place.append(article)
+                return place is not None
     return False
-
-
-def _append(article: Element, tree: Tree) -> bool:
-    main = tree.select_one(_MAIN)
-    place = main if main is not None else tree.find("body")
-    if place is not None:  # a page of frames has no body
-        place.append(article)
-    return place is not None
 
 
 def _sources(shown: int, with_links: int, least: int) -> list[_TextSource]:
@@ -219,7 +215,12 @@ def topic_pieces(tree: Tree) -> list[str]:
 
 
 def state_pieces(tree: Tree) -> list[str]:
-    """The main text of the state that a page's scripts set or read, as pieces of markup; empty where none is sure."""
+    """The main text of the state that a page's scripts set or read, as pieces of markup; empty where none is sure.
+
+    Such a state also holds menus, settings, translations and other stories. So texts are grouped by where they stand
+    (the keys on the way to them, whatever their number in a list), and one group is chosen: the one with most prose
+    among those that are named as a text would be.
+    """
     measured = ((_prose_of(group), group.texts) for group in _group(_states(tree)))
     prose, texts = max(measured, key=itemgetter(0), default=(0.0, []))
     pieces: list[str] = []
@@ -387,7 +388,10 @@ _LINE_END = re.compile(r"[\r\n\u2028\u2029]+")
 
 
 def item_pieces(items: Sequence[Item]) -> list[str]:
-    """The texts of a page's main items, as pieces of markup in the order of reading; none is there twice."""
+    """The texts of a page's main schema.org items, as pieces of markup in the order of reading; none is there twice.
+
+    Sites write them for search engines, and for some pages that scripts put together nothing else is there to read.
+    """
     described = [id(item) for item in items if _is_one_of(item, _DESCRIBED)]
     found: list[str] = []
     seen: set[str] = set()
@@ -419,17 +423,15 @@ def as_markup(text: str) -> str:
         text = text.replace("<", "&lt;")
     # Every second part is code, if the text is Markdown, with the name of its language in the first line.
     parts = text.split(_FENCE)
-    parts[::2] = map(_lines_as_markup, parts[::2])
+    parts[::2] = [
+        "".join(_line_as_markup(line) for line in map(str.strip, _LINE_END.split(part)) if line) for part in parts[::2]
+    ]
     parts[1::2] = (f"<pre>{part.partition(_LINE_FEED)[2]}</pre>" for part in parts[1::2])
     return "".join(parts)
 
 
-def _lines_as_markup(text: str) -> str:
-    """Lines of plain text as paragraphs, or as what they are in Markdown: headings, items, links."""
-    return "".join(_line_as_markup(line) for line in map(str.strip, _LINE_END.split(text)) if line)
-
-
 def _line_as_markup(line: str) -> str:
+    """A line of plain text as a paragraph, or as what it is in Markdown: a heading, an item; with its links."""
     line = _MARKDOWN_LINK.sub(r'<a href="\2">\1</a>', _MARKDOWN_IMAGE.sub("", line)).replace("**", "")
     if title := _MARKDOWN_HEADING.match(line):
         return heading(line[title.end() :], len(title[1]))

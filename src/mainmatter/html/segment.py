@@ -494,7 +494,7 @@ def _split(parts: list[str], states: Sequence[int]) -> list[str]:
     if max(states) >= _FIRST_CODE_STATE:
         for i, state in enumerate(states):
             if state >= _FIRST_CODE_STATE:
-                texts[i] = _verbatim(raw_texts[i])
+                texts[i] = raw_texts[i].replace(_LINE_MARK, "\n").strip("\r\n").rstrip()
     return texts
 
 
@@ -506,17 +506,17 @@ def _collapse(text: str) -> str:
     return "\n".join(filter(None, lines))
 
 
-def _verbatim(text: str) -> str:
-    return text.replace(_LINE_MARK, "\n").strip("\r\n").rstrip()
-
-
 _CELL_SEPARATOR = "\t"
 _CELL_TAGS = ("td", "th")
 _CELL_NUMBERS = tuple(map(NUMBER_OF_TAG.__getitem__, _CELL_TAGS))
 
 
 def _join_rows(segments: Segments) -> Segments:
-    """Make one block of the cells of each row of data, and paragraphs of the cells of layout tables."""
+    """Make one block of the cells of each row of data, and paragraphs of the cells of layout tables.
+
+    The walk makes a block of every cell that holds text of its own. In a table of data the row is what one reads; in a
+    table made for layout, as on most pages of CleanEval's days, each cell is a text.
+    """
     kinds = segments.columns.kinds
     table_row = Kind.TABLE_ROW  # Enum's members are slow to find
     cells = [i for i, kind in enumerate(kinds) if kind is table_row]
@@ -582,11 +582,8 @@ def _is_inline(row: Node, outline: Outline, cell: int) -> bool:
         else:
             return count > 1
     cells = [child for child in row if isinstance(child, Element) and child.tag in _CELL_TAGS]
-    return len(cells) > 1 and not any(_holds_block(one) for one in cells)
-
-
-def _holds_block(cell: Element) -> bool:
-    return any(isinstance(child, Element) and ROLES.get(child.tag) is Role.BLOCK for child in cell)
+    within = (child for one in cells for child in one if isinstance(child, Element))
+    return len(cells) > 1 and not any(ROLES.get(child.tag) is Role.BLOCK for child in within)
 
 
 def _join(segments: Segments, cells: list[int]) -> None:

@@ -23,7 +23,9 @@ def render(extraction: Extraction, *, blocks: bool = True) -> str:
 
     `comments` is the text of the comments if they are marked, and they are no part of `text` then; else it is null.
     """
-    text, comments = _texts(extraction)
+    is_apart = extraction.marks_comments
+    text = extraction.render("text", only="main") if is_apart else extraction.text
+    comments = extraction.render("text", only="comment") if is_apart else None
     page = extraction.document.page
     content: dict[str, Any] = {
         "id": page.id,
@@ -41,13 +43,6 @@ def render(extraction: Extraction, *, blocks: bool = True) -> str:
         lines = ",\n  ".join(map(_encode, _blocks(extraction)))
         members.append(f' "blocks": [\n  {lines}\n ]' if lines else ' "blocks": []')
     return "{\n" + ",\n".join(members) + "\n}"
-
-
-def _texts(extraction: Extraction) -> tuple[str, str | None]:
-    """The main matter's text, and that of the comments if they are marked."""
-    if not extraction.marks_comments:
-        return extraction.text, None
-    return extraction.render("text", only="main"), extraction.render("text", only="comment")
 
 
 def _blocks(extraction: Extraction) -> Iterator[dict[str, Any]]:

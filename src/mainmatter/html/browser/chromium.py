@@ -350,7 +350,8 @@ class _Tabs:
             await self._drop(tab, browser)
             if not browser.is_connected():
                 return None
-            return TabResult(error=f"the page could not be shown: {_first_line(error)}")
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            return TabResult(error=f"the page could not be shown: {reason}")
         if tab.pages < _MOST_PAGES:
             self._idle.append(tab)
         else:
@@ -402,10 +403,6 @@ async def _in_time(closing: Any) -> bool:  # noqa: ANN401 - a coroutine of Playw
     except Exception:
         return False
     return True
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def need_browser() -> None:
