@@ -67,10 +67,15 @@ def open_large(tab: Page) -> None:
     expect(tab.locator("#live")).to_contain_text(f"of {BLOCKS:,} blocks kept")
 
 
+def wait_for_text(tab: Page, text: str) -> None:
+    """Wait until the clean text is this one, to the letter."""
+    tab.wait_for_function("text => document.querySelector('#clean-text').textContent === text", arg=text)
+
+
 def test_what_is_in_view_is_shown_and_the_rest_when_it_comes(tab: Page) -> None:
     open_large(tab)
     kept = clean(HTML)
-    assert tab.locator("#clean-text").text_content() == kept.text
+    wait_for_text(tab, kept.text)
     expect(tab.locator("#clean-text [data-block]").first).to_be_visible()
     assert tab.locator("#clean-text [data-block]").count() < 400
     assert 0 < tinted(tab).count() < 400
@@ -106,7 +111,7 @@ def test_the_dial_touches_what_it_changes(tab: Page) -> None:
         tab.locator("#dial").evaluate(
             "(dial, to) => { dial.value = to; dial.dispatchEvent(new Event('input')); }", dial
         )
-        assert tab.locator("#clean-text").text_content() == clean(HTML, dial=dial).text
+        wait_for_text(tab, clean(HTML, dial=dial).text)
     assert tab.evaluate("touched.size") > 0
     tab.evaluate("touched.clear()")
     tab.locator("#dial").evaluate("dial => dial.dispatchEvent(new Event('input'))")  # to where it is

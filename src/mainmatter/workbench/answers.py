@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse, JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse
 
 from mainmatter.errors import (
     CorpusError,
@@ -25,6 +24,7 @@ from mainmatter.errors import (
     UnknownName,
 )
 from mainmatter.inputs.fetch import AddressRefused
+from mainmatter.workbench.html_pages import html_page
 from mainmatter.workbench.labels.records import NoSuchImport, NoSuchPage, Stale, StillLabelling
 from mainmatter.workbench.worker_process import CANNOT_WRITE, CannotWrite
 from mainmatter.workbench.workers import UNFORESEEN, Busy, Crashed, TookTooLong, TookTooMuchMemory
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 _log = logging.getLogger("mainmatter.workbench")
-NOT_FOUND = Path(__file__).parent / "static" / "not-found.html"
 _MOST_PROBLEMS = 5  # of a request that are named
 
 STATUSES: dict[type[Exception], int] = {
@@ -168,7 +167,7 @@ async def _answer_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
         if _is_browser(request):
-            return FileResponse(NOT_FOUND, 404, {"Cache-Control": "no-store"})
+            return HTMLResponse(html_page("not-found"), 404, {"Cache-Control": "no-store"})
         return error_answer(404, "there is nothing here", "the pages are / /compare /annotate /teach /api")
     if error.status_code == 405:
         return error_answer(405, f"{request.method} is not for this address", "see /api", error.headers)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
-from fastapi.responses import FileResponse
+from fastapi.responses import HTMLResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.staticfiles import StaticFiles
 
@@ -18,6 +18,7 @@ from mainmatter.workbench.annotate import Annotating
 from mainmatter.workbench.answers import add_handlers
 from mainmatter.workbench.bodies import Bodies
 from mainmatter.workbench.corpus import name_corpora
+from mainmatter.workbench.html_pages import html_page
 from mainmatter.workbench.imports import Imports, remove_leftovers
 from mainmatter.workbench.metrics import CountRequests, ServerMetrics
 from mainmatter.workbench.security import Security
@@ -34,11 +35,11 @@ if TYPE_CHECKING:
 
 STATIC = Path(__file__).parent / "static"
 PAGES = {
-    "/": "inspect.html",
-    "/compare": "compare.html",
-    "/annotate": "annotate.html",
-    "/teach": "teach.html",
-    "/api": "api.html",
+    "/": "inspect",
+    "/compare": "compare",
+    "/annotate": "annotate",
+    "/teach": "teach",
+    "/api": "api",
 }
 WORK = frozenset(("/api/clean", "/api/evaluate"))  # what cannot be done without a worker
 _DESCRIPTION = """\
@@ -104,9 +105,9 @@ def _add_pages(app: FastAPI) -> None:
     app.mount("/static", _Static(directory=STATIC), name="static")
 
 
-def _page(name: str) -> Callable[[], Awaitable[FileResponse]]:
-    async def show() -> FileResponse:
-        return FileResponse(STATIC / name, headers={"Cache-Control": "no-cache"})
+def _page(name: str) -> Callable[[], Awaitable[HTMLResponse]]:
+    async def show() -> HTMLResponse:
+        return HTMLResponse(html_page(name), headers={"Cache-Control": "no-cache"})
 
     return show
 

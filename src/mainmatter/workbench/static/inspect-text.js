@@ -1,15 +1,12 @@
-// The clean text: composed here of the kept blocks, as render/text.py and render/cleaneval.py do, so that the dial
-// changes it at once and each piece knows its block. Markdown needs the page's tree: the server makes it.
+// The clean text: made by the server, cut here into pieces that know their blocks.
 // @ts-check
 
 import { element } from "./shell.js";
 
-const STAND_TOGETHER = new Set(["list-item", "table-row"]);
-const LABELS = new Map([["heading", "<h>"], ["list-item", "<l>"]]);
-const COMMENTS_LINE = "--- Comments ---";
 const LETTERS = /[\p{L}\p{N}]+/gu;
-const LONGEST_MARKDOWN = 5_000_000; // in which blocks are looked for
-const LARGEST_GAP = 5000; // letters of Markdown that belong to no block, between two that do
+const LONGEST = 5_000_000; // text in which blocks are looked for by their letters
+const LARGEST_GAP = 5000; // letters that belong to no block, between two that do
+const LONGEST_MARK = 40; // characters before a block's words that say what it is, as "<p> " and "- " do
 const CHUNK = 40; // blocks: so much of the text is written anew where one of them changes
 const NEAR = "600px"; // around what is in view: there each piece has an element, elsewhere a chunk is plain text
 const LINE = { characters: 70, height: 26 }; // about; says how high a chunk is that was not in view yet
@@ -21,83 +18,102 @@ const LINE = { characters: 70, height: 26 }; // about; says how high a chunk is 
  */
 
 /**
+ * The kept blocks in the order in which the text has them: comments that are marked come last, but in CleanEval's markup.
+ *
  * @param {any} answer what /api/inspect said
  * @param {ArrayLike<number>} kept
- * @returns {Piece[]} the plain text
+ * @param {string} format
+ * @returns {{blocks: number[], firstComment: number}} the first comment that stands apart; -1 if none does
  */
-export function composeText(answer, kept) {
-  const { kinds, texts, comments } = answer.blocks;
-  const isApart = (/** @type {number} */ block) => answer.marks_comments && kept[block];
-  const apart = new Set(comments.filter(isApart));
-  const lay = (/** @type {(block: number) => boolean} */ isWanted) => {
-    /** @type {Piece[]} */
-    const pieces = [];
-    let previous = "";
-    for (let block = 0; block < kinds.length; block++) {
-      if (!kept[block] || !isWanted(block)) continue;
-      const together = kinds[block] === previous && STAND_TOGETHER.has(previous);
-      pieces.push({ before: pieces.length ? (together ? "\n" : "\n\n") : "", words: texts[block], block });
-      previous = kinds[block];
-    }
-    return pieces;
-  };
-  const main = lay((block) => !apart.has(block));
-  if (!apart.size) return main;
-  const rest = lay((block) => apart.has(block));
-  rest[0].before = "\n\n";
-  return [...main, { before: main.length ? "\n\n" : "", words: COMMENTS_LINE, block: -1 }, ...rest];
-}
-
-/** @param {any} answer @param {ArrayLike<number>} kept @returns {Piece[]} the text in CleanEval's markup */
-export function composeCleaneval(answer, kept) {
-  const { seen_as: kinds, texts } = answer.blocks;
-  /** @type {Piece[]} */
-  const pieces = [];
-  for (let block = 0; block < kinds.length; block++) {
-    if (!kept[block]) continue;
-    const words = `${LABELS.get(kinds[block]) ?? "<p>"} ${texts[block].split(/\s+/).filter(Boolean).join(" ")}`;
-    pieces.push({ before: pieces.length ? "\n" : "", words, block });
-  }
-  return pieces;
+function orderOf(answer, kept, format) {
+  const all = Array.from(kept, (isKept, block) => (isKept ? block : -1)).filter((block) => block >= 0);
+  if (!answer.marks_comments || format === "cleaneval") return { blocks: all, firstComment: -1 };
+  const comments = new Set(answer.blocks.comments);
+  const apart = all.filter((block) => comments.has(block));
+  return { blocks: [...all.filter((block) => !comments.has(block)), ...apart], firstComment: apart[0] ?? -1 };
 }
 
 /**
- * Find the blocks in Markdown that the server made: their letters and digits stand in it in the same order. A block that
- * is not found that way is shown, but stands out nowhere.
+ * Find the blocks in the text that the server made: their words stand in it in order, as they are or, in Markdown, their
+ * letters and digits. A block that is found neither way is shown, but stands out nowhere.
  *
- * @param {string} markdown
- * @param {Piece[]} blocks the pieces of the plain text
+ * @param {string} text
+ * @param {any} answer what /api/inspect said
+ * @param {ArrayLike<number>} kept
+ * @param {string} format
  * @returns {Piece[]}
  */
-export function composeMarkdown(markdown, blocks) {
-  const withoutAddresses = markdown.replace(/\]\([^()\s]*\)/g, (link) => " ".repeat(link.length));
-  /** @type {number[]} */
-  const places = []; // of each letter in the Markdown
-  /** @type {string[]} */
-  const runs = [];
-  for (const run of markdown.length < LONGEST_MARKDOWN ? withoutAddresses.matchAll(LETTERS) : []) {
-    for (let i = 0; i < run[0].length; i++) places.push(run.index + i);
-    runs.push(run[0]);
-  }
-  const all = runs.join("");
+export function findBlocks(text, answer, kept, format) {
+  const { blocks, firstComment } = orderOf(answer, kept, format);
+  /** @type {Letters | null} */
+  let letters = null;
   /** @type {Piece[]} */
   const pieces = [];
-  let at = 0; // in the letters
-  let end = 0; // in the Markdown
-  for (const { words, block } of blocks) {
-    const wanted = (words.match(LETTERS) ?? []).join("");
-    const found = wanted ? all.slice(at, at + wanted.length + LARGEST_GAP).indexOf(wanted) : -1;
-    if (found < 0 || block < 0) continue;
-    const first = places[at + found];
-    at += found + wanted.length;
-    const last = places[at - 1];
-    const begin = Math.max(end, markdown.lastIndexOf("\n", first) + 1);
-    const lineEnd = markdown.indexOf("\n", last);
-    const before = markdown.slice(end, begin);
-    end = lineEnd < 0 ? markdown.length : lineEnd;
-    pieces.push({ before, words: markdown.slice(begin, end), block });
+  let end = 0;
+  for (const block of blocks) {
+    const words = answer.blocks.texts[block];
+    let place = exactPlace(text, words, end, block === firstComment);
+    if (!place) {
+      letters ??= new Letters(text);
+      place = letters.find(words, end);
+    }
+    if (!place) continue;
+    const begin = Math.max(end, text.lastIndexOf("\n", place.first) + 1);
+    const lineEnd = text.indexOf("\n", place.last);
+    let before = text.slice(end, begin);
+    if (block === firstComment && before.trim()) {
+      const line = before.trim(); // a line of ours, above the comments
+      const at = before.indexOf(line);
+      pieces.push({ before: before.slice(0, at), words: line, block: -1 });
+      before = before.slice(at + line.length);
+    }
+    end = lineEnd < 0 ? text.length : lineEnd;
+    pieces.push({ before, words: text.slice(begin, end), block });
   }
-  return [...pieces, { before: markdown.slice(end), words: "", block: -1 }];
+  return end < text.length ? [...pieces, { before: text.slice(end), words: "", block: -1 }] : pieces;
+}
+
+/**
+ * Where words stand as they are, in the next line that has any: their first and last character.
+ *
+ * @param {string} text
+ * @param {string} words
+ * @param {number} from
+ * @param {boolean} isAfterLine a line of ours may stand before them
+ */
+function exactPlace(text, words, from, isAfterLine) {
+  const first = from + text.slice(from, from + words.length + LONGEST_MARK).indexOf(words);
+  if (first < from || !words) return null;
+  const skipped = text.slice(from, Math.max(from, text.lastIndexOf("\n", first) + 1));
+  return isAfterLine || !skipped.trim() ? { first, last: first + words.length - 1 } : null;
+}
+
+/** The letters and digits of a text, without the addresses of its links, to look for blocks among them. */
+class Letters {
+  /** @param {string} text */
+  constructor(text) {
+    this.places = /** @type {number[]} */ ([]); // of each letter in the text
+    /** @type {string[]} */
+    const runs = [];
+    const withoutAddresses = text.replace(/\]\([^()\s]*\)/g, (link) => " ".repeat(link.length));
+    for (const run of text.length < LONGEST ? withoutAddresses.matchAll(LETTERS) : []) {
+      for (let i = 0; i < run[0].length; i++) this.places.push(run.index + i);
+      runs.push(run[0]);
+    }
+    this.all = runs.join("");
+    this.at = 0; // in the letters
+  }
+
+  /** @param {string} words @param {number} from where in the text to begin */
+  find(words, from) {
+    while (this.at < this.places.length && this.places[this.at] < from) this.at += 1;
+    const wanted = (words.match(LETTERS) ?? []).join("");
+    const found = wanted ? this.all.slice(this.at, this.at + wanted.length + LARGEST_GAP).indexOf(wanted) : -1;
+    if (found < 0) return null;
+    const first = this.at + found;
+    this.at = first + wanted.length;
+    return { first: this.places[first], last: this.places[this.at - 1] };
+  }
 }
 
 /** @param {Piece[]} pieces */

@@ -8,7 +8,7 @@ import { DensityPlot } from "./density-plot.js";
 import { Corpora } from "./inspect-corpus.js";
 import { listenForPages, recall, remember, toRequest } from "./inspect-input.js";
 import { BlockTable } from "./inspect-table.js";
-import { CleanText, composeCleaneval, composeMarkdown, composeText } from "./inspect-text.js";
+import { CleanText, findBlocks } from "./inspect-text.js";
 import { aboutPage, countsOf, keptAt, showDetail } from "./inspect-words.js";
 import { PageFrame } from "./page-frame.js";
 
@@ -16,7 +16,10 @@ const SWITCHES = ["headings", "tables", "captions", "code"];
 const TABS = ["tab-text", "tab-plot", "tab-table"];
 const NO_TEXT = "There is no text in this page. Pages that scripts or frames put together have theirs elsewhere: "
   + "save the page from a browser and open that file, or open the address of the frame.";
+const LARGEST_REMEMBERED = 500_000; // characters of a text that need not be asked for again
 const ENDINGS = { text: ".txt", markdown: ".md", cleaneval: ".cleaneval.txt" };
+
+/** @typedef {{answer: any, kept: Uint8Array, format: string, dial: number, isShown: boolean}} Written */
 
 const state = {
   source: /** @type {import("./inspect-input.js").Source | null} */ (null),
@@ -26,7 +29,9 @@ const state = {
   kept: /** @type {Uint8Array} */ (new Uint8Array()),
   block: /** @type {number | null} */ (null),
   isPinned: false,
-  written: /** @type {{kept: Uint8Array, format: string} | null} */ (null), // what the text shows
+  written: /** @type {Written | null} */ (null), // what the text shows, or will
+  texts: /** @type {Map<string, string>} */ (new Map()), // of this answer, by format and step of the dial
+  asking: /** @type {AbortController | null} */ (null), // for a text
   asked: 0, // the number of the last question: answers to earlier ones come too late
 };
 
@@ -155,12 +160,13 @@ async function ask(source, isNew) {
   const fields = { method: byId("method").value, options: options() };
   if (!isNew && state.answer) {
     try {
-      return await api("/api/inspect", { json: { frame: state.answer.frame, ...fields } });
+      const answer = await api("/api/inspect", { json: { frame: state.answer.frame, ...fields } });
+      return { ...answer, options: fields.options };
     } catch (error) {
       if (/** @type {any} */ (error).status !== 410) throw error;
     }
   }
-  return api("/api/inspect", toRequest(source, fields));
+  return { ...(await api("/api/inspect", toRequest(source, fields))), options: fields.options };
 }
 
 async function askReasons(/** @type {number[]} */ blocks) {
@@ -172,19 +178,48 @@ async function askReasons(/** @type {number[]} */ blocks) {
   } catch { /* the table shows dots in their place */ }
 }
 
-const askMarkdown = debounced(async () => {
-  const chosen = state.answer.dial ? { dial: Number(byId("dial").value) } : {};
-  const [asked, kept] = [state.asked, state.kept];
+/**
+ * Ask for the text that is wanted. One question at a time: while the dial turns, the steps in between are left out, and
+ * the last one wins.
+ */
+async function askText() {
+  if (state.asking) return;
+  state.asking = new AbortController();
+  byId("clean-text").setAttribute("aria-busy", "true");
   try {
-    const fields = { method: byId("method").value, options: { ...options(), ...chosen }, format: "markdown" };
-    const answer = await api("/api/inspect/text", { json: { frame: state.answer.frame, ...fields } });
-    if (asked !== state.asked || kept !== state.kept || checked("format") !== "markdown") return;
-    text.showPieces(composeMarkdown(answer.text, composeText(state.answer, state.kept)), true);
-  } catch (error) {
-    state.written = null;
-    showProblem(byId("problem"), error);
+    while (state.written && !state.written.isShown) {
+      if (state.asking.signal.aborted) state.asking = new AbortController();
+      await writeText(state.written);
+    }
+  } finally {
+    state.asking = null;
+    byId("clean-text").removeAttribute("aria-busy");
   }
-}, 150);
+}
+
+/** @param {Written} wanted */
+async function writeText(wanted) {
+  const { answer, kept, format, dial } = wanted;
+  const chosen = answer.dial ? { dial } : {};
+  const key = JSON.stringify([format, chosen]);
+  try {
+    let words = state.texts.get(key);
+    if (words === undefined) {
+      const fields = { method: answer.method, options: { ...answer.options, ...chosen }, format };
+      const { signal } = state.asking ?? {};
+      const said = await api("/api/inspect/text", { json: { frame: answer.frame, ...fields }, signal });
+      words = /** @type {string} */ (said.text);
+      if (answer === state.answer && words.length < LARGEST_REMEMBERED) state.texts.set(key, words);
+    }
+    if (wanted === state.written) text.showPieces(findBlocks(words, answer, kept, format), format !== "text");
+    wanted.isShown = true;
+  } catch (error) {
+    if (wanted !== state.written) return;
+    state.written = null;
+    if (/** @type {any} */ (error).status === 410) inspect(); // the page is sent once more
+    else showProblem(byId("problem"), error);
+  }
+}
 
 // ---- showing what came back
 
@@ -192,7 +227,11 @@ const askMarkdown = debounced(async () => {
 async function show(answer, isNew) {
   const before = state.answer?.frame;
   state.answer = answer;
+  state.texts.clear();
+  state.written = null;
+  state.asking?.abort();
   if (isNew) release();
+  if (isNew) text.showNothing("");
   byId("result").hidden = false;
   byId("main").classList.add("has-result");
   byId("input-panel").open = false;
@@ -241,7 +280,7 @@ function allowControls(answer) {
   byId("switches").disabled = !SWITCHES.some((name) => known.has(name));
 }
 
-/** Tint, count and write anew what is kept: no question to the server, so that the dial is felt at once. */
+/** Tint and count what is kept: no question to the server, so that the dial is felt at once; the text comes after. */
 function showKept() {
   const { answer, kept } = state;
   const comments = new Set(answer.blocks.comments);
@@ -259,12 +298,12 @@ function showText() {
   if (!state.answer || byId("view-text").hidden) return;
   const format = checked("format");
   if (state.written?.kept === state.kept && state.written.format === format) return;
-  state.written = { kept: state.kept, format };
-  if (!state.answer.blocks.texts.length) text.showNothing(NO_TEXT);
-  else if (!state.kept.includes(1)) text.showNothing("Nothing is kept. Turn the dial up, or take another method.");
-  else if (format === "markdown") askMarkdown();
-  else if (format === "text") text.showPieces(composeText(state.answer, state.kept), false);
-  else text.showPieces(composeCleaneval(state.answer, state.kept), true);
+  const isNothing = !state.kept.includes(1);
+  const { answer, kept } = state;
+  state.written = { answer, kept, format, dial: Number(byId("dial").value), isShown: isNothing };
+  if (!answer.blocks.texts.length) text.showNothing(NO_TEXT);
+  else if (isNothing) text.showNothing("Nothing is kept. Turn the dial up, or take another method.");
+  else askText();
 }
 
 // ---- the block that stands out

@@ -1,0 +1,20 @@
+"""The workbench's own HTML pages, made of templates/: what all of them begin and end with is written once there."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+
+@cache
+def html_page(name: str) -> str:
+    """A page of the workbench, such as "inspect". It is the same for everybody, so it is made once."""
+    environment = Environment(
+        loader=PackageLoader("mainmatter.workbench"),
+        autoescape=True,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        undefined=StrictUndefined,
+    )
+    return environment.get_template(f"{name}.html").render()
