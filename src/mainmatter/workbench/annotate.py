@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from mainmatter.records import Page
-    from mainmatter.workbench.labels import Conflict, Event, PageSummary
+    from mainmatter.workbench.labels import Event, PageSummary
     from mainmatter.workbench.labels.agreement import AgreementReport, PairAgreement
 
 MOST_LABELS = 100_000  # in one change
@@ -418,54 +418,40 @@ def show_labels(state: State, page_id: PageNumber, annotator: Asking) -> LabelsA
 def set_labels(state: State, page_id: PageNumber, change: LabelsChange) -> LabelsAnswer:
     """Store labels. When this has answered they are on disk. 409 if they were changed after `revision`."""
     labels = {ref: None if label is None else label.to_label() for ref, label in change.labels.items()}
-
-    def store_it(store: Store) -> int:
-        return store.set_labels(page_id, change.annotator, labels, by=change.by, based_on=change.revision)
-
-    return _change(state, page_id, change, store_it)
+    return _change(state, page_id, change, lambda store, **who: store.set_labels(page_id, labels=labels, **who))
 
 
 @router.post("/pages/{page_id}/undo", summary="Take the last change back")
 def undo(state: State, page_id: PageNumber, change: Seen) -> LabelsAnswer:
     """Take back the annotator's last change of labels, whenever it was made."""
-
-    def store_it(store: Store) -> None:
-        store.undo(page_id, change.annotator, by=change.by, based_on=change.revision)
-
-    return _change(state, page_id, change, store_it)
+    return _change(state, page_id, change, lambda store, **who: store.undo(page_id, **who), with_labels=True)
 
 
 @router.post("/pages/{page_id}/redo", summary="Make a change again that was taken back")
 def redo(state: State, page_id: PageNumber, change: Seen) -> LabelsAnswer:
     """Make the last change that was taken back again."""
-
-    def store_it(store: Store) -> None:
-        store.redo(page_id, change.annotator, by=change.by, based_on=change.revision)
-
-    return _change(state, page_id, change, store_it)
+    return _change(state, page_id, change, lambda store, **who: store.redo(page_id, **who), with_labels=True)
 
 
 @router.post("/pages/{page_id}/done", summary="Be done with a page")
 def set_done(state: State, page_id: PageNumber, change: DoneChange) -> LabelsAnswer:
     """Say that an annotator is done with a page, or is not."""
-
-    def store_it(store: Store) -> int:
-        return store.set_done(page_id, change.annotator, change.done, by=change.by, based_on=change.revision)
-
-    return _change(state, page_id, change, store_it)
+    return _change(state, page_id, change, lambda store, **who: store.set_done(page_id, done=change.done, **who))
 
 
 @router.post("/pages/{page_id}/accept-agreed", summary="Merge what all agree on")
 def accept_agreed(state: State, page_id: PageNumber, change: Seen) -> LabelsAnswer:
     """Take over into the merged labels what all who labelled a block agree on; what is merged stays."""
-    by = change.by
-    if change.annotator != MERGED or not by:
+    if change.annotator != MERGED or not change.by:
         raise AnnotationError(f"this is for the merged labels; send annotator {MERGED!r}, and by")
-
-    def store_it(store: Store) -> None:
-        store.accept_agreed(page_id, by=by, based_on=change.revision)
-
-    return _change(state, page_id, change, store_it)
+    by = change.by
+    return _change(
+        state,
+        page_id,
+        change,
+        lambda store, **_: store.accept_agreed(page_id, by=by, based_on=change.revision),
+        with_labels=True,
+    )
 
 
 @router.get("/pages/{page_id}/suggestion", summary="What the default method would say")
@@ -500,7 +486,10 @@ async def compare(
     if _is_at_work(summary, by) and not anyway:
         raise StillLabelling("you are still labelling this page; mark it as done before you see what others said of it")
     view = await state.show(page_id)
-    said, conflicts, merged = await run_in_threadpool(_said, state.store, page_id)
+    store = state.store
+    said, conflicts, merged = await run_in_threadpool(
+        lambda: (store.all_labels(page_id), store.conflicts(page_id), store.labels(page_id, MERGED))
+    )
     pairs = []
     names = [name for name in said if name != MERGED]
     if len(names) > 1:
@@ -576,21 +565,20 @@ async def download(
     return FileResponse(file, media_type=_EXPORT_TYPES[name], filename=shown, background=cleaning)
 
 
-def _change(state: Annotating, page_id: int, change: Seen, store_it: Callable[[Store], int | None]) -> LabelsAnswer:
+def _change(
+    state: Annotating, page_id: int, change: Seen, make: Callable[..., int | None], *, with_labels: bool = False
+) -> LabelsAnswer:
     """Make a change of what somebody saw, and say how things stand then.
 
-    `store_it` gives the revision if the client knows the labels after it. That one is told, not one that somebody else
-    may have made since: it would let the client overwrite what it never saw.
+    `with_labels` is for changes after which the client does not know the labels. Where it knows them, the revision of
+    this change is told, not one that somebody else may have made since: it would let the client overwrite what it never
+    saw.
     """
     if change.annotator in (BEST, GOLD):
         raise AnnotationError(f"{change.annotator!r} has a meaning of its own here; take another name")
-    revision = store_it(state.store)
-    answer = LabelsAnswer.of(state.store.labels(page_id, change.annotator), with_labels=revision is None)
-    return answer if revision is None else answer.model_copy(update={"revision": revision})
-
-
-def _said(store: Store, page_id: int) -> tuple[dict[str, Labels], list[Conflict], Labels]:
-    return store.all_labels(page_id), store.conflicts(page_id), store.labels(page_id, MERGED)
+    revision = make(state.store, annotator=change.annotator, by=change.by, based_on=change.revision)
+    answer = LabelsAnswer.of(state.store.labels(page_id, change.annotator), with_labels=with_labels)
+    return answer if with_labels else answer.model_copy(update={"revision": revision})
 
 
 def _row(summary: PageSummary, annotator: str) -> PageRow:

@@ -168,19 +168,17 @@ class Import:
 
     def answer(self) -> ImportAnswer:
         """What clients are told."""
-        told = self.told
-        return ImportAnswer(
-            id=self.id,
-            what=self.what,
-            state=self.state,
-            share=1.0 if self.state == "done" else told.get("share", 0.0),
-            read=told.get("read", 0),
-            added=told.get("added", 0),
-            known=told.get("known", 0),
-            rejected=told.get("rejected", 0),
-            rejects=[RejectModel(**each) for each in told.get("rejects", [])],
-            message=self.message,
-        )
+        told: dict[str, Any] = {
+            "share": 0.0,
+            "read": 0,
+            "added": 0,
+            "known": 0,
+            "rejected": 0,
+            "rejects": [],
+        } | self.told
+        if self.state == "done":
+            told["share"] = 1.0
+        return ImportAnswer(id=self.id, what=self.what, state=self.state, message=self.message, **told)
 
 
 class Imports:

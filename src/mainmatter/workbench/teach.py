@@ -119,7 +119,9 @@ class TeachingJobs:
             OSError: the folder cannot be written.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        lock = self._take_lock(_PATIENCE if self._has_ended() else _MOMENT)
+        last = self.current()
+        # A job that has said its last word may need a moment to go.
+        lock = self._take_lock(_PATIENCE if last is not None and last.state != "running" else _MOMENT)
         try:
             before = self._read_job()
             output = self.workbench / "models" / name
@@ -136,7 +138,9 @@ class TeachingJobs:
             self._write_job(job | {"pid": self._launch([*given, "--json"], lock)})
         finally:
             os.close(lock)  # the process has it now
-        return self._need_job()
+        started = self.current()
+        assert started is not None
+        return started
 
     def current(self) -> TeachingJob | None:
         """The last job, running or not; None if there was none."""
@@ -212,16 +216,6 @@ class TeachingJobs:
                 return False
             time.sleep(_PAUSE)
         return True
-
-    def _has_ended(self) -> bool:
-        """The job has said its last word, though its process may need a moment to go."""
-        job = self.current()
-        return job is not None and job.state != "running"
-
-    def _need_job(self) -> TeachingJob:
-        job = self.current()
-        assert job is not None
-        return job
 
     def _write_job(self, facts: dict[str, Any]) -> None:
         write_whole(self.folder / _JOB, json.dumps(facts).encode("utf-8"))
