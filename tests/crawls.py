@@ -54,9 +54,9 @@ class Wicked:
 
 # Added to the above: reading such a page ends the process, too.
 WICKED_READER = """
-import mainmatter.corpus.child as child
+import mainmatter.corpus.guard as guard
 
-read_slice = child.read_slice
+read_slice = guard.read_slice
 
 
 def read(one, limits, start=None, **options):
@@ -66,7 +66,7 @@ def read(one, limits, start=None, **options):
         yield found
 
 
-child.read_slice = read
+guard.read_slice = read
 """
 
 

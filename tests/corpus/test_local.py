@@ -5,13 +5,13 @@ from __future__ import annotations
 import operator
 import os
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from mainmatter import InputError
 from mainmatter.corpus.local import run_all
-from mainmatter.isolation.processes import start
+from mainmatter.isolation.child import Child
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,15 +50,15 @@ def test_a_process_that_is_killed_is_replaced(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_closed_run_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = []
+    started: list[Child] = []
 
-    def remember(target: str) -> object:
-        started.append(start(target))
+    def remember(*arguments: Any) -> Child:
+        started.append(Child(*arguments))
         return started[-1]
 
-    monkeypatch.setattr("mainmatter.corpus.local.start", remember)
+    monkeypatch.setattr("mainmatter.corpus.local.Child", remember)
     results = run_all(operator.neg, range(100), 2)
     next(results)
     results.close()  # type: ignore[attr-defined]
     assert len(started) == 2
-    assert all(one.process.poll() is not None for one in started)
+    assert all(one.has_exited() for one in started)

@@ -19,6 +19,7 @@ from fastapi.testclient import TestClient
 
 from mainmatter.workbench.app import make_app
 from mainmatter.workbench.settings import Settings
+from workbench import page_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,7 +37,7 @@ def make_test_app(settings: Settings) -> FastAPI:
         limit = float(asked.pop("limit", 20.0))
         arguments = {key: value if key == "path" else float(value) for key, value in asked.items()}
         workers = request.app.state.workbench.workers
-        result = await workers.run_for(limit, f"workbench.page_tasks:{name}", **arguments)
+        result = await workers.run_for(limit, getattr(page_tasks, name), **arguments)
         return {"result": result}
 
     async def fail() -> Response:

@@ -82,6 +82,17 @@ def refuse() -> NoReturn:
     raise InputError("not like this; like that")
 
 
+class OddError(InputError):
+    """Can be sent to another process, and not received."""
+
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__(f"{first} {second}")
+
+
+def refuse_oddly() -> NoReturn:
+    raise OddError("of this", "machine")
+
+
 def refuse_size() -> NoReturn:
     raise PageTooLarge("the page has more than 3 bytes")
 

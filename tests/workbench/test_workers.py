@@ -19,11 +19,10 @@ pytest.importorskip("fastapi", reason="needs the extra serve")
 from mainmatter.errors import InputError, MainmatterError, PageTooLarge, UnknownName
 from mainmatter.workbench import workers as module
 from mainmatter.workbench.workers import Busy, Crashed, TookTooLong, TookTooMuchMemory, Workers
+from workbench import page_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator
-
-TASKS = "workbench.page_tasks"
 
 
 def with_workers(
@@ -72,8 +71,8 @@ Run = Callable[[Callable[[Workers], Coroutine[Any, Any, None]]], None]
 
 def test_a_result_comes_back_from_another_process() -> None:
     async def work(workers: Workers) -> None:
-        assert await workers.run(f"{TASKS}:echo", value={"a": [1, b"2"]}) == {"a": [1, b"2"]}
-        assert await workers.run(f"{TASKS}:pid") in workers.pids()
+        assert await workers.run(page_tasks.echo, value={"a": [1, b"2"]}) == {"a": [1, b"2"]}
+        assert await workers.run(page_tasks.pid) in workers.pids()
         assert os.getpid() not in workers.pids()
         async with asyncio.timeout(20):
             while workers.busy:  # until the last one is known to be free
@@ -99,7 +98,7 @@ def test_our_errors_come_back_as_themselves_and_cost_nothing(
     async def work(workers: Workers) -> None:
         before = workers.pids()
         with pytest.raises(error) as caught:
-            await workers.run(f"{TASKS}:{task}")
+            await workers.run(getattr(page_tasks, task))
         assert str(caught.value) == message
         assert workers.pids() == before
 
@@ -109,26 +108,31 @@ def test_our_errors_come_back_as_themselves_and_cost_nothing(
 def test_bugs_are_told_and_cost_nothing(run: Run, caplog: pytest.LogCaptureFixture) -> None:
     async def work(workers: Workers) -> None:
         before = workers.pids()
-        for task in ("stumble", "no_such_task", "give_a_lambda"):  # their words are for the log
+        for task in (
+            page_tasks.stumble,
+            page_tasks.give_a_lambda,
+            page_tasks.refuse_oddly,
+        ):  # their words are for the log
             with pytest.raises(Crashed, match=r"^this failed in a way that nobody foresaw \(reference \w{8}\)$"):
-                await workers.run(f"{TASKS}:{task}")
+                await workers.run(task)
         with pytest.raises(Crashed, match="cannot be sent to a worker"):
-            await workers.run(f"{TASKS}:echo", value=lambda: None)
-        assert await workers.run(f"{TASKS}:pid") in before
+            await workers.run(page_tasks.echo, value=lambda: None)
+        assert await workers.run(page_tasks.pid) in before
 
     run(work)
-    for words in ("ZeroDivisionError: of all things", "has no attribute 'no_such_task'", "<lambda>"):
+    for words in ("ZeroDivisionError: of all things", "OddError: of this machine", "<lambda>"):
         assert words in caplog.text
 
 
 def test_what_takes_too_long_is_ended_even_in_c(run: Run) -> None:
     async def work(workers: Workers) -> None:
-        for number, task in enumerate(("sleep", "sleep_in_c")):
+        tasks: list[Callable[[], object]] = [page_tasks.sleep, page_tasks.sleep_in_c]
+        for number, task in enumerate(tasks):
             start = time.monotonic()
             with pytest.raises(TookTooLong, match=r"this took longer than 0\.3 s"):
-                await workers.run_for(0.3, f"{TASKS}:{task}")
+                await workers.run_for(0.3, task)
             assert time.monotonic() - start < 20  # it would take a minute
-            assert await workers.run(f"{TASKS}:echo", value=number) == number
+            assert await workers.run(page_tasks.echo, value=number) == number
         assert workers.ended == {"time": 2}
 
     run(work)
@@ -142,8 +146,8 @@ def test_a_worker_that_dies_is_replaced(run: Run, task: str, words: str, reason:
     async def work(workers: Workers) -> None:
         before = workers.pids()
         with pytest.raises(Crashed, match=words):
-            await workers.run(f"{TASKS}:{task}")
-        assert await workers.run(f"{TASKS}:pid") not in before
+            await workers.run(getattr(page_tasks, task))
+        assert await workers.run(page_tasks.pid) not in before
         assert workers.ended == {reason: 1}
 
     run(work)
@@ -154,7 +158,7 @@ def test_a_worker_that_died_while_idle_is_no_request_s_fault(run: Run) -> None:
         (before,) = workers.pids()
         os.kill(before, signal.SIGKILL)
         os.waitid(os.P_PID, before, os.WEXITED | os.WNOWAIT)  # until it is dead, and not yet buried
-        assert await workers.run(f"{TASKS}:echo", value=1) == 1
+        assert await workers.run(page_tasks.echo, value=1) == 1
         assert workers.ended == {"crash": 1}
 
     run(work)
@@ -163,8 +167,8 @@ def test_a_worker_that_died_while_idle_is_no_request_s_fault(run: Run) -> None:
 def test_memory_is_limited(run: Run) -> None:
     async def work(workers: Workers) -> None:
         with pytest.raises(TookTooMuchMemory, match="this took more than 500 MB of memory"):
-            await workers.run(f"{TASKS}:eat_memory")
-        assert await workers.run(f"{TASKS}:echo", value=1) == 1
+            await workers.run(page_tasks.eat_memory)
+        assert await workers.run(page_tasks.echo, value=1) == 1
         assert workers.ended == {"memory": 1}
 
     run(work)
@@ -173,9 +177,9 @@ def test_memory_is_limited(run: Run) -> None:
 def test_a_worker_in_whose_memory_too_much_is_left_makes_room_for_another(run: Run) -> None:
     async def work(workers: Workers) -> None:
         before = workers.pids()
-        assert await workers.run(f"{TASKS}:hoard", megabytes=200) == 1
-        assert await workers.run(f"{TASKS}:hoard", megabytes=200) == 2
-        assert await workers.run(f"{TASKS}:hoard", megabytes=200) == 1
+        assert await workers.run(page_tasks.hoard, megabytes=200) == 1
+        assert await workers.run(page_tasks.hoard, megabytes=200) == 2
+        assert await workers.run(page_tasks.hoard, megabytes=200) == 1
         assert workers.pids() != before
         assert workers.ended == {"recycled": 1}
 
@@ -187,14 +191,14 @@ def test_the_queue_has_an_end_and_is_served_in_order(tmp_path: Path) -> None:
         done: list[int] = []
 
         async def one(number: int) -> None:
-            await workers.run(f"{TASKS}:wait_for_file", path=str(tmp_path / "go"))
+            await workers.run(page_tasks.wait_for_file, path=str(tmp_path / "go"))
             done.append(number)
 
         tasks = [asyncio.create_task(one(number)) for number in range(3)]
         await asyncio.sleep(0)  # all three have begun to wait
         assert (workers.busy, workers.waiting) == (1, 2)
         with pytest.raises(Busy) as caught:
-            await workers.run(f"{TASKS}:echo")
+            await workers.run(page_tasks.echo)
         assert caught.value.retry_after >= 1
         (tmp_path / "go").touch()
         await asyncio.gather(*tasks)
@@ -206,10 +210,10 @@ def test_the_queue_has_an_end_and_is_served_in_order(tmp_path: Path) -> None:
 def test_who_waits_in_vain_is_told_that_the_server_is_busy(tmp_path: Path) -> None:
     async def work(workers: Workers) -> None:
         path = str(tmp_path / "go")
-        first = asyncio.create_task(workers.run_for(20, f"{TASKS}:wait_for_file", path=path))
+        first = asyncio.create_task(workers.run_for(20, page_tasks.wait_for_file, path=path))
         await asyncio.sleep(0)  # it has begun
         with pytest.raises(Busy):
-            await workers.run(f"{TASKS}:echo")
+            await workers.run(page_tasks.echo)
         assert not workers.waiting
         (tmp_path / "go").touch()
         assert await first == path
@@ -221,15 +225,15 @@ def test_who_goes_away_makes_place(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(module, "GRACE", 0.1)
 
     async def work(workers: Workers) -> None:
-        at_work = asyncio.create_task(workers.run(f"{TASKS}:sleep"))
-        waits = asyncio.create_task(workers.run(f"{TASKS}:sleep"))
+        at_work = asyncio.create_task(workers.run(page_tasks.sleep))
+        waits = asyncio.create_task(workers.run(page_tasks.sleep))
         await asyncio.sleep(0.05)
         waits.cancel()
         await asyncio.sleep(0)
         assert workers.waiting == 0
         at_work.cancel()
         start = time.monotonic()
-        assert await workers.run(f"{TASKS}:echo", value=1) == 1
+        assert await workers.run(page_tasks.echo, value=1) == 1
         assert time.monotonic() - start < 10
         assert workers.ended == {"gone": 1}  # and not {"time": 1}, as after the 20 s that it may take
 
@@ -241,10 +245,10 @@ def test_quick_work_for_one_who_went_away_costs_no_worker(run: Run, monkeypatch:
 
     async def work(workers: Workers) -> None:
         before = workers.pids()
-        task = asyncio.create_task(workers.run(f"{TASKS}:sleep", seconds=0.2))
+        task = asyncio.create_task(workers.run(page_tasks.sleep, seconds=0.2))
         await asyncio.sleep(0.05)
         task.cancel()
-        assert await workers.run(f"{TASKS}:pid") in before
+        assert await workers.run(page_tasks.pid) in before
         assert not workers.ended
 
     run(work)
@@ -252,13 +256,13 @@ def test_quick_work_for_one_who_went_away_costs_no_worker(run: Run, monkeypatch:
 
 def test_closing_ends_work_and_those_who_wait() -> None:
     async def work(workers: Workers) -> None:
-        tasks = [asyncio.create_task(workers.run(f"{TASKS}:sleep")) for _ in range(2)]
+        tasks = [asyncio.create_task(workers.run(page_tasks.sleep)) for _ in range(2)]
         await asyncio.sleep(0.05)
         await workers.close()
         results = await asyncio.gather(*tasks, return_exceptions=True)
         assert [type(result) for result in results] == [Busy, Busy]
         with pytest.raises(Busy):
-            await workers.run(f"{TASKS}:echo")
+            await workers.run(page_tasks.echo)
 
     async def run() -> None:
         workers = Workers(1, waiting=4, seconds=20, memory_mb=500)
@@ -282,11 +286,12 @@ def test_workers_do_not_outlive_a_server_that_is_killed() -> None:
     code = """
 import asyncio, sys
 from mainmatter.workbench.workers import Workers
+from workbench.page_tasks import sleep, sleep_in_c
 async def main():
     workers = Workers(2, waiting=2, seconds=60, memory_mb=500)
     await workers.start()
-    task = asyncio.create_task(workers.run("time:sleep"))
-    busy = asyncio.create_task(workers.run("workbench.page_tasks:sleep_in_c"))
+    task = asyncio.create_task(workers.run(sleep))
+    busy = asyncio.create_task(workers.run(sleep_in_c))
     await asyncio.sleep(0.1)
     print(*workers.pids(), flush=True)
     await asyncio.sleep(60)

@@ -1,43 +1,48 @@
 """Pages are read and cleaned in a child process, so that one that hangs, crashes or eats memory costs only itself.
 
-The child (child.py) notes in shared memory which record it has under way, and sends back what came of some records at
-a time. When it dies, a new one goes on after the last record that we have heard of, and passes over the guilty one.
-No record is condemned for what may have come from outside (somebody's kill -9, the kernel's memory killer, what
-earlier pages had left in memory): one whose child died gets a second try, in a new child. Only time is
-believed at once.
+The child notes in shared memory which record it has under way, and sends back what came of some records at a time.
+When it dies, a new one goes on after the last record that we have heard of, and skips the guilty one. No record is
+condemned for what may have come from outside (somebody's kill -9, the kernel's memory killer, what earlier pages had
+left in memory): one whose child died gets a second try, in a new child. Only time is believed at once. The child's
+timer of processor time is set anew before each page; its memory is limited once it has loaded all that it needs.
 """
 
 from __future__ import annotations
 
+import gc
 import mmap
 import os
 import signal
 import struct
 import tempfile
+import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mainmatter.corpus.records import Reject
-from mainmatter.corpus.work import load_for_all
+from mainmatter.corpus.readers import read_slice
+from mainmatter.corpus.records import Record, Reject, Skipped
+from mainmatter.corpus.work import load_for_all, make_work
 from mainmatter.errors import MainmatterError
-from mainmatter.isolation.processes import Started, start
+from mainmatter.isolation.child import Child, ChildExited, limit_memory, may_fork, memory_given
+from mainmatter.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mainmatter.corpus.job import Job
-    from mainmatter.corpus.records import Slice
+    from mainmatter.corpus.records import Read, Slice
+    from mainmatter.corpus.work import Result, Work
 
 NOTE = struct.Struct("=QQQQ")  # how many notes there were, phase, number of the slice, position
 READING, CLEANING = range(2)  # phases
-OUT_OF_MEMORY = 77  # the child's exit code
 MOST_AT_ONCE = 32  # outcomes in a message
+LONGEST_WAIT = 0.05  # seconds until what came of a page is sent
+LARGEST_MESSAGE = 1 << 20  # characters of text
 TICK = 1.0  # seconds; time is counted in these, so that a computer that was asleep has not waited
 WALL_FACTOR = 10  # a page may be that much longer under way than its processor time: computers are busy
 READING_PATIENCE = 300.0  # seconds by the clock for reading: networks are slow
-_LAST_WORDS = 4000  # bytes of the child's standard error
 
 Place = tuple[int, int | None]  # the number of a slice, and where in it to begin
 
@@ -71,8 +76,8 @@ class Task:
         slices: the slices of the shard.
         templates: where the knowledge about sites lies, if there is any.
         begin: where to begin.
-        doomed: records to pass over, by slice and position, each with the reason and its detail.
-        careful: how many outcomes, the first ones, to send one by one.
+        rejected: records to skip, by slice and position, each with the reason and its detail.
+        unbatched: how many outcomes, the first ones, to send one by one.
         probe: only find out whether reading the next record kills.
     """
 
@@ -81,8 +86,8 @@ class Task:
     slices: tuple[Slice, ...]
     templates: str | None = None
     begin: Place = (0, None)
-    doomed: tuple[tuple[tuple[int, int], tuple[str, str]], ...] = ()
-    careful: int = 0
+    rejected: tuple[tuple[tuple[int, int], tuple[str, str]], ...] = ()
+    unbatched: int = 0
     probe: bool = False
 
 
@@ -101,9 +106,8 @@ class Guard:
     """Watches over one child at a time, which lives until it dies of a page or the guard is closed."""
 
     def __init__(self) -> None:
-        self._child: Started | None = None
-        self._last_words = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as we do
-        self._notes_file = tempfile.TemporaryFile()  # noqa: SIM115
+        self._child: Child | None = None
+        self._notes_file = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as we do
         self._notes_file.truncate(mmap.PAGESIZE)
         self._notes = mmap.mmap(self._notes_file.fileno(), mmap.PAGESIZE)
         self.pid = os.getpid()
@@ -113,11 +117,11 @@ class Guard:
         self._end_child()
         self._notes.close()
         self._notes_file.close()
-        self._last_words.close()
 
     def _end_child(self) -> None:
         if self._child is not None:
             self._child.kill()
+            self._child.reap()
             self._child = None
 
     def outcomes(self, task: Task) -> Iterator[Outcome]:
@@ -128,12 +132,13 @@ class Guard:
             MainmatterError: the task cannot be done, say for a missing model, or no child can be started.
         """
         place = task.begin
-        doomed: dict[tuple[int, int], tuple[str, str]] = {}
+        rejected: dict[tuple[int, int], tuple[str, str]] = {}
         suspected: set[tuple[int, int, int]] = set()
         while place[0] < len(task.slices):
             death: _Death | None = None
-            careful = MOST_AT_ONCE if suspected else 0
-            for message in self._run(replace(task, begin=place, doomed=tuple(doomed.items()), careful=careful)):
+            unbatched = MOST_AT_ONCE if suspected else 0
+            again = replace(task, begin=place, rejected=tuple(rejected.items()), unbatched=unbatched)
+            for message in self._run(again):
                 if isinstance(message, _Death):
                     death = message
                 else:
@@ -146,12 +151,12 @@ class Guard:
             is_sure = suspect in suspected or (death.phase == CLEANING and death.reason == "timeout")
             suspected.add(suspect)
             if is_sure and death.phase == CLEANING:
-                doomed[death.slice, death.position] = death.reason, death.detail
-            elif is_sure:  # the child was careful this time: we have the outcomes of all records before
-                place, reject = self._pass_over(task, death)
+                rejected[death.slice, death.position] = death.reason, death.detail
+            elif is_sure:  # outcomes came one by one this time: we have those of all records before
+                place, reject = self._skip_unreadable(task, death)
                 yield Outcome(death.slice, death.position, 0, reject)
 
-    def _pass_over(self, task: Task, death: _Death) -> tuple[Place, Reject]:
+    def _skip_unreadable(self, task: Task, death: _Death) -> tuple[Place, Reject]:
         """Where reading can go on, if what is at a place kills whoever reads it, and the reject for that piece."""
         number, bad = death.slice, death.position
         end = task.slices[number].end
@@ -179,39 +184,30 @@ class Guard:
         child = self._child = self._child or self._start(task)
         number, position = task.begin
         NOTE.pack_into(self._notes, 0, 0, READING, number, task.slices[number].start if position is None else position)
-        is_over = False
         try:
-            _send(child, task)
+            child.send(task)
             while True:
-                kind, content = self._receive(child, task.job.max_seconds)
-                is_over = kind != "outcomes"
-                if kind == "failed":
-                    raise content
-                if kind == "died":
-                    self._child = None
-                    yield self._death(content, task.job)
-                if is_over:
+                if not self._wait(child, task.job.max_seconds):
+                    child.kill("clock")
+                    raise child.reap()
+                if not child.is_ready:
+                    child.wait_ready()
+                    continue
+                outcomes = child.receive()
+                if child.is_idle:
                     return
-                yield content
+                yield outcomes
+        except ChildExited as error:
+            self._child = None
+            yield self._death(error, task.job)
         finally:
-            if not is_over:  # nobody wants the rest
+            if self._child is not None and not child.is_idle:  # nobody wants the rest
                 self._end_child()
 
-    def _receive(self, child: Started, seconds: float) -> tuple[str, Any]:
-        """The child's next message; if it died, the kind "died" with its exit code, None if we had to end it."""
-        if not self._wait(child, seconds):
-            child.kill()
-            return "died", None
-        try:
-            message: tuple[str, Any] = child.connection.recv()
-        except (EOFError, OSError):
-            return "died", child.bury()
-        return message
-
-    def _wait(self, child: Started, seconds: float) -> bool:
+    def _wait(self, child: Child, seconds: float) -> bool:
         """Wait for a message, or for the end of the child; not if it does nothing for too long."""
         waited, noted = 0.0, -1
-        while not child.connection.poll(min(TICK, seconds)):
+        while not child.poll(min(TICK, seconds)):
             count, phase, _, _ = NOTE.unpack_from(self._notes)
             waited = waited + min(TICK, seconds) if count == noted else 0.0
             noted = count
@@ -219,40 +215,28 @@ class Guard:
                 return False
         return True
 
-    def _start(self, task: Task) -> Started:
-        self._last_words.truncate(0)
-        self._last_words.seek(0)
+    def _start(self, task: Task) -> Child:
+        fork = may_fork()
+        if fork:
+            load_for_all(task.stage)
         notes = self._notes_file.fileno()
-        load = partial(load_for_all, task.stage)
-        return start("mainmatter.corpus.child:serve", stderr=self._last_words, pass_fds=(notes,), prepare=load)
+        return Child(_RecordService, notes, fork=fork, pass_fds=(notes,), capture_stderr=True)
 
-    def _death(self, code: int | None, job: Job) -> _Death:
+    def _death(self, error: ChildExited, job: Job) -> _Death:
         count, phase, number, position = NOTE.unpack_from(self._notes)
-        if not count and code is not None and code >= 0:
-            raise MainmatterError(
-                f"the process that cleans pages cannot be started: {self._said() or f'exit code {code}'}"
-            )
-        reason, detail = self._why(code, phase, job)
+        if not count and error.code >= 0:
+            raise MainmatterError(f"the process that cleans pages cannot be started: {error.stderr or error.how}")
+        if error.reason == "clock":
+            reason, detail = "timeout", f"gave no result in {_patience(phase, job.max_seconds):g} s by the clock"
+        elif error.reason == "time":
+            reason, detail = "timeout", f"took more than {job.max_seconds:g} s of processor time"
+        elif error.reason == "memory":
+            reason, detail = "out-of-memory", f"took more than {job.max_memory / 1e6:g} MB of memory"
+        elif error.code == -signal.SIGKILL:
+            reason, detail = "out-of-memory", "was killed twice (SIGKILL), as the kernel does when memory is short"
+        else:
+            reason, detail = "crashed", f"ended the process that worked on it twice ({error.how})"
         return _Death(reason, detail, phase, number, position)
-
-    def _why(self, code: int | None, phase: int, job: Job) -> tuple[str, str]:
-        said = self._said()
-        if code is None:
-            return "timeout", f"gave no result in {_patience(phase, job.max_seconds):g} s by the clock"
-        if code == -signal.SIGPROF:
-            return "timeout", f"took more than {job.max_seconds:g} s of processor time"
-        if code == OUT_OF_MEMORY or _tells_of_memory(said):
-            return "out-of-memory", f"took more than {job.max_memory / 1e6:g} MB of memory"
-        if code == -signal.SIGKILL:
-            return "out-of-memory", "was killed twice (SIGKILL), as the kernel does when memory is short"
-        return "crashed", f"ended the process that worked on it twice ({_signal_name(code)})"
-
-    def _said(self) -> str:
-        """The last line that the child wrote to standard error."""
-        self._last_words.seek(0, os.SEEK_END)
-        self._last_words.seek(max(0, self._last_words.tell() - _LAST_WORDS))
-        lines = self._last_words.read().decode("utf-8", "replace").strip().splitlines()
-        return lines[-1].strip() if lines else ""
 
 
 def _patience(phase: int, seconds: float) -> float:
@@ -260,20 +244,135 @@ def _patience(phase: int, seconds: float) -> float:
     return WALL_FACTOR * seconds + (READING_PATIENCE if phase == READING else 0)
 
 
-def _send(child: Started, task: Task) -> None:
-    with suppress(ConnectionError):  # it died meanwhile; receiving tells
-        child.connection.send(task)
+class _RecordService:
+    """In the child: reads and works on the records of a task. Models are kept from one task to the next.
+
+    Args:
+        notes: the file of the shared memory in which the guard finds what was under way when this process died.
+    """
+
+    def __init__(self, notes: int) -> None:
+        self._notes = mmap.mmap(notes, mmap.PAGESIZE)
+        self._count = 0
+        self._base = 0  # bytes of memory after the imports
+        self._made: tuple[Task, Work] | None = None
+
+    def __call__(self, task: Task) -> Iterator[list[Outcome]]:
+        self._note(READING, task.begin[0], task.begin[1] or task.slices[task.begin[0]].start)
+        batch: list[Outcome] = []
+        due, length, unbatched = 0.0, 0, task.unbatched
+        try:
+            if self._made is None or not _is_same_work(self._made[0], task):
+                self._made = task, _no_work if task.probe else make_work(task)
+                gc.freeze()  # what is loaded stays: no collection of garbage need look at it again
+            _load_readers(task)
+            self._base = self._base or memory_given()
+            limit_memory(self._base + task.job.max_memory)
+            for outcome in self._outcomes(task, self._made[1]):
+                now = time.monotonic()
+                if not batch:
+                    due = now + LONGEST_WAIT
+                batch.append(outcome)
+                length += outcome.size  # what is kept of a page is smaller than the page
+                unbatched -= 1
+                if unbatched >= 0 or len(batch) >= MOST_AT_ONCE or length > LARGEST_MESSAGE or now >= due:
+                    yield batch
+                    batch, length = [], 0
+        except MemoryError:
+            raise
+        except Exception as error:
+            if batch:
+                yield batch
+            # An OSError of some library may have any constructor; ours and Python's own can be sent.
+            is_portable = type(error).__module__ in ("builtins", MainmatterError.__module__)
+            raise error if is_portable else MainmatterError(_told(error)) from error
+        finally:
+            if task.probe:  # there is more to load yet
+                self._base = 0
+        if batch:
+            yield batch
+
+    def _note(self, phase: int, number: int, position: int) -> None:
+        self._count += 1
+        NOTE.pack_into(self._notes, 0, self._count, phase, number, position)
+
+    def _outcomes(self, task: Task, work: Work) -> Iterator[Outcome]:
+        """Read and work on all records of a task; each gives one outcome."""
+        rejected = dict(task.rejected)
+        first, start = task.begin
+        for number in range(first, len(task.slices)):
+            for read in self._records(task, number, start):
+                if task.probe:
+                    return
+                self._note(CLEANING, number, read.position)
+                signal.setitimer(signal.ITIMER_PROF, task.job.max_seconds)
+                yield _outcome(read, number, work, rejected.get((number, read.position)))
+                self._note(READING, number, read.position + 1)
+                signal.setitimer(signal.ITIMER_PROF, task.job.max_seconds)
+            start = None
+
+    def _records(self, task: Task, number: int, start: int | None) -> Iterator[Read]:
+        """What a slice holds; a reader that fails, which it should not, costs the rest of the slice and is told."""
+        one = task.slices[number]
+        position = one.start if start is None else start
+        self._note(READING, number, position)
+        signal.setitimer(signal.ITIMER_PROF, task.job.max_seconds)
+        limits = Limits(size=task.job.max_size)
+        try:
+            for read in read_slice(one, limits, start, robots=task.job.filters.robots_txt):
+                yield read
+                position = read.position + 1
+        except (MainmatterError, OSError, MemoryError):
+            raise
+        except Exception as error:
+            yield Reject("damaged", f"the rest of the input's slice is unreadable: {_told(error)}", one.path, position)
 
 
-def _tells_of_memory(said: str) -> bool:
-    """Whether a library, as those in Rust and C++ do, ended the process for want of memory."""
-    return "bad_alloc" in said or "memory allocation of" in said or said.startswith("MemoryError")
+def _is_same_work(one: Task, other: Task) -> bool:
+    """Whether what was made for one shard serves for the next: models, and what is remembered of pages.
+
+    Counting begins anew with each shard.
+    """
+    if one.stage != "clean" or one.probe:
+        return False
+    return one == replace(other, slices=one.slices, begin=one.begin, rejected=one.rejected, unbatched=one.unbatched)
 
 
-def _signal_name(code: int) -> str:
-    if code >= 0:
-        return f"exit code {code}"
+def _load_readers(task: Task) -> None:
+    """Load what readers load at first use, before memory is limited; what is missing they will tell."""
+    modules = {"parquet": "pyarrow.parquet", "warc": "fastwarc.warc", "wet": "fastwarc.warc"}
+    for kind in {one.kind for one in task.slices} & set(modules):
+        with suppress(ImportError):
+            import_module(modules[kind])
+
+
+def _no_work(_: Record) -> Result:
+    """What is done with records that are only read to see whether that kills: nothing."""
+    return (), b""
+
+
+def _outcome(read: Read, number: int, work: Work, rejected: tuple[str, str] | None) -> Outcome:
+    if isinstance(read, Skipped):
+        return Outcome(number, read.position, 0, read.type)
+    if isinstance(read, Reject):
+        return Outcome(number, read.position, 0, read)
+    size = len(read.page.html)
+    if rejected is not None:
+        return Outcome(number, read.position, size, _reject(read, *rejected))
     try:
-        return signal.Signals(-code).name
-    except ValueError:
-        return f"signal {-code}"
+        result, signature = work(read)
+    except MemoryError:
+        raise
+    except Exception as error:
+        return Outcome(number, read.position, size, _reject(read, "error", _told(error)))
+    if isinstance(result, tuple):
+        return Outcome(number, read.position, size, result, signature)
+    return Outcome(number, read.position, size, result)
+
+
+def _reject(record: Record, reason: str, detail: str) -> Reject:
+    return Reject(reason, detail, record.source, record.position, record.page.id, record.page.url)
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:500]}"

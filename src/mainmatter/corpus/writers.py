@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mainmatter.corpus.language import identify
 from mainmatter.corpus.records import Reject
 from mainmatter.errors import MissingExtra
-from mainmatter.isolation.processes import is_ours
+from mainmatter.isolation.child import is_own_process
 from mainmatter.text.tokens import count_words
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def import_arrow() -> tuple[Any, Any]:
         from pyarrow import parquet  # noqa: PLC0415
     except ImportError as error:
         raise MissingExtra("pyarrow", "corpus") from error
-    if is_ours():
+    if is_own_process():
         _keep_pandas_out(pyarrow)
     return pyarrow, parquet
 

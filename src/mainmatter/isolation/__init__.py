@@ -1,1 +1,21 @@
-"""Processes: children with limits and deadlines, pools, and what Ctrl-C does."""
+"""Child processes with deadlines and memory caps: the only place that forks, kills, and limits memory.
+
+    child.py       `Child`: one process that answers calls; `ChildExited` tells how it died. The protocol.
+    pool.py        `Pool`: several of them, with a queue, futures for threads and event loops, and replacements
+    parallel.py    `ordered_map`: a function over many items, in order
+    memory.py      how much memory processes hold
+    interrupts.py  Ctrl-C while the command line is being loaded
+
+There is one protocol between processes (before, there were five: corpus/child, corpus/local, workbench/labels/apart,
+workbench/worker_process, lab/bench/contestant, and two uses of multiprocessing). Who uses it:
+
+    parallel.ordered_map                            cleaning many pages, evaluation, training, reproductions
+    corpus/guard.py                                 pages of crawls: processor time, memory, a fork of a warm worker
+    corpus/local.py                                 shards on this machine
+    workbench/workers.py                            requests: asyncio, deadlines, memory, recycling
+    workbench/labels/disagreement.py                pages that methods are compared on
+    lab/bench/contestant.py, lab/bench/memory.py    peers and methods that are measured
+
+Commands that are started as such, and talk by files, are no children in this sense: teaching, which outlives the server
+(workbench), and the contestants of `bench throughput`.
+"""

@@ -1,24 +1,22 @@
 """One function over many items, in several processes, in order, with bounded memory; no item is ever lost.
 
-A process that dies (a page that crashes it, the kernel's memory killer) takes down the pool of its siblings too. The
-items that were under way are then done again one at a time, each in a process of its own, so that only the guilty one
-comes back as a `Failure`. The same is done for items that cannot travel to another process, or their results back.
+When a process dies (a page that crashes it, the kernel's memory killer), the items that it was at are done again one
+at a time, each in a process of its own, so that only the guilty one comes back as a `Failure`. The same is done for
+items that cannot be sent to another process, or their results back.
 """
 
 from __future__ import annotations
 
 import os
-import signal
 from collections import deque
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import islice
-from multiprocessing.reduction import ForkingPickler
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from mainmatter.isolation.pool import Call
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -63,53 +61,77 @@ def ordered_map(
         for item in items:
             yield _try(function, item)
         return
-    ForkingPickler.dumps(function)  # one that cannot travel is told at once, not item by item
+    from multiprocessing import get_start_method  # noqa: PLC0415 - who needs no processes need not load them
+    from multiprocessing.reduction import ForkingPickler  # noqa: PLC0415
+
+    from mainmatter.isolation.child import Child, ChildExited  # noqa: PLC0415
+    from mainmatter.isolation.pool import Pool  # noqa: PLC0415
+
+    ForkingPickler.dumps(function)  # one that cannot be sent is told at once, not item by item
+    fork = get_start_method() == "fork"
     reading_errors: list[Exception] = []
     chunks = _chunks(_until_error(items, reading_errors))
-    pending: deque[tuple[list[Item], Future[list[Result | Failure[Item]]]]] = deque()
-    pool = _pool(workers)
+    ahead = list(islice(chunks, workers * CHUNKS_AHEAD))
+    count = min(workers, len(ahead))
+    forked: list[Child] = []
+    pending: deque[tuple[list[Item], Call]] = deque()
+    pool = Pool(lambda: forked.pop() if forked else Child(_Mapper, function), count)
     try:
+        # Forks are made before there are threads; in a thread, what replaces one that died is a new interpreter.
+        forked += (Child(_Mapper, function, fork=True) for _ in range(count if fork else 0))
         while True:
-            for chunk in islice(chunks, workers * CHUNKS_AHEAD - len(pending)):
-                pending.append((chunk, _submit(pool, function, chunk)))
+            ahead += islice(chunks, workers * CHUNKS_AHEAD - len(pending) - len(ahead))
+            pending.extend((chunk, pool.submit(chunk)) for chunk in ahead)
+            ahead.clear()
             if not pending:
                 break
-            chunk, future = pending.popleft()
-            error = _error_of(future)
-            yield from future.result() if error is None else _one_by_one(function, chunk)
-            if isinstance(error, BrokenProcessPool):
-                pool.shutdown(wait=False, cancel_futures=True)
-                pool = _pool(workers)
-                pending = deque((chunk, _submit(pool, function, chunk)) for chunk, _ in pending)
+            chunk, call = pending.popleft()
+            if call.exception() is None:
+                yield from _without_interrupt(call.result())
+                continue
+            for item in chunk:  # again, each in a process of its own
+                child = Child(_Mapper, function, fork=fork)
+                results: list[Result | Failure[Item]]
+                try:
+                    results = _without_interrupt(child.call([item]))
+                except ChildExited:
+                    results = [Failure(item, "the process that worked on it died")]
+                except Exception as error:
+                    results = [Failure(item, _one_line(error))]
+                finally:
+                    child.close()
+                yield from results
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        pool.close(at_once=False)
+        for child in forked:
+            child.close()
     for reading_error in reading_errors:
         raise reading_error
 
 
-def _pool(workers: int) -> ProcessPoolExecutor:
-    """Processes that leave an interrupt from the keyboard, which all of them get, to this one."""
-    return ProcessPoolExecutor(workers, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
+class _Mapper(Generic[Item, Result]):
+    """In a child: the function, for some items at a time; and whether it was interrupted there."""
+
+    def __init__(self, function: Callable[[Item], Result]) -> None:
+        self._function = function
+
+    def __call__(self, items: list[Item]) -> tuple[list[Result | Failure[Item]], bool]:
+        results: list[Result | Failure[Item]] = []
+        for item in items:
+            try:
+                results.append(_try(self._function, item))
+            except SystemExit as error:
+                results.append(Failure(item, _one_line(error)))
+            except KeyboardInterrupt:
+                return results, True
+        return results, False
 
 
-def _submit(
-    pool: ProcessPoolExecutor, function: Callable[[Item], Result], chunk: list[Item]
-) -> Future[list[Result | Failure[Item]]]:
-    """Give a pool work. One that broke meanwhile refuses it; the future says so, as do those already under way."""
-    try:
-        return pool.submit(_try_all, function, chunk)
-    except BrokenProcessPool as error:
-        refused: Future[list[Result | Failure[Item]]] = Future()
-        refused.set_exception(error)
-        return refused
-
-
-def _error_of(future: Future[Any]) -> BaseException | None:
-    """Why another process gave no result; an interrupt, which it got from the keyboard as we did, is raised."""
-    error = future.exception()
-    if isinstance(error, KeyboardInterrupt):
-        raise error
-    return error
+def _without_interrupt(answer: tuple[list[Result | Failure[Item]], bool]) -> list[Result | Failure[Item]]:
+    results, was_interrupted = answer
+    if was_interrupted:
+        raise KeyboardInterrupt
+    return results
 
 
 def _until_error(items: Iterable[Item], errors: list[Exception]) -> Iterator[Item]:
@@ -131,24 +153,6 @@ def _try(function: Callable[[Item], Result], item: Item) -> Result | Failure[Ite
         return function(item)
     except Exception as error:
         return Failure(item, _one_line(error))
-
-
-def _try_all(function: Callable[[Item], Result], items: list[Item]) -> list[Result | Failure[Item]]:
-    return [_try(function, item) for item in items]
-
-
-def _one_by_one(function: Callable[[Item], Result], items: list[Item]) -> Iterator[Result | Failure[Item]]:
-    """Do items again, each in a process of its own."""
-    for item in items:
-        with _pool(1) as pool:
-            future = pool.submit(_try, function, item)
-            error = _error_of(future)
-        if error is None:
-            yield future.result()
-        elif isinstance(error, BrokenProcessPool):
-            yield Failure(item, "the process that worked on it died")
-        else:
-            yield Failure(item, _one_line(error))
 
 
 def _one_line(error: BaseException) -> str:

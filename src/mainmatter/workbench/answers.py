@@ -26,8 +26,15 @@ from mainmatter.errors import (
 from mainmatter.inputs.fetch import AddressRefused
 from mainmatter.workbench.html_pages import html_page
 from mainmatter.workbench.labels.records import NoSuchImport, NoSuchPage, Stale, StillLabelling
-from mainmatter.workbench.worker_process import CANNOT_WRITE, CannotWrite
-from mainmatter.workbench.workers import UNFORESEEN, Busy, Crashed, TookTooLong, TookTooMuchMemory
+from mainmatter.workbench.workers import (
+    CANNOT_WRITE,
+    UNFORESEEN,
+    Busy,
+    CannotWrite,
+    Crashed,
+    TookTooLong,
+    TookTooMuchMemory,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

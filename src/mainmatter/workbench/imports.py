@@ -36,7 +36,7 @@ from mainmatter.workbench.labels.disagreement import disagreements
 from mainmatter.workbench.labels.importing import FoundPage, add_found, read_inputs, read_rejected, whereabouts
 from mainmatter.workbench.labels.records import NoSuchImport
 from mainmatter.workbench.reading import StrictModel
-from mainmatter.workbench.workbench import Workbench, name_of, workbench_of
+from mainmatter.workbench.workbench import Workbench, workbench_of
 from mainmatter.workbench.workers import Busy, Workers
 
 if TYPE_CHECKING:
@@ -252,7 +252,7 @@ class Imports:
                 os.setpriority(os.PRIO_PROCESS, pid, NICENESS)
         told: dict[str, Any] = await process.run_for(
             SECONDS if task.url is None else DEADLINE + self._workbench.settings.seconds,
-            name_of(add_pages),
+            add_pages,
             database=str(self._workbench.database),
             task=task,
             limits=self._workbench.settings.limits,

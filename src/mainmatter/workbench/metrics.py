@@ -14,7 +14,7 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from starlette.responses import JSONResponse, PlainTextResponse
 
 from mainmatter import __version__
-from mainmatter.lab.bench.memory import resident_mb
+from mainmatter.isolation.memory import resident_mb
 from mainmatter.workbench.workbench import Workbench, workbench_of
 
 if TYPE_CHECKING:

@@ -59,22 +59,17 @@ class Workbench:
             Crashed: it ended its worker, or failed in a way that nobody foresaw.
             MainmatterError: what the function raised, if it is one of ours.
         """
-        return self.workers.run(name_of(task), **arguments)
+        return self.workers.run(task, **arguments)
 
     def run_for(
         self, seconds: float, task: Callable[Given, Result], /, *_: Given.args, **arguments: Given.kwargs
     ) -> Awaitable[Result]:
         """As `run`, with a time limit of its own."""
-        return self.workers.run_for(seconds, name_of(task), **arguments)
+        return self.workers.run_for(seconds, task, **arguments)
 
     def tell(self, error: Exception) -> str:
         """What an error says, as one line that does not tell clients where the workbench lies."""
         return without_folder(" ".join(str(error).split()), self.settings.folder.absolute())
-
-
-def name_of(task: Callable[..., object]) -> str:
-    """A function of a module, as workers take it."""
-    return f"{task.__module__}:{task.__qualname__}"
 
 
 async def workbench_of(request: Request) -> Workbench:

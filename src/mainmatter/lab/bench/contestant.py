@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import gc
 import logging
-import multiprocessing
-import signal
 import time
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mainmatter.clean import clean
 from mainmatter.errors import InputError
-from mainmatter.lab.bench.memory import peak_mb, resident_mb
+from mainmatter.isolation.child import Child, ChildExited
+from mainmatter.isolation.memory import peak_mb
 from mainmatter.lab.bench.peers import PEERS, get_peer
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.evaluation import compare
@@ -26,9 +25,7 @@ from mainmatter.records import Extraction, Gold, Page
 from mainmatter.registry import get_method
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from multiprocessing.connection import Connection
-    from multiprocessing.context import SpawnProcess
+    from collections.abc import Callable, Generator, Sequence
 
     from mainmatter.lab.metrics import Row
 
@@ -70,10 +67,9 @@ class Contestant:
         self.name = name
         self._limit = limit
         self._load = load or load_runner
-        self._start_mb: float | None = None
         self._most_mb: float | None = None
-        self._process: SpawnProcess | None = None
-        self._start()
+        self._child: Child | None = self._start()
+        self.start_mb = self._child.start_mb  # the memory of its process before it was loaded; None if not known
 
     def __enter__(self) -> Self:
         return self
@@ -83,71 +79,51 @@ class Contestant:
 
     def take(self, page: GoldPage, metrics: Sequence[str] = ()) -> Turn:
         """Do one page; a crash or a page that takes too long is told in the result."""
-        if self._process is None:
-            self._start()
+        self._child = self._child or self._start()
         try:
-            self._connection.send((page, tuple(metrics)))
-            if not self._connection.poll(self._limit):
+            self._child.send(page, tuple(metrics))
+            if not self._child.poll(self._limit):
                 return self._fail(page, metrics, f"took longer than {self._limit:g} s", self._limit)
-            seconds, error = self._connection.recv()
-            scores = self._connection.recv()  # comparing may take its time: that is not the contestant's fault
-        except (EOFError, OSError):
+            seconds, error = self._child.receive()
+            scores = self._child.receive()  # comparing may take its time: that is not the contestant's fault
+        except ChildExited:
             return self._fail(page, metrics, "its process died", 0.0)
         return Turn(seconds, scores, error)
 
-    @property
-    def start_mb(self) -> float | None:
-        """The memory of its process before it was loaded; None where the system does not say."""
-        return self._start_mb
-
     def peak_mb(self) -> float | None:
         """How many megabytes it needed at most, above those of its process before it was loaded."""
-        self._look_at_memory()
-        return None if self._most_mb is None or self._start_mb is None else max(0.0, self._most_mb - self._start_mb)
+        peak = None if self._child is None else peak_mb(self._child.pid)
+        if peak is not None:
+            self._most_mb = max(peak, self._most_mb or 0.0)
+        return None if self._most_mb is None or self.start_mb is None else max(0.0, self._most_mb - self.start_mb)
 
     def close(self) -> None:
         """End its process."""
-        if self._process is not None:
-            self._look_at_memory()
-            self._connection.close()
-            self._process.kill()
-            self._process.join()
-            self._process.close()
-            self._process = None
+        if self._child is not None:
+            self.peak_mb()  # what was seen stays known
+            self._child.kill()
+            self._child.reap()
+            self._child = None
 
-    def _start(self) -> None:
+    def _start(self) -> Child:
         """A new interpreter: it has nothing of what this process has loaded, and so says what a contestant needs."""
-        context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, self.name, self._load), daemon=True)
-        self._process.start()
-        theirs.close()
+        child = Child(_contestant_service, self.name, self._load, one_thread=False)
         try:
-            self._expect("started")
-            self._start_mb = resident_mb(self._process.pid)
-            self._connection.send("load")
-            self._expect("loaded")
-        except BaseException:
-            self.close()
-            raise
-
-    def _expect(self, message: str) -> None:
-        try:
-            answer = self._connection.recv() if self._connection.poll(START_LIMIT) else "takes too long to load"
-        except (EOFError, OSError):
-            answer = "its process died while it was loaded"
-        if answer != message:
-            raise InputError(f"{self.name}: {answer}")
+            child.wait_ready(START_LIMIT)
+        except BaseException as error:
+            child.kill()
+            child.reap()
+            if not isinstance(error, Exception):
+                raise
+            why = f"cannot be loaded: {_one_line(error)}"
+            if isinstance(error, ChildExited):
+                why = "takes too long to load" if error.reason == "time" else "its process died while it was loaded"
+            raise InputError(f"{self.name}: {why}") from error
+        return child
 
     def _fail(self, page: GoldPage, metrics: Sequence[str], error: str, seconds: float) -> Turn:
         self.close()
         return Turn(seconds, compare(Output(""), page, metrics), error)
-
-    def _look_at_memory(self) -> None:
-        if self._process is not None:
-            peak = peak_mb(self._process.pid)
-            if peak is not None:
-                self._most_mb = max(peak, self._most_mb or 0.0)
 
 
 def load_runner(name: str) -> Runner:
@@ -165,28 +141,19 @@ def load_runner(name: str) -> Runner:
     return run
 
 
-def _serve(connection: Connection, name: str, load: Callable[[str], Runner]) -> None:
-    """The life of a contestant's process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the keyboard is for the one that started us
+def _contestant_service(name: str, load: Callable[[str], Runner]) -> Callable[..., Generator[Any, None, Any]]:
+    """In the contestant's process: does a page, tells how long that took, and then compares."""
     logging.disable(logging.CRITICAL)  # what peers have to say about pages is for their own users
     warnings.simplefilter("ignore")
-    try:
-        connection.send("started")
-        connection.recv()
-        try:
-            runner = load(name)
-        except Exception as error:
-            connection.send(f"cannot be loaded: {_one_line(error)}")
-            return
-        _take(runner, _PROBE, ())  # imports and tables are not the first page's fault
-        connection.send("loaded")
-        while True:
-            page, metrics = connection.recv()
-            output, seconds, problem = _take(runner, page, metrics)
-            connection.send((seconds, problem))
-            connection.send(compare(output, page, metrics))
-    except (EOFError, OSError):
-        return  # nobody listens any more
+    runner = load(name)
+    _take(runner, _PROBE, ())  # imports and tables are not the first page's fault
+
+    def take(page: GoldPage, metrics: Sequence[str]) -> Generator[Any, None, Any]:
+        output, seconds, problem = _take(runner, page, metrics)
+        yield seconds, problem
+        return compare(output, page, metrics)
+
+    return take
 
 
 def _take(runner: Runner, page: GoldPage, metrics: Sequence[str]) -> tuple[Output, float, str | None]:

@@ -1,10 +1,7 @@
-"""How much memory a process holds, and whether cleaning page after page makes it hold more and more."""
+"""Whether cleaning page after page holds more and more memory."""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import re
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
@@ -13,54 +10,17 @@ from typing import TYPE_CHECKING
 
 from mainmatter.clean import clean_many
 from mainmatter.errors import InputError
+from mainmatter.isolation.child import Child, ChildExited, as_service
+from mainmatter.isolation.memory import family_mb
 from mainmatter.isolation.parallel import Failure
 from mainmatter.records import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from multiprocessing.connection import Connection
+    from collections.abc import Callable, Generator, Iterable, Sequence
 
     from mainmatter.method import Method
 
 CHECKPOINTS = 20
-
-
-def resident_mb(process: int | None = None) -> float | None:
-    """How many megabytes of memory a process holds now; None where the system does not say (it is no Linux)."""
-    return _status(process, "VmRSS")
-
-
-def peak_mb(process: int | None = None) -> float | None:
-    """How many megabytes of memory a process held at most.
-
-    Not `ru_maxrss`, which a new process inherits from the one that started it.
-    """
-    return _status(process, "VmHWM")
-
-
-def _status(process: int | None, field: str) -> float | None:
-    try:
-        status = Path(f"/proc/{process or os.getpid()}/status").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return None
-    found = re.search(rf"^{field}:\s+(\d+) kB$", status, re.MULTILINE)
-    return int(found[1]) * 1024 / 1e6 if found else None
-
-
-def family_mb() -> float | None:
-    """How many megabytes this process and those that it started hold now; what they share is counted for each."""
-    own = resident_mb()
-    return None if own is None else own + sum(resident_mb(child) or 0.0 for child in _children())
-
-
-def _children() -> list[int]:
-    found: list[int] = []
-    for file in Path(f"/proc/{os.getpid()}/task").glob("*/children"):
-        try:
-            found += map(int, file.read_text(encoding="ascii").split())
-        except OSError:  # that thread has just ended
-            continue
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +65,24 @@ def watch_memory(
         hold: tells how many megabytes are held.
         on_point: called at each interval with the pages done and the megabytes held.
     """
+    watched = _points(method, pages, count, warm_after, workers=workers, hold=hold)
+    while True:
+        try:
+            on_point(*next(watched))
+        except StopIteration as end:
+            curve: MemoryCurve = end.value
+            return curve
+
+
+def _points(
+    method: str | Method,
+    pages: Iterable[Page],
+    count: int,
+    warm_after: int,
+    *,
+    workers: int,
+    hold: Callable[[], float | None],
+) -> Generator[tuple[int, float], None, MemoryCurve]:
     warm_after = min(warm_after, count)
     step = max(1, count // CHECKPOINTS)
     points: list[tuple[int, float]] = []
@@ -118,7 +96,7 @@ def watch_memory(
             held = hold()
             if held is not None:
                 points.append((number, held))
-                on_point(number, held)
+                yield number, held
     return MemoryCurve(points, warm_after, failures)
 
 
@@ -145,32 +123,28 @@ def watch_memory_afresh(
     Raises:
         InputError: the process died.
     """
-    context = multiprocessing.get_context("spawn")
     with TemporaryDirectory() as folder:
         for number, page in enumerate(sample):
             html = page.html.encode("utf-8", "replace") if isinstance(page.html, str) else page.html
             (Path(folder) / f"{number:06}").write_bytes(html)
-        ours, theirs = context.Pipe(duplex=False)
-        process = context.Process(target=_watch, args=(theirs, method, folder, count, workers))
-        process.start()
-        theirs.close()
+        child = Child(as_service, _watch_folder, one_thread=False)
         try:
-            while not isinstance(message := ours.recv(), MemoryCurve):
+            child.send(method, folder, count, workers)
+            while True:
+                message = child.receive()
+                if child.is_idle:
+                    curve: MemoryCurve = message
+                    return curve
                 on_point(*message)
-            return message
-        except EOFError as error:
+        except ChildExited as error:
             raise InputError(f"{method}: the process that cleaned the pages died") from error
         finally:
-            process.terminate()
-            process.join()
-            process.close()
-            ours.close()
+            child.close()
 
 
-def _watch(connection: Connection, method: str, folder: str, count: int, workers: int) -> None:
+def _watch_folder(
+    method: str, folder: str, count: int, workers: int
+) -> Generator[tuple[int, float], None, MemoryCurve]:
     files = sorted(Path(folder).iterdir())
     pages = (Page(file.read_bytes(), id=file.name) for file in cycle(files))
-    curve = watch_memory(
-        method, pages, count, len(files), workers=workers, on_point=lambda done, held: connection.send((done, held))
-    )
-    connection.send(curve)
+    return (yield from _points(method, pages, count, len(files), workers=workers, hold=family_mb))

@@ -8,6 +8,7 @@ pages with about the same, the one that `main` is least sure of comes first.
 from __future__ import annotations
 
 import heapq
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mainmatter.clean import read
-from mainmatter.errors import InputError
+from mainmatter.errors import InputError, MainmatterError
+from mainmatter.isolation.child import Child, ChildExited
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.registry import get_method
 from mainmatter.text.tokens import count_words
@@ -117,9 +119,7 @@ def disagreements(
         raise InputError(f"a limit of time is above 0 and at most {_LONGEST:,} seconds, not {seconds:g}")
     if len(names) < len(methods):
         raise InputError("with a limit of time, methods are given by name")
-    from mainmatter.workbench.labels.apart import ComparerApart  # noqa: PLC0415 - it is built on this module
-
-    with ComparerApart(names, limits, seconds) as comparer:
+    with closing(IsolatedComparer(names, limits, seconds)) as comparer:
         return _most_contested(pages, comparer.compare, count, on_page)
 
 
@@ -186,6 +186,65 @@ class Comparer:
         sure = [each.confidence for each in extractions.values() if each.confidence is not None]
         blocks = _contested(document.texts, kept, weights)
         return Disagreement(found, share_of_words(kept, weights), sure[0] if sure else None, blocks, tuple(failed))
+
+
+class IsolatedComparer:
+    """Compares methods on pages as `Comparer` does, in a child process, so that a page that hangs or crashes is lost.
+
+    Args:
+        methods: their names.
+        limits: how large a page may be.
+        seconds: how long a page may take, by the clock.
+
+    Raises:
+        UnknownName: there is no such method.
+    """
+
+    def __init__(self, methods: Sequence[str], limits: Limits, seconds: float) -> None:
+        self._methods, self._limits, self._seconds = tuple(methods), limits, seconds
+        self._child: Child | None = self._start()
+
+    def compare(self, found: FoundPage) -> Disagreement:
+        """Let all methods decide about a page; one that cannot be compared has a `problem`."""
+        self._child = self._child or self._start()
+        try:
+            one: Disagreement = self._child.call(found, seconds=self._seconds)
+        except ChildExited as error:
+            self._child = None
+            is_slow = error.reason == "time"
+            return unread(
+                found, f"gave no result in {self._seconds:g} s" if is_slow else "ended the process that worked on it"
+            )
+        return replace(one, found=replace(found, problem=one.found.problem))
+
+    def close(self) -> None:
+        """End the child."""
+        if self._child is not None:
+            self._child.kill()
+            self._child.reap()
+            self._child = None
+
+    def _start(self) -> Child:
+        child = Child(_comparing_service, self._methods, self._limits)
+        try:
+            child.wait_ready()
+        except BaseException as error:
+            child.kill()
+            child.reap()
+            if isinstance(error, ChildExited):
+                raise MainmatterError("the process that compares methods cannot be started") from error
+            raise
+        return child
+
+
+def _comparing_service(methods: Sequence[str], limits: Limits) -> Callable[[FoundPage], Disagreement]:
+    comparer = Comparer(methods, limits)
+
+    def compare(found: FoundPage) -> Disagreement:
+        one = comparer.compare(found)
+        return replace(one, found=replace(one.found, page=None))  # they have it
+
+    return compare
 
 
 def _named(method: str | Method) -> tuple[str, Method]:

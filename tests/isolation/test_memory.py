@@ -1,0 +1,40 @@
+"""How much memory processes hold."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from child_services import act
+from mainmatter.isolation.child import Child, as_service
+from mainmatter.isolation.memory import family_mb, peak_mb, resident_mb
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc")
+
+
+@linux
+def test_what_this_process_holds() -> None:
+    now, most, family = resident_mb(), peak_mb(), family_mb()
+    assert now is not None
+    assert most is not None
+    assert family is not None
+    assert 5 < now <= most
+    assert family > 5
+
+
+def test_a_process_that_is_not_there() -> None:
+    assert resident_mb(2**22 + 1) is None
+
+
+@linux
+def test_what_a_child_holds_is_the_family_s() -> None:
+    before = family_mb()
+    child = Child(as_service, act)
+    child.call("hoard", 100)
+    after = family_mb()
+    child.close()
+    assert before is not None
+    assert after is not None
+    assert child.start_mb is not None
+    assert after - before > 100 + child.start_mb / 2
