@@ -135,16 +135,7 @@ def histogram(words: Words, bars: Sequence[tuple[str, int]]) -> Markup:
     for number, (label, count) in enumerate(bars):
         size = max(1.0, count / most * (bottom - top)) if count else 0.0
         x = number * width
-        parts.append(
-            _shape(
-                "rect",
-                x=_round(x + 1),
-                y=_round(bottom - size),
-                width=_round(width - 2),
-                height=_round(size),
-                class_="fill",
-            )
-        )
+        parts.append(_bar(x, bottom, width, size))
         if label:
             parts.append(_shape("line", x1=_round(x), x2=_round(x), y1=bottom, y2=bottom + 5, class_="grid"))
             parts.append(_text(x, bottom + 18, label, class_="quiet"))
@@ -161,17 +152,15 @@ def _histogram_row(values: Sequence[float], highest: float, top: float, height: 
     most = counts.max()
     width = WIDTH / _BINS
     return [
-        _shape(
-            "rect",
-            x=_round(i * width + 1),
-            y=_round(top + height - max(1.0, count / most * height)),
-            width=_round(width - 2),
-            height=_round(max(1.0, count / most * height)),
-            class_="fill",
-        )
+        _bar(i * width, top + height, width, max(1.0, count / most * height))
         for i, count in enumerate(counts.tolist())
         if count
     ]
+
+
+def _bar(x: float, bottom: float, width: float, height: float) -> _Shape:
+    place = {"x": x + 1, "y": bottom - height, "width": width - 2, "height": height}
+    return _shape("rect", **{name: _round(value) for name, value in place.items()}, class_="fill")
 
 
 def _box(values: Sequence[float], highest: float, y: float) -> list[_Shape]:

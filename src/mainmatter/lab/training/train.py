@@ -282,18 +282,15 @@ def _check(
     pages = [observed.pages[i] for i in fold]
     found = _measure(method, "held out", pages, training.workers, progress)
     everything = _measure(BASELINE, "held out", pages, training.workers, progress)
-    left_out = f"{_count(pages)} of sites left out of a first training{_doubt(observed.pages)}"
+    left_out = f"{_count(pages)} of sites left out of a first training"
+    unknown = sum(not page.page.url for page in observed.pages)  # perhaps not kept together with others of their site
+    if unknown:
+        left_out += f" ({unknown:,} of {_count(observed.pages)} have no URL, and count as sites of their own)"
     say(f"check: on {left_out}: {headline(found, METRIC)} (all text: {headline(everything, METRIC)})")
     scores, of_all_text = (figures(each.scores[METRIC]) for each in (found, everything))
     if scores.get(f"{METRIC}_f1", 0) <= of_all_text.get(f"{METRIC}_f1", 0):
         say(f"that is no better than keeping everything: more pages, or other parameters of {method.name}, may help")
     return {"pages": len(pages), **scores, "all_text": of_all_text}
-
-
-def _doubt(pages: Sequence[GoldPage]) -> str:
-    """How many pages were perhaps not kept together with others of their site."""
-    unknown = sum(not page.page.url for page in pages)
-    return f" ({unknown:,} of {_count(pages)} have no URL, and count as sites of their own)" if unknown else ""
 
 
 def _validate(
