@@ -22,7 +22,7 @@ from crawl_archives import (
     shape,
     zst,
 )
-from mainmatter.corpus.readers import containers, read_slice
+from mainmatter.corpus.readers import read_slice, streams
 from mainmatter.corpus.records import Reject, Slice
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def test_records_without_the_empty_lines_after_them(tmp_path: Path, ends: bytes)
     assert shape(read_bytes(tmp_path, b"x" + data, "a.warc")) == ["damaged", *NAMES]
 
 
-@pytest.mark.parametrize("packing", [containers.Gzip, containers.Zstd])
+@pytest.mark.parametrize("packing", [streams.Gzip, streams.Zstd])
 def test_many_damaged_records_are_each_looked_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packing: Any
 ) -> None:
@@ -157,7 +157,7 @@ def test_many_damaged_records_are_each_looked_at_once(
 
     monkeypatch.setattr(packing, "records_from", count)
     headless = [b"WARC/1.0\r\nno end"] * 50
-    name, data = ("a.warc.gz", b"".join(gz(*headless))) if packing is containers.Gzip else ("a.zst", zst(*headless))
+    name, data = ("a.warc.gz", b"".join(gz(*headless))) if packing is streams.Gzip else ("a.zst", zst(*headless))
     assert shape(read_bytes(tmp_path, data, name)) == ["damaged"] * 50
     assert len(started) == 1  # FastWARC would go through the rest of the file each time
 

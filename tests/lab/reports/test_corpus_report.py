@@ -18,8 +18,7 @@ from mainmatter.corpus import Job, Report, Summary
 from mainmatter.corpus.folder import SUMMARY, Folder, part_name, rejects_name
 from mainmatter.corpus.plan import Plan, write_plan
 from mainmatter.corpus.records import Reject
-from mainmatter.corpus.report import corpus_report
-from mainmatter.corpus.report_facts import read_facts
+from mainmatter.corpus.report import corpus_report, read_facts
 from mainmatter.corpus.writers import COLUMNS, make_writer, rejects_to_bytes
 from mainmatter.errors import InputError
 

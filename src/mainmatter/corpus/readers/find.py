@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from mainmatter.corpus.folder import REJECTS, RUN, SUMMARY
 from mainmatter.corpus.readers import urls
-from mainmatter.corpus.readers.containers import container_of, is_packed_whole
 from mainmatter.corpus.readers.fields import FieldNames
 from mainmatter.corpus.readers.files import ending, looks_like_page, printable, without_packing
 from mainmatter.corpus.readers.jsonl import can_be_split
 from mainmatter.corpus.readers.parquet import find_row_groups
-from mainmatter.corpus.readers.streams import GZIP_MAGIC, ZSTD_MAGIC, Unpacked, read_fully
+from mainmatter.corpus.readers.streams import (
+    GZIP_MAGIC,
+    ZSTD_MAGIC,
+    Unpacked,
+    container_of,
+    is_packed_whole,
+    read_fully,
+)
 from mainmatter.corpus.records import Slice
 from mainmatter.corpus.storage import (
     NOWHERE,

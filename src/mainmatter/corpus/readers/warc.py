@@ -18,18 +18,22 @@ from dataclasses import dataclass
 from email.message import Message
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, cast
 
-from mainmatter.corpus.readers.containers import (
+from mainmatter.corpus.readers.fields import as_time
+from mainmatter.corpus.readers.streams import (
+    GZIP_MAGIC,
     HEAD,
+    ZSTD_MAGIC,
     Container,
     Member,
     Plain,
+    Unpacked,
     container_of,
+    gunzip,
     is_packed_whole,
     record_length,
+    stream_io,
     why_no_length,
 )
-from mainmatter.corpus.readers.fields import as_time
-from mainmatter.corpus.readers.streams import GZIP_MAGIC, ZSTD_MAGIC, Unpacked, gunzip, stream_io
 from mainmatter.corpus.records import Read, Record, Reject, Skipped
 from mainmatter.corpus.storage import open_input
 from mainmatter.inputs.paths import MAGIC_NUMBERS
