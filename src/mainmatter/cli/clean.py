@@ -171,7 +171,11 @@ def _run(task: _Task, found: list[Input], targets: list[Path | None], url: str |
     with progress("cleaning", len(found), hidden=len(found) == 1 or None in targets) as advance:
         for one, target, result in zip(found, targets, results, strict=True):
             heading = f"==> {click.format_filename(one.name)} <==\n" if len(found) > 1 and not task.json_lines else ""
-            error = _error(one, result.error) if isinstance(result, Failure) else _put(one, result, target, heading)
+            if isinstance(result, Failure):  # our own errors name the input, those that nobody foresaw do not
+                text = result.error.partition(": ")[2]
+                error: str | None = text if text.startswith(one.name) else f"{one.name}: {result.error}"
+            else:
+                error = _put(one, result, target, heading)
             if error is not None:
                 failed += 1
                 click.echo(f"Error: {error}", err=True)
@@ -194,12 +198,6 @@ def _put(one: Input, result: str, target: Path | None, heading: str) -> str | No
             raise
         return f"{one.name}: cannot be written: {error.filename or target}: {error.strerror or error}"
     return None
-
-
-def _error(one: Input, error: str) -> str:
-    """What went wrong, with the input's name; our own errors give it, those that nobody foresaw do not."""
-    text = error.partition(": ")[2]
-    return text if text.startswith(one.name) else f"{one.name}: {error}"
 
 
 def _clean_one(task: _Task, url: str | None, one: Input) -> str:

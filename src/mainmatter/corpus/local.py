@@ -56,14 +56,11 @@ def run_all(work: Callable[[int], Result], numbers: Sequence[int], workers: int 
                     result = call.result()
                 except ChildExited as error:
                     if tries[number] >= MOST_TRIES:
-                        raise InputError(_why_given_up(number, error.code)) from None
+                        how = f"signal {-error.code}" if error.code < 0 else f"exit code {error.code}"
+                        died = f"the process that worked on shard {number} died {MOST_TRIES} times ({how})"
+                        raise InputError(f"{died}; is there enough memory?") from None
                     waiting.appendleft(number)
                 else:
                     yield result
     finally:
         pool.close()
-
-
-def _why_given_up(number: int, code: int) -> str:
-    how = f"signal {-code}" if code < 0 else f"exit code {code}"
-    return f"the process that worked on shard {number} died {MOST_TRIES} times ({how}); is there enough memory?"

@@ -59,11 +59,10 @@ def _blocks_as_html(extraction: Extraction, chosen: NDArray[np.bool_]) -> str:
     columns = extraction.document.columns
     lines = []
     for in_list, group in groupby(chosen.nonzero()[0].tolist(), lambda i: extraction.kinds[i] is Kind.LIST_ITEM):
-        elements = [_element(extraction.kinds[i], columns.levels[i], columns.texts[i]) for i in group]
+        elements = []
+        for i in group:
+            kind = extraction.kinds[i]
+            tag = f"h{max(1, columns.levels[i])}" if kind is Kind.HEADING else _TAGS.get(kind, "p")
+            elements.append(f"<{tag}>{escape(columns.texts[i], quote=False)}</{tag}>")
         lines += ["<ul>", *elements, "</ul>"] if in_list else elements
     return "\n".join(lines)
-
-
-def _element(kind: Kind, level: int, text: str) -> str:
-    tag = f"h{max(1, level)}" if kind is Kind.HEADING else _TAGS.get(kind, "p")
-    return f"<{tag}>{escape(text, quote=False)}</{tag}>"

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
     from mainmatter.records import Extraction
 
@@ -47,7 +46,10 @@ def plot(extraction: Extraction) -> Figure:
         from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise MissingExtra("matplotlib", "plot") from error
-    document = extraction.document
+    document, page = extraction.document, extraction.document.page
+    span = int(np.ptp(document.positions)) if len(document) else 0
+    width = float(np.clip(500 / max(1, span), 0.8, 6))  # thick bars for short pages, thin ones for long pages
+    name = (page.id or page.url or "page").rpartition("/")[2][:60]
     figure = Figure(figsize=(9, 4), layout="constrained")
     lengths_axis = figure.add_subplot()
     for is_kept, colour, label in ((False, _DROPPED, "dropped"), (True, _KEPT, "kept")):
@@ -58,12 +60,12 @@ def plot(extraction: Extraction) -> Figure:
             document.lengths[chosen],
             colors=colour,
             label=label,
-            linewidth=_width(document.positions),
+            linewidth=width,
         )
     lengths_axis.set(xlabel="position in the list of structural tags", ylabel="length of the text (characters)")
     lengths_axis.set_ylim(bottom=0)
     lengths_axis.set_title(
-        f"{_name(extraction)}: {len(extraction)} of {len(document)} blocks kept by {extraction.method}",
+        f"{name}: {len(extraction)} of {len(document)} blocks kept by {extraction.method}",
         parse_math=False,  # a name may have dollar signs
     )
     scores_axis = lengths_axis.twinx()
@@ -72,14 +74,3 @@ def plot(extraction: Extraction) -> Figure:
     scores_axis.set_ylim(bottom=min(0.0, float(extraction.scores.min(initial=0))))  # both axes stand on zero
     lengths_axis.legend(loc="upper left", frameon=False)
     return figure
-
-
-def _width(positions: NDArray[np.int64]) -> float:
-    """Thick bars for short pages, thin ones for long pages."""
-    span = int(np.ptp(positions)) if len(positions) else 0
-    return float(np.clip(500 / max(1, span), 0.8, 6))
-
-
-def _name(extraction: Extraction) -> str:
-    page = extraction.document.page
-    return (page.id or page.url or "page").rpartition("/")[2][:60]

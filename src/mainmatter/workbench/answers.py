@@ -173,7 +173,8 @@ def _tell(problem: Mapping[str, Any]) -> str:
 async def _answer_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
-        if _is_browser(request):
+        # Somebody looks at the answer: they went to an address, and no program asked for it.
+        if request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "").lower():
             return HTMLResponse(html_page("not-found"), 404, {"Cache-Control": "no-store"})
         return error_answer(404, "there is nothing here", "the pages are / /compare /annotate /teach /api")
     if error.status_code == 405:
@@ -182,11 +183,6 @@ async def _answer_http(request: Request, error: Exception) -> Response:
     if not semicolon:
         text, hint = hint, HINTS[MainmatterError]
     return error_answer(error.status_code, text, hint, error.headers)
-
-
-def _is_browser(request: Request) -> bool:
-    """Whether somebody looks at the answer: they went to an address, and no program asked for it."""
-    return request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "").lower()
 
 
 def bug_answer(path: str, error: Exception) -> JSONResponse:

@@ -114,14 +114,16 @@ def parameters_of(name: str) -> list[dict[str, Any]]:
         if not field.init or "ClassVar" in str(field.type):
             continue
         choices = _choices(type(method), str(field.type))
+        types = str(field.type).split(" | ")
+        plain = [each for each in types if each in ("bool", "int", "float", "str")]
         default = getattr(method, parameter)
         found.append(
             {
                 "name": parameter,
-                "type": "choice" if choices else _type_name(str(field.type), default),
+                "type": "choice" if choices else plain[0] if plain else type(default).__name__,
                 "default": default if isinstance(default, bool | int | float | str) else None,
                 "choices": choices,
-                "settable": bool(choices) or not _may_be_text(str(field.type)) or parameter in _PLAIN_TEXTS,
+                "settable": bool(choices) or {*types} <= {"bool", "int", "float", "None"} or parameter in _PLAIN_TEXTS,
             }
         )
     return found
@@ -138,13 +140,3 @@ def _choices(owner: type, annotation: str) -> list[str]:
     except Exception:  # a name that is there for the type checker only
         return []
     return [str(value) for value in get_args(hint)] if get_origin(hint) is Literal else []
-
-
-def _may_be_text(annotation: str) -> bool:
-    return not set(annotation.split(" | ")) <= {"bool", "int", "float", "None"}
-
-
-def _type_name(annotation: str, default: object) -> str:
-    """A type as clients know it: "bool", "int", "float", "str"; a None that may be given instead is not told."""
-    names = [each for each in annotation.split(" | ") if each in ("bool", "int", "float", "str")]
-    return names[0] if names else type(default).__name__

@@ -75,19 +75,16 @@ def name_corpora(paths: Iterable[str]) -> dict[str, str]:
     named: dict[str, str] = {}
     for path in dict.fromkeys(paths):
         open_corpus(path).check()
-        short = "".join(letter for letter in _last_part(path) if letter.isprintable())[: LONGEST_NAME - 10] or "corpus"
+        last = PurePath(without_scheme(path)).name
+        if last in ("", "..") and not is_remote(path):  # no name, but that of the folder that it leads to
+            last = Path(without_scheme(path)).resolve().name
+        short = "".join(letter for letter in last if letter.isprintable())[: LONGEST_NAME - 10] or "corpus"
         name, number = short, 1
         while name in named:
             number += 1
             name = f"{short} ({number})"
         named[name] = path
     return named
-
-
-def _last_part(path: str) -> str:
-    """The last part of a path; where that is no name, as in "..", of the folder that it leads to."""
-    last = PurePath(without_scheme(path)).name
-    return Path(without_scheme(path)).resolve().name if last in ("", "..") and not is_remote(path) else last
 
 
 class CorpusPage(StrictModel):

@@ -40,7 +40,7 @@ from mainmatter.workbench.workbench import Workbench, workbench_of
 from mainmatter.workbench.workers import Busy, Workers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mainmatter.workbench.labels.importing import Addition
 
@@ -509,18 +509,14 @@ def _read_files(files: Sequence[tuple[str, str]], limits: Limits, count: _Count)
     sizes = [Path(path).stat().st_size + 1 for path, _ in files]
     done = 0
     for (path, shown), size in zip(files, sizes, strict=True):
-        tell = _renamer(path, shown)
         try:
             for one in read_inputs([path], limits):
-                yield FoundPage(tell(one.name), tell(one.source), one.page, tell(one.problem), one.note)
+                name, source, problem = (text.replace(path, shown) for text in (one.name, one.source, one.problem))
+                yield FoundPage(name, source, one.page, problem, one.note)
         except MainmatterError as error:  # of a whole file; the others can still be read
-            yield FoundPage(shown, shown, None, tell(str(error)))
+            yield FoundPage(shown, shown, None, str(error).replace(path, shown))
         done += size
         count.share = done / sum(sizes)
-
-
-def _renamer(path: str, shown: str) -> Callable[[str], str]:
-    return lambda text: text.replace(path, shown)
 
 
 def entries(root: Path) -> dict[str, str]:
@@ -568,7 +564,8 @@ def _files_below(root: Path, folder: Path) -> list[tuple[str, str]]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(parent, name)
-            if ending_of(name) and path.is_file() and _is_below(path, allowed):
+            is_below = any(path.resolve().is_relative_to(each) for each in allowed)
+            if ending_of(name) and path.is_file() and is_below:
                 found.append((str(path), str(Path(folder.name) / path.relative_to(folder))))
     return found
 
@@ -613,11 +610,6 @@ def _sources_of_rejects(corpus: Path) -> set[str]:
 def _allowed(root: Path) -> list[Path]:
     """The import folder, and what the links in it lead to."""
     return [root.resolve(), *(path.resolve() for path in root.iterdir() if path.is_symlink())]
-
-
-def _is_below(path: Path, allowed: Sequence[Path]) -> bool:
-    real = path.resolve()
-    return any(real.is_relative_to(each) for each in allowed)
 
 
 def _writable(text: str) -> str:

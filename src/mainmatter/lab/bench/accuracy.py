@@ -280,7 +280,8 @@ def main_table(cells: Sequence[ContestantResult]) -> str:
     datasets = list(dict.fromkeys(cell.dataset for cell in cells))
     micro = [name for name in datasets if any(c.dataset == name and "align" in c.scores for c in cells)]
     timed = timed_dataset(cells)
-    head = ["contestant", *(f"{name}{_kind(cells, name)}" for name in datasets)]
+    snippets = {cell.dataset for cell in cells if "snippet" in cell.scores}
+    head = ["contestant", *(f"{name} (snippets)" if name in snippets else name for name in datasets)]
     head += [f"{name} (micro words)" for name in micro] + [f"ms/page on {timed}", "failures"]
     rows = [head]
     for name, found in by_name.items():
@@ -345,11 +346,6 @@ def headline(cell: ContestantResult | None) -> float | None:
 
 def _headline_of(scores: dict[str, Row]) -> float | None:
     return scores.get("bag", scores.get("snippet", {})).get("f1")
-
-
-def _kind(cells: Sequence[ContestantResult], dataset: str) -> str:
-    is_snippets = any(cell.dataset == dataset and "snippet" in cell.scores for cell in cells)
-    return " (snippets)" if is_snippets else ""
 
 
 def _by_contestant(cells: Sequence[ContestantResult]) -> dict[str, dict[str, ContestantResult]]:

@@ -100,6 +100,8 @@ def measure_throughput(
 
 
 def _take_turn(name: str, archives: Sequence[Path], workers: int) -> Throughput:
+    import pyarrow.parquet as pq  # noqa: PLC0415 - an extra
+
     megabytes = sum(archive.stat().st_size for archive in archives) / 1e6
     with TemporaryDirectory() as folder:
         out = Path(folder, "out")
@@ -111,7 +113,8 @@ def _take_turn(name: str, archives: Sequence[Path], workers: int) -> Throughput:
         if done.returncode:
             last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
             raise InputError(f"{name}, {workers} workers: failed: {last}")
-        return Throughput(name, workers, _count_rows(out), seconds, _cpu_of_children() - cpu_before, megabytes)
+        rows = sum(int(pq.read_metadata(part).num_rows) for part in out.rglob("*.parquet"))
+        return Throughput(name, workers, rows, seconds, _cpu_of_children() - cpu_before, megabytes)
 
 
 def _command(name: str, archives: Sequence[Path], out: Path, workers: int) -> list[str]:
@@ -134,9 +137,3 @@ def _adopt_orphans() -> None:
     """Ask Linux to give us what our children leave behind; elsewhere, some processor time is not seen."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1)
-
-
-def _count_rows(out: Path) -> int:
-    import pyarrow.parquet as pq  # noqa: PLC0415 - an extra
-
-    return sum(int(pq.read_metadata(part).num_rows) for part in out.rglob("*.parquet"))

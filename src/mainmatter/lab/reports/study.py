@@ -211,7 +211,9 @@ def _show(
         name = evaluation.pages[number][0]
         row = evaluation.pages[number][1][metric.name] or {}
         kept = _kept(method, page.page) if name not in failures else _MethodOutput("", failure=failures[name])
-        text = _gold_text(page.gold)
+        text = page.gold.text
+        if text is None and page.gold.marked is not None:
+            text = " ".join(without_markers(marked_tokens(page.gold.marked)))
         shown.append(
             ShownPage(
                 name,
@@ -249,12 +251,6 @@ def _run(method: str | Method, page: Page) -> _MethodOutput:
     found = clean(page, method=method)
     confidence = None if found.confidence is None else float(found.confidence)
     return _MethodOutput(found.text, found.page_type, confidence)
-
-
-def _gold_text(gold: Gold) -> str | None:
-    if gold.text is not None or gold.marked is None:
-        return gold.text
-    return " ".join(without_markers(marked_tokens(gold.marked)))
 
 
 def _snippets(gold: Gold, kept: str) -> Snippets:

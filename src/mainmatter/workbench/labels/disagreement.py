@@ -130,7 +130,8 @@ def _most_contested(
     on_page: Callable[[FoundPage], object],
 ) -> list[Disagreement]:
     best: list[tuple[tuple[float, float, float], int, Disagreement]] = []
-    for number, (page_id, found) in enumerate(_of_store(pages) if isinstance(pages, Store) else _unnumbered(pages)):
+    numbered = _of_store(pages) if isinstance(pages, Store) else ((None, found) for found in pages)
+    for number, (page_id, found) in enumerate(numbered):
         one = replace(compare(found), page_id=page_id)
         on_page(one.found)
         if one.found.problem or not one.blocks:
@@ -145,10 +146,6 @@ def _of_store(store: Store) -> Iterator[tuple[PageId, FoundPage]]:
     for summary in store.pages():
         if not summary.labelled:
             yield summary.id, FoundPage(summary.name, summary.source, store.page(summary.id))
-
-
-def _unnumbered(pages: Iterable[FoundPage]) -> Iterator[tuple[None, FoundPage]]:
-    return ((None, found) for found in pages)
 
 
 class Comparer:

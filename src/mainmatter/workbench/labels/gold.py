@@ -139,13 +139,13 @@ def _choose(
     those = done or (sorted(set(said) - {MERGED}) if unfinished else [])
     if not those:
         return "nobody labelled it" if not said else "nobody is done with it"
-    open_conflicts = _open_conflicts(said, those)
+    merged = said[MERGED].by_ref if MERGED in said else {}
+    labels_of = by_block(said, those)
+    open_conflicts = sum(not agree(labels.values()) and ref not in merged for ref, labels in labels_of.items())
     if open_conflicts and not unfinished:
         blocks = f"{open_conflicts:,} block" + "s" * (open_conflicts != 1)
         return f"{' and '.join(those)} differ on {blocks}, which nobody merged"
-    merged = said[MERGED].by_ref if MERGED in said else {}
-    labels = find_agreed(said, those) | merged
-    return ([*those, MERGED] if merged else those), labels
+    return ([*those, MERGED] if merged else those), find_agreed(said, those) | merged
 
 
 def _labels_of(
@@ -157,11 +157,6 @@ def _labels_of(
     if not is_finished and not unfinished:
         return f"{annotator} is not done with it" if annotator != MERGED else "not all of it is merged"
     return [annotator], said[annotator].by_ref if annotator in said else {}
-
-
-def _open_conflicts(said: Mapping[str, Labels], those: Sequence[str]) -> int:
-    merged = said[MERGED].by_ref if MERGED in said else {}
-    return sum(not agree(labels.values()) and ref not in merged for ref, labels in by_block(said, those).items())
 
 
 def _collected(
