@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 
 @cache
 def html_page(name: str) -> str:
     """A page of the workbench, such as "inspect". It is the same for everybody, so it is made once."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - workers need none of it
+
     environment = Environment(
         loader=PackageLoader("mainmatter.workbench"),
         autoescape=True,
