@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from starlette.exceptions import HTTPException
 
 from mainmatter.errors import MainmatterError, MissingExtra, UnknownName
+from mainmatter.isolation.child import ChildExited
 from mainmatter.workbench.answers import STATUSES, add_handlers
 from mainmatter.workbench.app import make_app
 from mainmatter.workbench.settings import Settings
@@ -37,6 +38,8 @@ def make(kind: type[MainmatterError]) -> MainmatterError:
         return kind("method", "densty", ["density"])
     if issubclass(kind, MissingExtra):
         return kind("fastwarc", "corpus")
+    if issubclass(kind, ChildExited):
+        return kind("crash", 1)
     return kind() if kind is Busy else kind("something is wrong")
 
 
