@@ -1,4 +1,4 @@
-"""Imports point one way, the parser has one door, and the core stays light (DESIGN.md, rules of the house)."""
+"""Imports point one way, the parser has one door, and the core stays light (CONTRIBUTING.md, rules)."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from mainmatter import clean
 from mainmatter.errors import PageTooLarge
 from mainmatter.records import Page as Input
 from mainmatter.workbench.inspect import MOST_SHOWN, Question, inspect_page
-from mainmatter.workbench.pages import PageSource
+from mainmatter.workbench.page_source import PageSource
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect

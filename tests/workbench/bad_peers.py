@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from mainmatter.lab.metrics import Output
     from mainmatter.records import Page
-    from mainmatter.workbench.pages import PageSource
+    from mainmatter.workbench.page_source import PageSource
 
 
 def hang(page: Page, with_metadata: bool) -> Output:

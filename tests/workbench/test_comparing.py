@@ -31,7 +31,7 @@ pytest.importorskip("rapidfuzz")
 from fastapi.testclient import TestClient
 
 from mainmatter.workbench.app import make_app
-from mainmatter.workbench.pages import PageSource
+from mainmatter.workbench.page_source import PageSource
 from mainmatter.workbench.settings import Settings
 from workbench import bad_peers
 

@@ -14,7 +14,7 @@ from mainmatter.errors import InputError, UnknownName
 from mainmatter.records import Page
 from mainmatter.workbench.frames import Frames, frame_response
 from mainmatter.workbench.inspect import DIAL_STEPS, MOST_BLOCKS, Question, inspect_page, render, tell_reasons
-from mainmatter.workbench.pages import PageSource
+from mainmatter.workbench.page_source import PageSource
 
 pytest.importorskip("fastapi")
 from fastapi.testclient import TestClient

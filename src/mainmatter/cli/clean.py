@@ -228,7 +228,7 @@ def check_knows_sites(method: str, found: Sequence[Input]) -> None:
         BadParameter: the method has no use for what sites repeat, or knows it already, or an input cannot be read
             twice.
     """
-    from mainmatter.corpus.templates import check_method  # noqa: PLC0415 - few need a corpus run to clean a page
+    from mainmatter.corpus.site_templates import check_method  # noqa: PLC0415 - few need a corpus run to clean a page
 
     try:
         check_method(method)
@@ -246,7 +246,7 @@ def check_has_sites(method: str) -> None:
     """
     if split_name(method)[0] != METHOD:
         return
-    from mainmatter.corpus.templates import check_has_templates  # noqa: PLC0415 - few need a corpus run here
+    from mainmatter.corpus.site_templates import check_has_templates  # noqa: PLC0415 - few need a corpus run here
 
     try:
         check_has_templates(method)

@@ -19,8 +19,8 @@ from mainmatter.corpus.job import Job
 from mainmatter.corpus.plan import PLAN, check_same, make_plan, read_plan, write_plan
 from mainmatter.corpus.readers import find_shards, input_facts
 from mainmatter.corpus.shard import run_shard
+from mainmatter.corpus.site_templates import TABLES, TEMPLATES, merge_templates
 from mainmatter.corpus.summary import Progress, Report, Summary, add_up
-from mainmatter.corpus.templates import TABLES, TEMPLATES, merge_templates
 from mainmatter.errors import InputError, MainmatterError
 
 if TYPE_CHECKING:

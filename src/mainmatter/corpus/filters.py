@@ -33,7 +33,7 @@ class Filters:
         max_words: leave out pages with more words.
         noindex: leave out pages that ask not to be indexed, in a robots meta tag or an X-Robots-Tag header.
         robots_txt: leave out addresses that their site's robots.txt forbids; for lists of URLs, before they are
-            fetched (robots.py).
+            fetched (corpus/readers/urls.py).
 
     Raises:
         InputError: a value is of the wrong kind, out of range, or no language that can be told.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 from mainmatter.corpus.duplicates import check_kind
 from mainmatter.corpus.filters import Filters
 from mainmatter.corpus.readers import SHARD_SIZE, FieldNames
-from mainmatter.corpus.templates import check_has_templates, check_method
+from mainmatter.corpus.site_templates import check_has_templates, check_method
 from mainmatter.errors import InputError
 from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE
 from mainmatter.registry import DEFAULT_METHOD, get_method

@@ -18,8 +18,8 @@ from mainmatter.corpus.folder import Folder, part_name, rejects_name
 from mainmatter.corpus.guard import Guard, Outcome, Task
 from mainmatter.corpus.plan import read_plan, read_shard
 from mainmatter.corpus.records import Reject
+from mainmatter.corpus.site_templates import counts_name, template_of
 from mainmatter.corpus.summary import Report
-from mainmatter.corpus.templates import counts_name, template_of
 from mainmatter.corpus.writers import COLUMNS, make_writer, read_rejects, read_rows, rejects_to_bytes
 from mainmatter.errors import MainmatterError
 from mainmatter.papers.template.site_counts import SiteCounts

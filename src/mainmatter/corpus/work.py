@@ -11,7 +11,7 @@ from mainmatter.clean import clean, read
 from mainmatter.corpus.duplicates import signature
 from mainmatter.corpus.language import load_identifier
 from mainmatter.corpus.records import Record, Reject
-from mainmatter.corpus.templates import method_with_templates, template_of
+from mainmatter.corpus.site_templates import method_with_templates, template_of
 from mainmatter.corpus.writers import make_blocks, make_row
 from mainmatter.errors import MissingExtra, PageTooLarge
 from mainmatter.limits import Limits

@@ -1,4 +1,4 @@
-"""Child processes with deadlines and memory caps: the only place that forks, kills, and limits memory.
+"""Child processes with deadlines and memory caps: everybody who needs one uses these.
 
     child.py       `Child`: one process that answers calls; `ChildExited` tells how it died. The protocol.
     pool.py        `Pool`: several of them, with a queue, futures for threads and event loops, and replacements
@@ -6,12 +6,11 @@
     memory.py      how much memory processes hold
     interrupts.py  Ctrl-C while the command line is being loaded
 
-There is one protocol between processes (before, there were five: corpus/child, corpus/local, workbench/labels/apart,
-workbench/worker_process, lab/bench/contestant, and two uses of multiprocessing). Who uses it:
+There is one protocol between processes. Who uses it:
 
     parallel.ordered_map                            cleaning many pages, evaluation, training, reproductions
     corpus/guard.py                                 pages of crawls: processor time, memory, a fork of a warm worker
-    corpus/local.py                                 shards on this machine
+    corpus/engines/local.py                                 shards on this machine
     workbench/workers.py                            requests: asyncio, deadlines, memory, recycling
     workbench/labels/disagreement.py                pages that methods are compared on
     lab/bench/contestant.py, lab/bench/memory.py    peers and methods that are measured

@@ -163,6 +163,7 @@ class _Description:
         self._add_places(in_title)
         self._add_containers()
         self._add_anchors_and_page(in_title)
+        assert self.filled == len(COLUMNS), "each column of COLUMNS is added once, in its order"
 
     def _add(self, *rows: object) -> None:
         for row in rows:
@@ -427,14 +428,14 @@ def _family(column: str) -> str:
         **dict.fromkeys(("chars", "text_nodes"), "length"),
         **dict.fromkeys(("link_share", "links"), "links"),
         **dict.fromkeys(("capitals", "begins_with_capital", "spaces"), "capitals"),
+        **dict.fromkeys(("digits", "stops", "commas", "marks", "stop_count", "comma_count"), "punctuation"),
+        **dict.fromkeys(("ends_with_stop", "ends_with_comma", "begins_with_digit"), "punctuation"),
         **dict.fromkeys(("h1", "h2", "h3", "control"), "tags"),
         **dict.fromkeys(("copies", "copy_before"), "repetition"),
         **dict.fromkeys(("place", "chars_before", "gap_before", "gap_after", "pictures"), "place"),
         **dict.fromkeys(("depth", "relative_depth", "siblings", "alike"), "tree"),
     }
-    if column in exact:
-        return exact[column]
-    return next((family for start, family in starts.items() if column.startswith(start)), "punctuation")
+    return exact.get(column) or next(family for start, family in starts.items() if column.startswith(start))
 
 
 NAMES = "names"  # the family of `CALLED` and of vectors

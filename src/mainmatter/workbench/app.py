@@ -41,7 +41,7 @@ PAGES = {
     "/teach": "teach",
     "/api": "api",
 }
-WORK = frozenset(("/api/clean", "/api/evaluate"))  # what cannot be done without a worker
+WORK = frozenset(("/api/clean", "/api/evaluate"))  # requests of programs: refused before they are read if all are busy
 _DESCRIPTION = """\
 Keeps the main matter of web pages and drops the boilerplate.
 

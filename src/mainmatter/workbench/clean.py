@@ -27,7 +27,7 @@ from mainmatter.workbench.choosing import (
     parameters_of,
     without_paths,
 )
-from mainmatter.workbench.pages import PageSource, Payload, to_json, to_source
+from mainmatter.workbench.page_source import PageSource, Payload, to_json, to_source
 from mainmatter.workbench.reading import (
     FORM,
     JSON,

@@ -21,7 +21,7 @@ from mainmatter.records import Gold, Page
 from mainmatter.registry import DEFAULT_METHOD, method_names
 from mainmatter.workbench.choosing import LONGEST_NAME, choose_contestant, model_names, needs_model, without_paths
 from mainmatter.workbench.inspect import ERRORS, PageRequest, describe_body, find_source, read_page_request
-from mainmatter.workbench.pages import PageSource, Payload, to_json
+from mainmatter.workbench.page_source import PageSource, Payload, to_json
 from mainmatter.workbench.workbench import Workbench, workbench_of
 from mainmatter.workbench.workers import Crashed, TookTooLong
 

@@ -24,7 +24,7 @@ from mainmatter.corpus.writers import BLOCKS
 from mainmatter.errors import CorpusError, InputError
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.workbench.answers import error_answers
-from mainmatter.workbench.pages import PageSource, Payload, to_json
+from mainmatter.workbench.page_source import PageSource, Payload, to_json
 from mainmatter.workbench.reading import StrictModel
 from mainmatter.workbench.workbench import Workbench, workbench_of
 

@@ -20,7 +20,7 @@ from mainmatter.records import Gold, Page
 from mainmatter.registry import DEFAULT_METHOD, get_method
 from mainmatter.workbench.answers import error_answers
 from mainmatter.workbench.choosing import LONGEST_NAME, choose_contestant, without_paths
-from mainmatter.workbench.pages import to_json
+from mainmatter.workbench.page_source import to_json
 from mainmatter.workbench.reading import (
     FORM,
     JSON,

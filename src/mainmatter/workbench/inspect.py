@@ -23,7 +23,7 @@ from mainmatter.workbench import frames
 from mainmatter.workbench.answers import error_answers
 from mainmatter.workbench.choosing import LONGEST_NAME, choose_method, without_paths
 from mainmatter.workbench.corpus import CorpusPage, source_of
-from mainmatter.workbench.pages import PageSource, Payload, to_json, to_source
+from mainmatter.workbench.page_source import PageSource, Payload, to_json, to_source
 from mainmatter.workbench.reading import (
     FORM,
     JSON,

@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from mainmatter.corpus import local, ray, spark
-from mainmatter.corpus.engines import DEFAULT_ENGINE, ENGINES, get_engine
+from mainmatter.corpus.engines import DEFAULT_ENGINE, ENGINES, get_engine, local, ray, spark
 from mainmatter.errors import InputError, MissingExtra, UnknownName
 
 

@@ -47,7 +47,7 @@ class ShallowCounts:
     """Counts, one number a block.
 
     Attributes:
-        words: words between white space; where a script has none, as many as the text is long (text/words.py).
+        words: words between white space; where a script has none, as many as the text is long (text/tokens.py).
         capitals: runs of letters and digits that begin with a capital. "Low-Cost" has two, so there may be more of
             them than words, as in figure 2 of ICE.
         punctuation: marks that end or divide sentences.

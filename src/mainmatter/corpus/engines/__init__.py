@@ -21,9 +21,9 @@ Result = TypeVar("Result")
 DEFAULT_ENGINE = "local"
 
 ENGINES: dict[str, str] = {
-    "local": "mainmatter.corpus.local",
-    "ray": "mainmatter.corpus.ray",
-    "spark": "mainmatter.corpus.spark",
+    "local": "mainmatter.corpus.engines.local",
+    "ray": "mainmatter.corpus.engines.ray",
+    "spark": "mainmatter.corpus.engines.spark",
 }
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mainmatter import InputError
-from mainmatter.corpus.local import run_all
+from mainmatter.corpus.engines.local import run_all
 from mainmatter.isolation.child import Child
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def test_a_closed_run_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None
         started.append(Child(*arguments))
         return started[-1]
 
-    monkeypatch.setattr("mainmatter.corpus.local.Child", remember)
+    monkeypatch.setattr("mainmatter.corpus.engines.local.Child", remember)
     results = run_all(operator.neg, range(100), 2)
     next(results)
     results.close()  # type: ignore[attr-defined]
