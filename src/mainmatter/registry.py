@@ -1,7 +1,8 @@
 """Names to things: methods and output formats, loaded when first asked for.
 
-A name here is that of the command line's option and of the column in a table, and leads to the file: a format is in
-render/, a method in main/ or in its paper's package. Third parties add methods of their own by an entry point in the group `mainmatter.methods`.
+A name here is that of the command line's option and of the column in a table. A format is in render/, a method in
+main/ or in its paper's package. Third parties add methods of their own by an entry point in the group
+`mainmatter.methods`.
 """
 
 from __future__ import annotations
