@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import random
 import subprocess
 import sys
 import time
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -101,17 +103,54 @@ def test_imatch_leaves_out_what_nearly_every_page_has() -> None:
     assert find("exact", texts) == {}
 
 
-def test_imatch_agrees_with_the_signatures_of_texts() -> None:
+def imatch_sets(texts: list[str]) -> list[frozenset[str]]:
+    """I-Match as it is written: of each text the terms whose idf is a tenth of the largest or more; else all."""
+    terms = [duplicates.terms_of(text) for text in texts]
+    counts = Counter(term for of_text in terms for term in of_text)
+    weight = {term: 1 - math.log(count) / math.log(len(texts)) for term, count in counts.items()}
+    return [frozenset({term for term in of_text if weight[term] >= 0.1} or of_text) for of_text in terms]
+
+
+def test_imatch_agrees_with_what_is_written_of_it() -> None:
     texts = [change(make_text(seed % 6, 40), 0.02 * (seed % 3), seed % 2) for seed in range(40)]
-    frequencies = duplicates.TermFrequencies().add_all(texts)
-    first: dict[bytes, int] = {}
-    expected = {}
-    for number, text in enumerate(texts):
-        kept = first.setdefault(duplicates.imatch_digest(text, frequencies), number)
-        if kept != number:
-            expected[number] = ("duplicate", kept)
+    first: dict[frozenset[str], int] = {}
+    firsts = [first.setdefault(terms, number) for number, terms in enumerate(imatch_sets(texts))]
+    expected = {number: ("duplicate", kept) for number, kept in enumerate(firsts) if kept != number}
     assert find("i-match", texts) == expected
     assert expected
+
+
+def test_terms_are_runs_of_letters_and_digits_in_lower_case() -> None:
+    assert duplicates.terms_of("The cat, THE dog: 42 Größe-n") == {"the", "cat", "dog", "42", "größe", "n"}
+
+
+def test_imatch_minds_neither_order_nor_case_nor_repetition_but_words() -> None:
+    texts = ["one two three", "Three, two: ONE one.", "one two four"]
+    assert find("i-match", texts) == {1: ("duplicate", 0)}
+    assert find("i-match", ["\ud800", "x"]) == {}
+    assert find("i-match", ["", " ... "]) == {}  # nobody's duplicates
+
+
+@pytest.mark.parametrize(("often", "found"), [(502, {1: ("duplicate", 0)}), (501, {})])
+def test_from_which_weight_on_a_term_counts(often: int, found: dict[int, tuple[str, int]]) -> None:
+    # 1 - log(501) / log(1000) is a tenth, and a little more.
+    others = [f"own{number} often" for number in range(often - 1)] + [
+        f"own{number}" for number in range(often - 1, 998)
+    ]
+    assert find("i-match", ["often rarely", "rarely", *others]) == found
+
+
+def test_imatch_of_texts_with_nothing_of_their_own() -> None:
+    texts = [f"the common start and word{n} word{n + 1} of the page" for n in range(20)]
+    assert find("i-match", [*texts, "the common page", "page common the", "the common start"]) == {
+        21: ("duplicate", 20)
+    }
+
+
+def test_imatch_of_one_text_and_of_two() -> None:
+    assert find("i-match", ["a b"]) == {}
+    assert find("i-match", ["a b", "b a"]) == {1: ("duplicate", 0)}
+    assert find("i-match", ["a b", "a c"]) == {}
 
 
 def test_imatch_wants_to_go_through_the_signatures_twice() -> None:

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 import struct
 import tempfile
 import unicodedata
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -46,6 +45,10 @@ _REASONS = {"exact": "duplicate", "i-match": "duplicate", "near": "near-duplicat
 _DIGEST = 16  # bytes; two different texts of a billion share one with a chance of 1 in 10**20
 # 64 MB, however large the run. Terms that share a place share its count: one may be left out, of all pages alike.
 _BUCKETS = 1 << 24
+_TERM = re.compile(r"\w+")
+# Of 1, the weight of a term that only one text has. The authors of I-Match also drop what is so rare that it may be a
+# slip; that made no duplicates that this did not.
+LEAST_WEIGHT = 0.1
 THRESHOLD = 0.8
 PERMUTATIONS = 128
 SHINGLE = 5  # words
@@ -142,26 +145,30 @@ def _digest(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=_DIGEST).digest()
 
 
+def terms_of(text: str) -> set[str]:
+    """The different terms of a text: its runs of letters and digits, in lower case."""
+    return set(_TERM.findall(text.lower()))
+
+
 def _imatch_digests(signatures: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    """I-Match over hashed terms: `imatch_digest`, with frequencies that are counted here."""
-    frequencies = TermFrequencies(_BUCKETS)
+    """I-Match: one digest a page (Chowdhury, Frieder, Grossman, McCabe 2002; Template, section 3, and its reference 8).
+
+    Two texts are duplicates if they have the same set of terms, once those are left out that too many texts of the
+    collection have. Neither the order of the terms nor how often a text has them counts. A text of nothing but such
+    terms keeps them all: it is a duplicate only of what has the very same words.
+    """
+    counts, texts = np.zeros(_BUCKETS, np.uint32), 0
     for _, packed in signatures:
         if packed:
-            frequencies.counts[np.unique(np.frombuffer(packed, "<u4") % _BUCKETS)] += 1
-            frequencies.texts += 1
+            counts[np.unique(np.frombuffer(packed, "<u4") % _BUCKETS)] += 1
+            texts += 1
     for number, packed in signatures:
         if packed:
             hashes = np.frombuffer(packed, "<u4")
-            left = hashes[_weights(hashes, frequencies) >= LEAST_WEIGHT]
+            # How rare each term is, from 0, in every page, to 1, in one: idf by the largest idf there is.
+            weights = 1 - np.log(counts[hashes % _BUCKETS]) / np.log(texts) if texts > 1 else np.ones(len(hashes))
+            left = hashes[weights >= LEAST_WEIGHT]
             yield number, _digest((left if len(left) else hashes).tobytes())
-
-
-def _weights(hashes: NDArray[np.uint32], frequencies: TermFrequencies) -> NDArray[np.float64]:
-    """How rare each term is, from 0, in every page, to 1, in one (see `TermFrequencies.weights`)."""
-    if frequencies.texts < 2:
-        return np.ones(len(hashes))
-    weights: NDArray[np.float64] = 1 - np.log(frequencies.counts[hashes % _BUCKETS]) / np.log(frequencies.texts)
-    return weights
 
 
 def _find_equal(digests: Iterable[tuple[int, bytes]]) -> dict[int, int]:
@@ -344,111 +351,6 @@ def _join(first: Indices, ones: Indices, others: Indices) -> Indices:
     moved: Indices = np.arange(len(first))
     moved[nodes] = smallest[labels]
     return moved[first]
-
-
-# I-Match: pages that say the same, found by one digest a page (Chowdhury, Frieder, Grossman, McCabe 2002). Two texts
-# are duplicates if they have the same set of terms, once those are left out that too many texts of the collection have,
-# or too few. What is left is sorted and hashed by SHA-1, so that a collection of any size takes one pass and one digest
-# a page (Template, section 3, and its reference 8). Neither the order of the terms nor how often a text has them
-# counts.
-
-_TERM = re.compile(r"\w+")
-_LARGEST_COUNT = np.iinfo(np.uint32).max
-
-# Of 1, the weight of a term that only one text has. The authors drop what nearly every text has, and what is so rare
-# that it may be a slip; the second made no duplicates that the first did not, and is off here.
-LEAST_WEIGHT = 0.1
-MOST_WEIGHT = 1.0
-
-
-def terms_of(text: str) -> set[str]:
-    """The different terms of a text: its runs of letters and digits, in lower case."""
-    return set(_TERM.findall(text.lower()))
-
-
-@dataclass(eq=False)
-class TermFrequencies:
-    """In how many texts of a collection each term is, in a table of fixed size.
-
-    Terms are hashed into `buckets`, and those that share one share its count: a count is never too small, and too large
-    for a share of terms that is at most (different terms) / `buckets`. A term that seems more frequent than it is may
-    be left out of signatures, of all of them alike. The table takes 4 bytes a bucket.
-
-    Args:
-        buckets: the size of the table.
-    """
-
-    buckets: int = 1 << 20
-
-    texts: int = field(init=False, default=0)
-    counts: NDArray[np.uint32] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        if type(self.buckets) is not int or not 1 <= self.buckets <= 1 << 32:
-            raise InputError(f"I-Match: buckets is a whole number from 1 to {1 << 32}, not {self.buckets!r}")
-        self.counts = np.zeros(self.buckets, np.uint32)
-
-    def add(self, text: str) -> None:
-        """Count the terms of one more text."""
-        places = np.unique(self._places(terms_of(text)))
-        self.counts[places] += self.counts[places] < _LARGEST_COUNT
-        self.texts += 1
-
-    def add_all(self, texts: Iterable[str]) -> TermFrequencies:
-        """Count the terms of many texts; gives itself."""
-        for text in texts:
-            self.add(text)
-        return self
-
-    def merge(self, other: TermFrequencies) -> None:
-        """Take over what was counted elsewhere; the order of merging does not matter.
-
-        Raises:
-            InputError: the other table is of another size.
-        """
-        if other.buckets != self.buckets:
-            raise InputError(f"I-Match: tables of {self.buckets} and {other.buckets} buckets cannot be merged")
-        both = self.counts.astype(np.uint64) + other.counts
-        self.counts = np.minimum(both, _LARGEST_COUNT).astype(np.uint32)
-        self.texts += other.texts
-
-    def weights(self, terms: Iterable[str]) -> NDArray[np.float64]:
-        """How rare each term is: idf by the largest idf there is, from 0, in every text, to 1, in one or none."""
-        if self.texts < 2:  # nothing to compare
-            return np.ones(len(list(terms)))
-        counts = np.clip(self.counts[self._places(terms)], 1, self.texts)
-        return 1 - np.log(counts) / math.log(self.texts)
-
-    def _places(self, terms: Iterable[str]) -> NDArray[np.intp]:
-        return np.array([crc32(term.encode("utf-8", "surrogatepass")) % self.buckets for term in terms], np.intp)
-
-
-def imatch_digest(
-    text: str,
-    frequencies: TermFrequencies | None = None,
-    *,
-    least: float = LEAST_WEIGHT,
-    most: float = MOST_WEIGHT,
-) -> bytes:
-    """The I-Match digest of a text: 20 bytes; texts that share it are duplicates.
-
-    Args:
-        text: the text; only its words count, in any order.
-        frequencies: in how many texts of the collection each term is; without them all terms count.
-        least: leave out terms whose weight (idf, from 0 to 1) is lower: those of nearly every text.
-        most: leave out terms whose weight is higher: those of one or a few texts.
-
-    Returns:
-        SHA-1 of the sorted terms that are left. Where none is, of all terms: what has nothing of its own is a
-        duplicate only of what has the very same words. All texts without any word share one digest.
-    """
-    terms = sorted(terms_of(text))
-    if frequencies is not None:
-        weights = frequencies.weights(terms)
-        left = ((weights >= least) & (weights <= most)).tolist()
-        terms = [term for term, is_left in zip(terms, left, strict=True) if is_left] or terms
-    joined = " ".join(terms).encode("utf-8", "surrogatepass")
-    return hashlib.sha1(joined, usedforsecurity=False).digest()
 
 
 # Over a whole run: signatures of all shards in, for each shard a list of the pages to drop out.

@@ -130,11 +130,6 @@ class Progress:
     share: float
     earlier_pages: int = 0
 
-    @property
-    def seconds_left(self) -> float | None:
-        """How long it will take, if it goes on like that; None if that cannot be told yet."""
-        return self.seconds * (1 - self.share) / self.share if self.share > 0.001 else None
-
 
 def add_up(reports: Iterable[Report], stage: str, number: int = -1) -> Report:
     """Several reports as one."""

@@ -145,15 +145,12 @@ class Rendering:
             if int(values.pop("version")) != VERSION:
                 raise InputError(f"{path}: a rendering of another version; render the page again")
             screenshot = values.pop("screenshot").tobytes() or None
-            return cls(**{name: _plain(value) for name, value in values.items()}, screenshot=screenshot)
+            plain = {name: value.item() if value.ndim == 0 else value for name, value in values.items()}
+            return cls(**plain, screenshot=screenshot)
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
         except (BadZipFile, EOFError, KeyError, TypeError, ValueError) as error:
             raise InputError(f"{path}: is no rendering: {error}") from error
-
-
-def _plain(value: NDArray[Any]) -> Any:  # noqa: ANN401 - numbers, words and arrays
-    return value.item() if value.ndim == 0 else value
 
 
 def _boxes(blocks: int, lines: NDArray[np.float32], owners: NDArray[np.int32]) -> NDArray[np.float32]:

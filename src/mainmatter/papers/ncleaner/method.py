@@ -145,7 +145,10 @@ class Ncleaner(Trainable[ObservedTexts]):
             kinds = document.columns.kinds
             codes[[i for i, text in enumerate(texts) if "|" in text and has_bars(text, kinds[i])]] = _BARS
         if self.never_empty and not (codes == _CLEAN).any():
-            _keep_best(codes, scores)
+            # Keep the best blocks; navigation bars are not among them.
+            others = np.flatnonzero(codes == _DIRTY)
+            if len(others):
+                codes[others[scores[others] >= scores[others].max() - _ABOUT_AS_GOOD]] = _BEST
         return Extraction(
             document,
             self.name,
@@ -298,10 +301,3 @@ def _is_real(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return abs(value) <= sys.float_info.max or value in (float("inf"), float("-inf"))
-
-
-def _keep_best(codes: NDArray[np.intp], scores: NDArray[np.float64]) -> None:
-    """Keep the best blocks of a page of which nothing is kept; navigation bars are not among them."""
-    others = np.flatnonzero(codes == _DIRTY)
-    if len(others):
-        codes[others[scores[others] >= scores[others].max() - _ABOUT_AS_GOOD]] = _BEST

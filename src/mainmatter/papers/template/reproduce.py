@@ -562,13 +562,9 @@ def _sample_real_site(task: tuple[Sequence[GoldPage], Sequence[int]]) -> list[li
             again = sum(int((mask & before).sum()) for mask, before in zip(dropped, of_all, strict=True))
             found = measure(dropped, site)
             of_draws.append((found.ratio, again / whole if whole else None, found.precision))
-        figures.append([_mean_or_none(column) for column in zip(*of_draws, strict=True)])
+        known = ([value for value in column if value is not None] for column in zip(*of_draws, strict=True))
+        figures.append([mean(values) if values else None for values in known])
     return figures
-
-
-def _mean_or_none(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return mean(known) if known else None
 
 
 def _time_sampling(report: ResultsPage) -> None:

@@ -105,7 +105,8 @@ def make_site(shape: SiteShape, seed: int = 0) -> list[MadePage]:
     heading = writer.lines(1)
     made = []
     for number in range(shape.pages):
-        template = _template_of(number, shape)
+        is_rare = shape.rare and number >= shape.pages - shape.rare
+        template = shape.templates - 1 if is_rare else number % (shape.templates - bool(shape.rare))
         own = [*writer.lines(1), *(writer.sentence(random.randint(20, 60)) for _ in range(random.randint(3, 7)))]
         if number % _REPEATED_HEADING == 0:
             own[2:2] = heading
@@ -121,12 +122,6 @@ def make_site(shape: SiteShape, seed: int = 0) -> list[MadePage]:
             copies.append(_make_page(shape.layout, f"{url}?{_COPIES}", template, other))
             made += [replace(copy, is_copy=True) for copy in copies]
     return made
-
-
-def _template_of(number: int, shape: SiteShape) -> int:
-    if shape.rare and number >= shape.pages - shape.rare:
-        return shape.templates - 1
-    return number % (shape.templates - bool(shape.rare))
 
 
 _ORDER: dict[str, Part] = {
