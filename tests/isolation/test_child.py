@@ -177,7 +177,6 @@ def test_a_service_that_cannot_be_made_is_told() -> None:
     child = Child(make_nothing)
     with pytest.raises(ZeroDivisionError, match="while it was made"):
         child.wait_ready(60)
-    child.close()
     assert child.has_exited()
 
 
@@ -247,8 +246,7 @@ def test_many_children_leave_no_file_open_and_no_process() -> None:
     children[0].close()  # its end of a pipe is nobody else's, so it ends by itself
     assert children[0].reap().code == 0
     for child in children[1:]:
-        child.kill()
-        child.reap()
+        child.end()
     assert not any(_runs(child.pid) for child in children)
     assert sorted(Path("/dev/fd").iterdir()) == before
 
@@ -257,8 +255,7 @@ def test_many_children_leave_no_file_open_and_no_process() -> None:
 def test_whoever_dies_takes_its_children_along(threads: bool) -> None:
     parent = Child(Parent)
     (child, _), _ = parent.call("tell", threads)
-    parent.kill()
-    parent.reap()
+    parent.end()
     assert _end_soon([child])
 
 

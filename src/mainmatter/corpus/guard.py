@@ -120,8 +120,7 @@ class Guard:
 
     def _end_child(self) -> None:
         if self._child is not None:
-            self._child.kill()
-            self._child.reap()
+            self._child.end()
             self._child = None
 
     def outcomes(self, task: Task) -> Iterator[Outcome]:

@@ -155,19 +155,22 @@ class Child:
                     self._connection.send(_main_script() if b"__main__" in payload else {})
                     self._connection.send_bytes(payload)
         except BaseException:  # Ctrl-C
-            self.kill()
-            self.reap()
+            self.end()
             raise
 
     def wait_ready(self, seconds: float | None = None) -> None:
-        """Wait until the service is made.
+        """Wait until the service is made; a child that cannot make it is ended.
 
         Raises:
             ChildExited: the child died, or it took longer than so many seconds.
             Exception: what `make` raised.
         """
-        while not self.is_ready:
-            self._take(seconds)
+        try:
+            while not self.is_ready:
+                self._take(seconds)
+        except BaseException:
+            self.end()
+            raise
 
     def call(self, *arguments: Any, seconds: float | None = None, processor_seconds: float = 0) -> Any:  # noqa: ANN401
         """Have the service called, and wait for its answer. The child lives on if that is an error.
@@ -234,13 +237,18 @@ class Child:
         with suppress(OSError):
             self._process.kill()
 
+    def end(self) -> None:
+        """Kill it, and wait until it is gone."""
+        self.kill()
+        self.reap()
+
     def close(self) -> None:
-        """Let it end by itself if it is idle, as it may have something to clean up; else kill it."""
-        if self.is_idle and self.killed_for is None and not self._connection.closed:
-            with suppress(OSError):
-                self._connection.send_bytes(b"")
-        else:
-            self.kill()
+        """Let it end by itself if it is idle, as it may have something to clean up; else `end` it."""
+        if not self.is_idle or self.killed_for or self._connection.closed:
+            self.end()
+            return
+        with suppress(OSError):
+            self._connection.send_bytes(b"")
         self.reap()
 
     def reap(self) -> ChildExited:

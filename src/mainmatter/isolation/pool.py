@@ -227,8 +227,6 @@ class Pool:
             child.wait_ready(self._start_seconds)
         except BaseException:
             slot.child = None
-            child.kill()
-            child.reap()
             raise
         return child
 
@@ -236,5 +234,4 @@ class Pool:
         child, slot.child = slot.child, None
         self.exits[reason] += 1
         if child is not None:
-            child.kill()
-            child.reap()
+            child.end()

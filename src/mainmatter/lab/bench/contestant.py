@@ -101,8 +101,7 @@ class Contestant:
         """End its process."""
         if self._child is not None:
             self.peak_mb()  # what was seen stays known
-            self._child.kill()
-            self._child.reap()
+            self._child.end()
             self._child = None
 
     def _start(self) -> Child:
@@ -110,11 +109,7 @@ class Contestant:
         child = Child(_contestant_service, self.name, self._load, one_thread=False)
         try:
             child.wait_ready(START_LIMIT)
-        except BaseException as error:
-            child.kill()
-            child.reap()
-            if not isinstance(error, Exception):
-                raise
+        except Exception as error:
             why = f"cannot be loaded: {_one_line(error)}"
             if isinstance(error, ChildExited):
                 why = "takes too long to load" if error.reason == "time" else "its process died while it was loaded"

@@ -217,20 +217,15 @@ class IsolatedComparer:
     def close(self) -> None:
         """End the child."""
         if self._child is not None:
-            self._child.kill()
-            self._child.reap()
+            self._child.end()
             self._child = None
 
     def _start(self) -> Child:
         child = Child(_comparing_service, self._methods, self._limits)
         try:
             child.wait_ready()
-        except BaseException as error:
-            child.kill()
-            child.reap()
-            if isinstance(error, ChildExited):
-                raise MainmatterError("the process that compares methods cannot be started") from error
-            raise
+        except ChildExited as error:
+            raise MainmatterError("the process that compares methods cannot be started") from error
         return child
 
 
