@@ -6,11 +6,11 @@
     memory.py      how much memory processes hold
     interrupts.py  Ctrl-C while the command line is being loaded
 
-There is one protocol between processes. Who uses it:
+There is one protocol between processes; there were five. Who uses it:
 
     parallel.ordered_map                            cleaning many pages, evaluation, training, reproductions
     corpus/guard.py                                 pages of crawls: processor time, memory, a fork of a warm worker
-    corpus/engines/local.py                                 shards on this machine
+    corpus/engines/local.py                         shards on this machine
     workbench/workers.py                            requests: asyncio, deadlines, memory, recycling
     workbench/labels/disagreement.py                pages that methods are compared on
     lab/bench/contestant.py, lab/bench/memory.py    peers and methods that are measured
