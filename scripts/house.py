@@ -4,8 +4,9 @@ python scripts/house.py                                   # this tree
 python scripts/house.py --src ../before/src --src src     # a column for each tree, such as one of an earlier commit
 
 What is counted: physical lines of .py files; the functions and files of mainmatter that run, by `sys.setprofile`, while
-something is done a second time (`JOURNEYS`); names that several classes of the source have; functions
-of a module whose name begins with `_` and that one place of their file names; modules that one other module imports.
+something is done a second time (`JOURNEYS`), or in all processes from a command's start to its end (`COMMANDS`); names
+that several classes of the source have; functions of a module whose name begins with `_` and that one place of their
+file names; modules that one other module imports.
 """
 
 from __future__ import annotations
@@ -15,15 +16,20 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ROOT = Path(__file__).parents[1]
 
 # What one reads in order to change `main`: the files of the root, and these packages as far as a tree has them. The
-# second line is how they were called before the layout of issue 12.
+# second line is how they were called before the present layout.
 CORE = ("html", "text", "render", "main", "inputs", "models")
 CORE_BEFORE = ("features", "methods", "learners")
 LEFT_OUT = ("html/browser",)  # pages laid out by Chromium: a study, and no part of the way of a page
@@ -36,7 +42,7 @@ from mainmatter.cli import group
 from mainmatter.records import Page
 try:
     from mainmatter.workbench.labels import Label, Store
-except ImportError:  # before the layout of issue 12
+except ImportError:  # before the present layout
     from mainmatter.annotation import Label, Store
 
 TEXT = "The ferry leaves from pier {0} at seven, and comes back as late as the tide of day {0} allows."
@@ -66,6 +72,39 @@ JOURNEYS = {
     ),
     "a label to a model, from `Store.set_labels` to what `mainmatter teach` saves": (_STORES, "teach()"),
 }
+# Whole commands, of which child processes do most: what runs in any of them is counted, their starting included.
+_SERVER = f"""
+from pathlib import Path
+from fastapi.testclient import TestClient
+try:
+    from mainmatter.workbench.app import make_app
+    from mainmatter.workbench.settings import Settings
+except ImportError:  # before the present layout
+    from mainmatter.serve.app import make_app
+    from mainmatter.serve.settings import Settings
+with TestClient(make_app(Settings(folder=Path("labels"), workers=1)), base_url="http://127.0.0.1") as client:
+    answer = client.post("/api/clean", json={{"html": Path({str(ROOT / "tests/pages/river.html")!r}).read_text()}})
+    assert answer.status_code == 200, answer.text
+"""
+COMMANDS = {
+    "one record in `mainmatter corpus`, in all processes": (
+        "-m", "mainmatter", "corpus", str(ROOT / "tests/pages/river.html"), "-o", "out", "-j", "1",
+    ),
+    "one request to `/api/clean`, in all processes": ("-c", _SERVER),
+}  # fmt: skip
+# Python runs a file of this name when it starts, in child processes too.
+_SITE_CUSTOMIZE = """
+import os, sys, threading
+seen, root, notes = set(), os.environ["TRACED"], os.environ["NOTES"]
+def note(frame, event, argument):
+    code = frame.f_code
+    if event == "call" and code not in seen and code.co_filename.startswith(root) and code.co_name != "<module>":
+        seen.add(code)
+        with open(notes, "a") as file:
+            file.write(f"{code.co_filename.removeprefix(root)}\\t{code.co_qualname}\\t{code.co_firstlineno}\\n")
+threading.setprofile(note)
+sys.setprofile(note)
+"""
 _TRACE = """
 import json, sys, threading
 from pathlib import Path
@@ -97,6 +136,27 @@ def trace(src: Path, prelude: str, statement: str) -> tuple[int, list[str]] | No
     return functions, files
 
 
+def trace_command(src: Path, arguments: Sequence[str]) -> tuple[int, list[str]] | None:
+    """The same for a command, in whichever process something runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "sitecustomize.py").write_text(_SITE_CUSTOMIZE, "utf-8")
+        notes = Path(folder, "notes")
+        paths = {"PYTHONPATH": f"{folder}{os.pathsep}{src}", "TRACED": f"{src / 'mainmatter'}/", "NOTES": str(notes)}
+        run = subprocess.run(
+            [sys.executable, *arguments],
+            env=os.environ | paths,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if run.returncode:
+            click.echo(f"{src}: {run.stderr.strip().splitlines()[-1]}", err=True)
+            return None
+        functions = set(notes.read_text("utf-8").splitlines())
+        return len(functions), sorted({line.partition("\t")[0] for line in functions})
+
+
 def measure(src: Path) -> dict[str, str]:
     """All figures of a tree, by what they are."""
     package = src / "mainmatter"
@@ -112,13 +172,19 @@ def measure(src: Path) -> dict[str, str]:
     figures["to know in order to change `main`"] = _size(list(core.values()))
     for what, (prelude, statement) in JOURNEYS.items():
         traced = trace(src, prelude, statement)
-        figures[what] = "-" if traced is None else f"{traced[0]:,} functions in {len(traced[1])} files"
+        figures[what] = _passed(traced)
+    for what, arguments in COMMANDS.items():
+        figures[what] = _passed(trace_command(src, arguments))
     twice = classes_defined_twice(trees)
     figures["class names that mean two things"] = f"{len(twice)}" + (f": {', '.join(twice)}" if twice else "")
     once, private = private_functions_called_once(trees)
     figures["private functions called once"] = f"{once:,} of {private:,}"
     figures["modules imported by one other"] = f"{len(modules_imported_once(trees)):,} of {len(files):,}"
     return figures
+
+
+def _passed(traced: tuple[int, list[str]] | None) -> str:
+    return "-" if traced is None else f"{traced[0]:,} functions in {len(traced[1])} files"
 
 
 def _size(texts: list[str]) -> str:
