@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data"
 RECORDED: dict[str, str] = json.loads((ROOT / "tests" / "digests.json").read_text("utf-8"))
 
-pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 _SPEC = importlib.util.spec_from_file_location("digests", ROOT / "scripts" / "digests.py")
 assert _SPEC is not None
 assert _SPEC.loader is not None
@@ -37,8 +37,6 @@ def test_some_pages_of_the_gold_standards_give_what_was_recorded(name: str) -> N
     path = DATA / f"{name}.parquet"
     if not path.is_file():
         pytest.skip(f"{path} is not here")
-    import pyarrow.parquet as pq
-
     sums = digests.Sums()
     sums.add(digests.set_digests(str(path), list(range(0, pq.read_metadata(path).num_rows, 40)), digests.METHODS))
     assert sums.digests() == {key: RECORDED.get(f"{name}, every 40: {key}") for key in sums.digests()}

@@ -6,7 +6,7 @@
     memory.py      how much memory processes hold
     interrupts.py  Ctrl-C while the command line is being loaded
 
-There is one protocol between processes; there were five. Who uses it:
+There is one protocol between processes. Who uses it:
 
     parallel.ordered_map                            cleaning many pages, evaluation, training, reproductions
     corpus/guard.py                                 pages of crawls: processor time, memory, a fork of a warm worker
