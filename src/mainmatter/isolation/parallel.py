@@ -55,9 +55,9 @@ def ordered_map(
     Args:
         function: must be importable (defined in a module) if there is more than one worker.
         items: read as needed, so it may be endless.
-        workers: how many processes; 1 works in this one.
+        workers: how many processes; 1 works in this one, and so does any number where child.py cannot (Windows).
     """
-    if workers <= 1:
+    if workers <= 1 or os.name != "posix":
         for item in items:
             yield _try(function, item)
         return
