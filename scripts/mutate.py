@@ -162,7 +162,6 @@ SAME_BEHAVIOUR: dict[tuple[str, str], str] = {
         ): "whoever has models to judge by has a threshold of its own, learned or restored with them"
         for other in ("(1, 0.0)", "(0.0, 1)")
     },
-    ("MOST_WEIGHT = 1.0", "MOST_WEIGHT = 1.1"): "no term weighs more than one",
 }
 
 # Imported before forking; what of it is not installed is not needed.
