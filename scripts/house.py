@@ -4,7 +4,7 @@ python scripts/house.py                                   # this tree
 python scripts/house.py --src ../before/src --src src     # a column for each tree, such as one of an earlier commit
 
 What is counted: physical lines of .py files; the functions and files of mainmatter that run, by `sys.setprofile`, while
-something is done a second time (`JOURNEYS`), or in all processes from a command's start to its end (`COMMANDS`); names
+something is done a second time (`STATEMENTS`), or in all processes from a command's start to its end (`COMMANDS`); names
 that several classes of the source have; functions of a module whose name begins with `_` and that one place of their
 file names; modules that one other module imports.
 """
@@ -65,7 +65,7 @@ def teach():
 """
 
 # What is traced: how to get ready, and the statement that is run twice, the second time under the trace.
-JOURNEYS = {
+STATEMENTS = {
     "a page, by `clean(html).text`": (
         f"import mainmatter; page = open({str(ROOT / 'tests/pages/river.html')!r}, 'rb').read()",
         "mainmatter.clean(page).text",
@@ -170,7 +170,7 @@ def measure(src: Path) -> dict[str, str]:
         if ("/" not in name or name.partition("/")[0] in parts) and not name.startswith(LEFT_OUT)
     }
     figures["to know in order to change `main`"] = _size(list(core.values()))
-    for what, (prelude, statement) in JOURNEYS.items():
+    for what, (prelude, statement) in STATEMENTS.items():
         traced = trace(src, prelude, statement)
         figures[what] = _passed(traced)
     for what, arguments in COMMANDS.items():
@@ -236,7 +236,7 @@ def main(sources: tuple[Path, ...], files: bool) -> None:
     trees = [path.resolve() for path in sources or (ROOT / "src",)]
     if files:
         for src in trees:
-            for what, (prelude, statement) in JOURNEYS.items():
+            for what, (prelude, statement) in STATEMENTS.items():
                 traced = trace(src, prelude, statement)
                 click.echo(f"{what}: {' '.join(traced[1]) if traced else '-'}")
         return

@@ -43,7 +43,7 @@ def test_modules_that_one_other_imports() -> None:
 
 
 def test_a_page_passes_through_few_files() -> None:
-    [(prelude, statement)] = [journey for what, journey in house.JOURNEYS.items() if "clean(html)" in what]
+    [(prelude, statement)] = [traced for what, traced in house.STATEMENTS.items() if "clean(html)" in what]
     traced = house.trace(ROOT / "src", prelude, statement)
     assert traced is not None
     functions, files = traced

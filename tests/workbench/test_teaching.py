@@ -181,7 +181,7 @@ def test_a_job_outlives_the_server_and_is_found_again(folder: Path) -> None:
 
 def test_a_job_whose_process_died_is_told_so(folder: Path) -> None:
     jobs = TeachingJobs(folder)
-    jobs.start("doomed", FOREVER)
+    jobs.start("endless", FOREVER)
     wait_for_work(jobs)
     pid = json.loads((folder / "teaching" / "job.json").read_bytes())["pid"]
     os.kill(pid, signal.SIGKILL)

@@ -157,7 +157,7 @@ def test_a_worker_that_died_while_idle_is_no_request_s_fault(run: Run) -> None:
     async def work(workers: Workers) -> None:
         (before,) = workers.pids()
         os.kill(before, signal.SIGKILL)
-        os.waitid(os.P_PID, before, os.WEXITED | os.WNOWAIT)  # until it is dead, and not yet buried
+        os.waitid(os.P_PID, before, os.WEXITED | os.WNOWAIT)  # until it is dead, and not yet reaped
         assert await workers.run(page_tasks.echo, value=1) == 1
         assert workers.ended == {"crash": 1}
 

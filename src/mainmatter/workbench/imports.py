@@ -33,7 +33,7 @@ from mainmatter.limits import Limits, format_size
 from mainmatter.workbench.choosing import without_folder
 from mainmatter.workbench.labels import AnnotationError, Store
 from mainmatter.workbench.labels.disagreement import disagreements
-from mainmatter.workbench.labels.importing import FoundPage, add_found, read_inputs, read_rejected, whereabouts
+from mainmatter.workbench.labels.importing import FoundPage, add_found, input_locations, read_inputs, read_rejected
 from mainmatter.workbench.labels.records import NoSuchImport
 from mainmatter.workbench.reading import StrictModel
 from mainmatter.workbench.workbench import Workbench, workbench_of
@@ -575,7 +575,7 @@ def _read_rejects(root: Path, corpus: Path, limits: Limits) -> Iterator[FoundPag
     allowed = _allowed(root)
     folders = [root, *(path for path in sorted(root.iterdir()) if path.is_symlink() and path.is_dir())]
     sources = sorted(_sources_of_rejects(corpus))
-    where = whereabouts(str(corpus), sources, folders, allowed)
+    where = input_locations(str(corpus), sources, folders, allowed)
     if sources and not any(where.find(source) for source in sources):
         raise AnnotationError(
             f"the rejected pages are in {Path(sources[0]).name}{' and others' * (len(sources) > 1)}, which is not in "

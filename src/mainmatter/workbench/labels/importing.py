@@ -242,7 +242,7 @@ def read_rejected(
     for file in files:
         rejects = [reject for reject in _load_rejects(file) if not reasons or reject.reason in reasons]
         is_any = is_any or bool(rejects)
-        where = whereabouts(out, {reject.source for reject in rejects}, folders, within)
+        where = input_locations(out, {reject.source for reject in rejects}, folders, within)
         number = file.stem.removeprefix("part-")
         slices = slices_of_part(out, int(number) if number.isdecimal() else -1)  # which no part has
         yield from _find_again(rejects, slices, where, limits)
@@ -250,7 +250,7 @@ def read_rejected(
         raise InputError(f"{out}: nothing was rejected for {' or '.join(sorted(reasons))}")
 
 
-def whereabouts(
+def input_locations(
     out: str, sources: Collection[str], folders: Sequence[Path] = (), within: Sequence[Path] | None = None
 ) -> InputLocations:
     """Where the inputs of a corpus are; without a plan of its run, its rejects say which these were."""
