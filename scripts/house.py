@@ -4,9 +4,9 @@ python scripts/house.py                                   # this tree
 python scripts/house.py --src ../before/src --src src     # a column for each tree, such as one of an earlier commit
 
 What is counted: physical lines of .py files; the functions and files of mainmatter that run, by `sys.setprofile`, while
-something is done a second time (`STATEMENTS`), or in all processes from a command's start to its end (`COMMANDS`); names
-that several classes of the source have; functions of a module whose name begins with `_` and that one place of their
-file names; modules that one other module imports.
+something is done a second time (`STATEMENTS`), or in all processes from the start of a command to its end (`COMMANDS`);
+names that several classes of the source have; functions of a module whose name begins with `_` and that one place of
+their file names; modules that one other module imports.
 """
 
 from __future__ import annotations
