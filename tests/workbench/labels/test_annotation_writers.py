@@ -11,8 +11,10 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+import pytest
+
 from annotated import DROP, KEEP, TEXTS, say, store_with_page
-from mainmatter.workbench.labels import Store
+from mainmatter.workbench.labels import Store, database
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -152,3 +154,20 @@ def test_many_may_open_a_new_database_at_once(tmp_path: Path) -> None:
     command = [sys.executable, "-c", code, str(tmp_path)]
     processes = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
     assert [process.communicate()[1] for process in processes] == ["", "", ""]
+
+
+def test_another_may_make_the_tables_while_one_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "annotations.db"
+    number = database._number
+    other = threading.Thread(target=lambda: database.Database(path).close())
+
+    def number_then_other(connection: sqlite3.Connection, pragma: str) -> int:
+        found = number(connection, pragma)
+        if threading.current_thread() is threading.main_thread() and pragma == "application_id":
+            other.start()
+            other.join(0.3)  # time enough to make the tables, unless it has to wait for this look to end
+        return found
+
+    monkeypatch.setattr(database, "_number", number_then_other)
+    database.Database(path).close()
+    other.join()

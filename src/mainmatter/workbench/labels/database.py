@@ -147,7 +147,8 @@ class Database:
         """Make sure that it is ours, and of this version."""
         connection = self._connection
         connection.execute("PRAGMA foreign_keys = ON")
-        self._check(connection)
+        with self.reading():  # one view: between two looks another process may make the tables
+            self._check(connection)
         self._keep_a_log(connection)
         connection.execute("PRAGMA synchronous = FULL")
         if _number(connection, "user_version") < VERSION:
