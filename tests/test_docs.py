@@ -121,8 +121,8 @@ def test_package_docstring_runs() -> None:
     assert doctest.testmod(importlib.import_module("mainmatter")).failed == 0
 
 
-def _script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("update_cli_docs", ROOT / "scripts" / "update_cli_docs.py")
+def _script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -131,9 +131,15 @@ def _script() -> ModuleType:
 
 
 def test_cli_page_is_what_help_says() -> None:
-    script = _script()
+    script = _script("update_cli_docs")
     written = script.TARGET.read_text(encoding="utf-8")
     assert written == script.cli_docs(), "out of date; run: python scripts/update_cli_docs.py"
+
+
+def test_index_of_the_papers_is_what_their_packages_say() -> None:
+    script = _script("update_paper_index")
+    written = script.TARGET.read_text(encoding="utf-8")
+    assert written == script.paper_index(), "out of date; run: python scripts/update_paper_index.py"
 
 
 @pytest.mark.parametrize("command", ["", "bench", "bench speed", "clean", "evaluate", "explain", "methods", "plot"])

@@ -62,6 +62,20 @@ def test_an_unknown_parameter() -> None:
         get_method("density", c3=1)
 
 
+def test_a_preset_stands_for_its_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Density, "presets", {"paper": {"c1": 0.5, "c2": 9}})
+    assert get_method("density:preset=paper") == Density(c1=0.5, c2=9)
+    assert get_method("density", preset="paper") == Density(c1=0.5, c2=9)
+    assert get_method("density:c2=3,preset=paper", c1=0.1) == Density(c1=0.1, c2=3)
+
+
+def test_an_unknown_preset() -> None:
+    with pytest.raises(InputError, match="method 'density' has no preset 'book'; it has: paper"):
+        get_method("density:preset=book")
+    with pytest.raises(InputError, match="method 'main' has no preset 'paper'; it has none"):
+        get_method("main", preset="paper")
+
+
 def test_methods_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint("theirs", "mainmatter.papers.ice.baseline:IceBaseline", "mainmatter.methods")
     monkeypatch.setattr(registry, "_plugins", lambda: {"theirs": point})

@@ -38,7 +38,8 @@ _MAJORITY = 0.5  # a block is main matter if more than this share of its words i
 class Method(Protocol):
     """A way to tell main matter from boilerplate.
 
-    Parameters are keywords of the constructor, each with a default. A method has no state: `extract` may be called
+    Parameters are keywords of the constructor, each with a default; sets of them may have a name (`expand_preset`). A
+    method has no state: `extract` may be called
     from several threads, gives the same answer to the same document, and never raises on what a page contains.
     """
 
@@ -118,6 +119,24 @@ def parse_parameters(name: str, listed: str) -> dict[str, Any]:
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             parameters[parameter] = value
     return parameters
+
+
+def expand_preset(name: str, maker: Any, chosen: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - of any package
+    """Parameters with the preset among them replaced by what it stands for; other parameters have the last word.
+
+    A method's class lists its presets in `presets`, by name: "paper" is the system as its paper describes it.
+
+    Raises:
+        InputError: the method has no such preset.
+    """
+    if "preset" not in chosen or "preset" in signature(maker).parameters:
+        return dict(chosen)
+    presets: Mapping[str, Mapping[str, Any]] = getattr(maker, "presets", {})
+    preset = chosen["preset"]
+    if preset not in presets:
+        known = f"it has: {', '.join(presets)}" if presets else "it has none"
+        raise InputError(f"method {name!r} has no preset {preset!r}; {known}")
+    return {**presets[preset], **{key: value for key, value in chosen.items() if key != "preset"}}
 
 
 def check_parameters(name: str, maker: Callable[..., Any], chosen: Mapping[str, Any]) -> None:
@@ -311,8 +330,10 @@ class Trainable(ABC, Generic[Observation]):
                 f"{path}: a model of {model.method}, version {model.version}, "
                 f"not of {self.name}, version {self.version}"
             )
+        # A model from before a parameter existed was trained with its default.
+        defaults = {field.name: field.default for field in fields(self)}  # type: ignore[arg-type]
         for name in sorted(self.learned_with):
-            mine, its = self.parameters[name], model.parameters.get(name)
+            mine, its = self.parameters[name], model.parameters.get(name, defaults[name])
             if mine != its:
                 raise ModelError(
                     f"{path}: trained with {name}={its}, not {mine}; train one: "

@@ -14,7 +14,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, cast
 
 from mainmatter.errors import InputError, ModelError, UnknownName
-from mainmatter.method import Trainable, check_parameters, parse_parameters
+from mainmatter.method import Trainable, check_parameters, expand_preset, parse_parameters
 from mainmatter.models.store import is_model, load
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def get_method(name: str, **parameters: Any) -> Method:  # noqa: ANN401 - each m
 
     Args:
         name: one of `method_names()`, or the path of a trained model; parameters may follow, as in
-            "density:c1=0.25,c2=8".
+            "density:c1=0.25,c2=8". "density:preset=paper" is the method as its paper describes it.
         parameters: the method's own parameters, such as `c1=0.25` for density.
 
     Raises:
@@ -77,7 +77,7 @@ def get_method(name: str, **parameters: Any) -> Method:  # noqa: ANN401 - each m
         if name not in method_names():
             raise ModelError(f"{path}: a model of {name}, a method that is not installed here")
     maker = _maker(name)
-    chosen = parse_parameters(name, listed) | parameters
+    chosen = expand_preset(name, maker, parse_parameters(name, listed) | parameters)
     check_parameters(name, maker, chosen)
     if path is not None:
         return cast("Method", _trained(maker, name).load(path, **chosen))
@@ -94,7 +94,7 @@ def make_untrained(name: str) -> Trainable[Any]:
     """
     name, listed = split_name(name)
     maker = _trained(_maker(name), name)
-    chosen = parse_parameters(name, listed)
+    chosen = expand_preset(name, maker, parse_parameters(name, listed))
     check_parameters(name, maker, chosen)
     return maker(**chosen)
 

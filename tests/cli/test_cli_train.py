@@ -15,8 +15,7 @@ from click.testing import CliRunner
 
 from mainmatter import registry
 from mainmatter.cli import group
-from mainmatter.lab import reproduction
-from mainmatter.lab.reproduction import REPRODUCTIONS, ResultsPage
+from mainmatter.lab.reproduction import REPRODUCTIONS, ResultsPage, load_reproduction
 from toys import LONG, write_gold_folder
 
 if TYPE_CHECKING:
@@ -125,7 +124,7 @@ def _reproduce(run: Run) -> ResultsPage:
 
 
 def test_reproduce(tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reproduction.Reproduction, "load", lambda self: _reproduce)
+    monkeypatch.setattr("mainmatter.cli.reproduce.load_reproduction", lambda name: _reproduce)
     monkeypatch.setattr("mainmatter.lab.reproduction.load_dataset", lambda name, data: [1] * 20)
     result = run("reproduce", "alignment", "-o", tmp_path / "out", "--pages", 5, "-j", 1)
     assert result.exit_code == 0, result.output
@@ -151,7 +150,7 @@ def test_reproduce_unknown_names_before_any_work() -> None:
 
 @pytest.mark.parametrize("name", sorted(REPRODUCTIONS))
 def test_every_reproduction_is_there(name: str) -> None:
-    assert callable(REPRODUCTIONS[name].load())
+    assert callable(load_reproduction(name))
 
 
 def test_an_interrupted_search_goes_on(tmp_path: Path, gold: Path) -> None:

@@ -31,6 +31,8 @@ def _describe(name: str) -> list[str]:
     fields = [field for field in dataclasses.fields(method) if field.init] if dataclasses.is_dataclass(method) else []
     if fields:
         lines.append("parameters: " + ", ".join(f"{field.name}={getattr(method, field.name)}" for field in fields))
+    if presets := getattr(method, "presets", {}):
+        lines.append("presets: " + ", ".join(f"{name}:preset={preset}" for preset in presets))
     if isinstance(method, Trainable):
         lines.append(_learned_from(method))
     return lines

@@ -12,8 +12,9 @@ from mainmatter import __version__
 from mainmatter.cli import options
 from mainmatter.cli.printing import progress
 from mainmatter.errors import MissingExtra
-from mainmatter.lab.reproduction import REPRODUCTIONS, Run, find_reproduction
+from mainmatter.lab.reproduction import REPRODUCTIONS, Run, load_reproduction
 
+_QUICK_PAGES = 25
 _NEEDED = ("matplotlib", "pyarrow", "rapidfuzz", "regex", "scipy", "sklearn", "tantivy", "wordfreq")
 
 
@@ -32,27 +33,45 @@ _NEEDED = ("matplotlib", "pyarrow", "rapidfuzz", "regex", "scipy", "sklearn", "t
 @click.option(
     "--pages", type=click.IntRange(min=1), metavar="N", help="Take only N pages of each dataset, for a quick look."
 )
+@click.option("--all", "every", is_flag=True, help="Redo all of them.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help=f"Take {_QUICK_PAGES} pages of each dataset, few folds, short searches: all of it runs, nothing is measured.",
+)
 @options.workers
-def command(names: tuple[str, ...], data: Path | None, output: Path, pages: int | None, workers: int) -> None:
+def command(
+    names: tuple[str, ...],
+    data: Path | None,
+    output: Path,
+    pages: int | None,
+    every: bool,
+    quick: bool,
+    workers: int,
+) -> None:
     """Redo tables and figures of the papers; each becomes a Markdown page with the paper's own figures beside ours.
 
     Without a NAME, list what there is. Needs the extras plot, search and train.
     """
+    if every:
+        names = tuple(REPRODUCTIONS)
     if not names:
-        for name, one in REPRODUCTIONS.items():
+        for name, (_, one) in REPRODUCTIONS.items():
             click.echo(click.style(name, bold=True))
             click.echo(f"    {one.what}")
         return
-    chosen = [(name, find_reproduction(name)) for name in names]
+    chosen = [(name, load_reproduction(name)) for name in names]
     # What is missing is told before any work.
     for package in _NEEDED:
         if find_spec(package) is None:
             raise MissingExtra(package, "plot,search,train")
+    if quick and pages is None:
+        pages = _QUICK_PAGES
     output.mkdir(parents=True, exist_ok=True)
-    for name, one in chosen:
+    for name, reproduce in chosen:
         started = time.monotonic()
-        run = Run(data or Path(), workers, progress, lambda line: click.echo(line, err=True), pages)
-        report = one.load()(run)
+        run = Run(data or Path(), workers, progress, lambda line: click.echo(line, err=True), pages, quick)
+        report = reproduce(run)
         page = report.write(output, name, _closing(name, run, time.monotonic() - started))
         click.echo(f"{name}: {page}")
 
@@ -62,7 +81,7 @@ def _closing(name: str, run: Run, seconds: float) -> str:
     data = ", ".join(f"{dataset} ({pages:,} pages)" for dataset, pages in run.used.items())
     source = f", from {data}" if data else ""
     processes = f"{run.workers} process{'es' * (run.workers > 1)}"
-    few = f" --pages {run.pages}" if run.pages is not None else ""
+    few = " --quick" * run.quick + (f" --pages {run.pages}" if run.pages not in (None, _QUICK_PAGES) else "")
     return (
         f"---\n\nMade by mainmatter {__version__} in {seconds:.0f} s, {processes}{source}:\n\n"
         f"```sh\nmainmatter reproduce {name} --data {run.data}{few}\n```"

@@ -1,6 +1,7 @@
 """The papers' tables and figures, redone on data that exists today; `mainmatter reproduce` runs them.
 
-Each is a function `(run: Run) -> ResultsPage` in the `reproduce.py` of its paper (papers/), named in `REPRODUCTIONS`.
+Each is a function `(run: Run) -> ResultsPage` in the `reproduce.py` of its paper (papers/), named in the paper's
+`paper.py`.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from importlib import import_module
 from io import BytesIO
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from mainmatter.errors import InputError, MissingExtra, UnknownName
@@ -15,6 +17,7 @@ from mainmatter.files import write_whole
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.datasets import load_dataset
 from mainmatter.lab.evaluation import evaluate, format_table
+from mainmatter.papers.paper import load_papers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,10 +30,12 @@ if TYPE_CHECKING:
     from mainmatter.lab.datasets import GoldPage
     from mainmatter.lab.evaluation import Evaluation
     from mainmatter.method import Method
+    from mainmatter.papers.paper import Reproduction
 
     Progress = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 
 _DOTS_PER_INCH = 120
+COMPARISON = ("", "the paper", "as the paper", "ours")
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -46,6 +51,7 @@ class Run:
         progress: shows how far a piece of work has come, as `cli/printing.py` does.
         say: tells one line.
         pages: take only so many pages of each set, for a quick look; all if None.
+        quick: take short cuts, such as few folds and short searches: all of the code runs, the figures mean nothing.
         used: the data that was loaded so far: name and number of pages.
     """
 
@@ -54,6 +60,7 @@ class Run:
     progress: Progress
     say: Callable[[str], object]
     pages: int | None = None
+    quick: bool = False
     used: dict[str, int] = field(default_factory=dict)
 
     def load(self, name: str) -> list[GoldPage]:
@@ -109,6 +116,15 @@ class ResultsPage:
         """Add a table; the first row is its head."""
         self.parts.append(format_table(rows))
 
+    def compare(self, rows: Sequence[tuple[str, str, str, str]]) -> None:
+        """Add the page's main figures, from which the index of the papers takes them; once a page, near its top.
+
+        Args:
+            rows: what was measured, and on what; the paper's figure; that of the method with the preset "paper", on
+                data as near to the paper's as there is; that of the method as it ships. "" where there is none.
+        """
+        self.table([COMPARISON, *rows])
+
     def picture(self, name: str, caption: str, figure: Figure) -> None:
         """Add a picture, which becomes the file NAME.png beside the page."""
         buffer = BytesIO()
@@ -124,6 +140,13 @@ class ResultsPage:
         text = "\n\n".join([f"# {self.title}", *self.parts, closing.strip()]) + "\n"
         write_whole(page, text.encode("utf-8"))
         return page
+
+
+def read_comparison(page: str) -> list[list[str]]:
+    """The main figures of a results page that was written before, as `ResultsPage.compare` got them."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines()]
+    head = list(COMPARISON)
+    return list(takewhile(lambda row: len(row) == len(head), rows[rows.index(head) + 2 :])) if head in rows else []
 
 
 def new_figure(width: float, height: float, **options: Any) -> Figure:  # noqa: ANN401 - they are matplotlib's
@@ -149,71 +172,19 @@ def new_axes(width: float, height: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-@dataclass(frozen=True, slots=True)
-class Reproduction:
-    """A part of a paper that can be redone.
-
-    Attributes:
-        what: one line for people.
-        reference: the function that does it, as MODULE:FUNCTION of papers/; loaded when asked for, since it measures
-            with packages of the extras.
-    """
-
-    what: str
-    reference: str
-
-    def load(self) -> Callable[[Run], ResultsPage]:
-        """The function that does it."""
-        module, _, function = self.reference.partition(":")
-        return cast("Callable[[Run], ResultsPage]", getattr(import_module(f"mainmatter.papers.{module}"), function))
-
-
-REPRODUCTIONS: dict[str, Reproduction] = {
-    "alignment": Reproduction(
-        "FIASCO 5.1: gold text to labels, and how many pages align well", "fiasco.reproduce:alignment"
-    ),
-    "fiasco-features": Reproduction("FIASCO tables 2 and 3: feature subsets", "fiasco.reproduce:feature_subsets"),
-    "fiasco-kernels": Reproduction("FIASCO 4.1: grid search, kernels, trees", "fiasco.reproduce:kernels"),
-    "fiasco-system": Reproduction(
-        "FIASCO 6: word-level precision and recall of the whole system", "fiasco.reproduce:system"
-    ),
-    "ice-regex": Reproduction("ICE 3.5: genetic search for a regular expression", "ice.reproduce:regex"),
-    "ice-table-1": Reproduction("ICE table 1: CleanEval scores of all its methods", "ice.reproduce:table_1"),
-    "ice-tree": Reproduction(
-        "ICE 3.3: ten-fold error of the decision tree, and figure 2", "ice.reproduce:decision_tree"
-    ),
-    "ncleaner-external": Reproduction("NCleaner tables 3 and 4: CleanEval's test set", "ncleaner.reproduce:external"),
-    "ncleaner-internal": Reproduction(
-        "NCleaner table 2, figure 3, t-tests: cross-validation", "ncleaner.reproduce:internal"
-    ),
-    "ncleaner-learning-curve": Reproduction(
-        "NCleaner figure 4: how much training data", "ncleaner.reproduce:learning_curve"
-    ),
-    "ncleaner-speed": Reproduction("NCleaner 6: words an hour, size of the model", "ncleaner.reproduce:speed"),
-    "ncleaner-tuning": Reproduction("NCleaner figure 2: cross-entropy by n and q", "ncleaner.reproduce:tuning"),
-    "retrieval": Reproduction(
-        "Template 4.3, figure 2: search with and without the template", "template.reproduce_retrieval:retrieval"
-    ),
-    "template-clusters": Reproduction("Template 4.2: min-max clustering of pages", "template.reproduce:clusters"),
-    "template-discovery": Reproduction(
-        "Template table 2: how much of the templates is found", "template.reproduce:discovery"
-    ),
-    "template-main": Reproduction(
-        "what `main` gains if it knows what sites repeat", "template.reproduce:main_with_templates"
-    ),
-    "template-pages": Reproduction(
-        "Template figure 3: how many pages are enough", "template.reproduce:number_of_pages"
-    ),
-    "template-ratio": Reproduction("Template table 1: how much of sites is template", "template.reproduce:ratio"),
+REPRODUCTIONS: dict[str, tuple[str, Reproduction]] = {
+    name: (room, one) for room, paper in load_papers().items() for name, one in sorted(paper.reproductions.items())
 }
 
 
-def find_reproduction(name: str) -> Reproduction:
-    """The reproduction of that name.
+def load_reproduction(name: str) -> Callable[[Run], ResultsPage]:
+    """The function that redoes the part of a paper of that name.
 
     Raises:
         UnknownName: there is none.
     """
     if name not in REPRODUCTIONS:
         raise UnknownName("reproduction", name, REPRODUCTIONS)
-    return REPRODUCTIONS[name]
+    room, one = REPRODUCTIONS[name]
+    module, _, function = one.function.partition(":")
+    return cast("Callable[[Run], ResultsPage]", getattr(import_module(f"mainmatter.papers.{room}.{module}"), function))

@@ -11,7 +11,7 @@ import pytest
 from mainmatter.clean import read
 from mainmatter.cli.reproduce import _closing
 from mainmatter.lab.datasets import GoldPage
-from mainmatter.lab.reproduction import Run, find_reproduction
+from mainmatter.lab.reproduction import Run, load_reproduction
 from mainmatter.papers.template import reproduce
 from mainmatter.papers.template.method import Template
 from mainmatter.papers.template.reproduce import (
@@ -144,7 +144,7 @@ def test_only_sites_with_many_pages_count_the_largest_first() -> None:
 
 def test_the_table_of_discovery(gold_run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reproduce, "SEEDS", range(1))
-    report = find_reproduction("template-discovery").load()(gold_run)
+    report = load_reproduction("template-discovery")(gold_run)
     text = "\n".join(report.parts)
     assert "**daniel-a**: 21 pages of the 2 sites with 8 pages or more" in text
     assert "**precision, mean**" in text
@@ -157,7 +157,7 @@ def test_the_curve_over_pages(gold_run: Run, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(reproduce, "_DRAWS", 1)
     monkeypatch.setattr(reproduce, "_SIZES", (4, 8))
     monkeypatch.setattr(reproduce, "_SAMPLING_ROUNDS", 1)
-    report = find_reproduction("template-pages").load()(gold_run)
+    report = load_reproduction("template-pages")(gold_run)
     assert list(report.pictures) == ["template-pages.png", "template-pages-real.png"]
     of_daniel = next(part for part in report.parts if "sites that have so many" in part and " 2 " in part)
     found = next(line for line in of_daniel.splitlines() if "of what all pages find" in line)
@@ -167,7 +167,7 @@ def test_the_curve_over_pages(gold_run: Run, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_clusters(run: Run) -> None:
-    text = "\n".join(find_reproduction("template-clusters").load()(run).parts)
+    text = "\n".join(load_reproduction("template-clusters")(run).parts)
     assert "96.7 %" in text
     assert "**100.0%**" in text
 

@@ -11,13 +11,13 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-import pytest
-
 from annotated import DROP, KEEP, TEXTS, say, store_with_page
 from mainmatter.workbench.labels import Store, database
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 # Saves in a loop, and says so after each time.
 SAVE = """

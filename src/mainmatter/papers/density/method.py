@@ -8,7 +8,7 @@ near enough; what lies between its ends is the main matter.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,6 +39,7 @@ class Density:
 
     name: ClassVar[str] = "density"
     summary: ClassVar[str] = "the region with the longest texts and the fewest tags between them (Density 4)"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
 
     def extract(self, document: Document) -> Extraction:
         """Keep what lies between the first and the last text of the dense region."""

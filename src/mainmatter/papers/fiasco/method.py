@@ -123,6 +123,7 @@ class Fiasco(Trainable[NodesOfPage]):
 
     name: ClassVar[str] = "fiasco"
     summary: ClassVar[str] = "a support vector machine over features of text and tree (FIASCO)"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
     learned_with: ClassVar[frozenset[str]] = frozenset(
         ("C", "gamma", "kernel", "features", "most_nodes", "clean_weight")
     )

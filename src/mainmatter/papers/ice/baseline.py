@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ class IceBaseline:
 
     name: ClassVar[str] = "ice-baseline"
     summary: ClassVar[str] = "all text of the page, every block a paragraph (ICE 3.1)"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
 
     def extract(self, document: Document) -> Extraction:
         """Keep every block."""

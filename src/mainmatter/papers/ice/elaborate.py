@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -72,6 +72,7 @@ class IceElaborate:
 
     name: ClassVar[str] = "ice-elaborate"
     summary: ClassVar[str] = "pseudo-probabilities for list item, heading and paragraph (ICE 3.2)"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
 
     def extract(self, document: Document) -> Extraction:
         """Label every block and keep those whose label is likely enough."""

@@ -7,7 +7,7 @@ two blocks, which `Block.position` counts. Words of scripts without spaces are e
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,6 +43,7 @@ class IceHeuristic:
 
     name: ClassVar[str] = "ice-heuristic"
     summary: ClassVar[str] = "long lines, and the short line before each as its heading (ICE 3.2, figure 1)"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
 
     def extract(self, document: Document) -> Extraction:
         """Keep paragraphs and their headings."""

@@ -244,6 +244,7 @@ class IceLm(Trainable[PageLikeness]):
 
     name: ClassVar[str] = "ice-lm"
     summary: ClassVar[str] = "blocks whose language is near that of title, headings and keywords (ICE 3.4)"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
     learned_with: ClassVar[frozenset[str]] = frozenset(
         ("smoothing", "delta", "mu", "query_delta", "direction", "query", "keywords", "description", "bold")
     )

@@ -204,6 +204,7 @@ class IceRegex(Trainable[ObservedMarkup]):
 
     name: ClassVar[str] = "ice-regex"
     summary: ClassVar[str] = "a regular expression found by genetic search (ICE 3.5)"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
     learned_with: ClassVar[frozenset[str]] = frozenset({"literals"})
 
     def __post_init__(self) -> None:

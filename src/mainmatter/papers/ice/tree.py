@@ -225,6 +225,7 @@ class IceTree(Trainable[Instances]):
 
     name: ClassVar[str] = "ice-tree"
     summary: ClassVar[str] = "a decision tree over words, tags, capitals, punctuation and stop words (ICE 3.3)"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
     learned_with: ClassVar[frozenset[str]] = frozenset(("features", "kl", "weighting", "min_leaf", "confidence"))
 
     def __post_init__(self) -> None:

@@ -116,6 +116,7 @@ class Ncleaner(Trainable[ObservedTexts]):
 
     name: ClassVar[str] = "ncleaner"
     summary: ClassVar[str] = "character n-gram models of clean and of dirty text (NCleaner)"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
     learned_with: ClassVar[frozenset[str]] = frozenset({"n", "q", "lexical", "dirty"})
 
     def __post_init__(self) -> None:

@@ -52,6 +52,7 @@ class Template(Trainable[SiteCounts]):
 
     name: ClassVar[str] = METHOD
     summary: ClassVar[str] = "all but what many pages of the site have; learns each site (Template 3)"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
     version: ClassVar[int] = VERSION
     learned_with: ClassVar[frozenset[str]] = frozenset({"unit"})
     learns_from_snippets: ClassVar[bool] = True
