@@ -109,64 +109,6 @@ results: $(VENV)/installed-dev
 	$(BIN)/python scripts/update_paper_index.py
 
 docs: $(VENV)/installed-dev
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir $(VENV)/site 2>$(VENV)/docs.log || (cat $(VENV)/docs.log; false)
-
-# Types of the workbench's scripts (tsconfig.json), by npm's TypeScript, which is kept in the environment.
-TYPESCRIPT := 7.0.2
-TSC := $(VENV)/typescript-$(TYPESCRIPT)/node_modules/.bin/tsc
-check-scripts: | $(BIN)/python
-	@unchecked() { echo "The workbench's scripts were not type-checked: $$1"; exit 0; }; \
-	command -v node >/dev/null && command -v npm >/dev/null || unchecked "node and npm are not here"; \
-	$(TSC) --version >/dev/null 2>&1 || { npm install --prefix $(VENV)/typescript-$(TYPESCRIPT) --no-save --no-package-lock \
-		--ignore-scripts --no-audit --no-fund --prefer-offline --fetch-retries 1 --fetch-retry-mintimeout 1000 typescript@$(TYPESCRIPT) && \
-		$(TSC) --version; } >$(VENV)/typescript.log 2>&1 || \
-		unchecked "npm did not install typescript $(TYPESCRIPT): $$(grep -m 1 -i err $(VENV)/typescript.log)"; \
-	echo $(TSC) --project tsconfig.json; $(TSC) --project tsconfig.json
-
-# What a release uploads, in dist/: built, checked, and the wheel installed in an environment of its own, where it cleans a page.
-dist: $(VENV)-dist/installed
-	rm -rf dist $(VENV)-dist/wheel
-	$(VENV)-dist/bin/python -m build --outdir dist
-	$(VENV)-dist/bin/python -m twine check --strict dist/*
-	$(PYTHON) -m venv $(VENV)-dist/wheel
-	$(VENV)-dist/wheel/bin/python -m pip install --quiet dist/*.whl
-	cd $(VENV)-dist && wheel/bin/mainmatter --version && wheel/bin/mainmatter clean ../examples/site/de/nebelhorn.html | grep -m 1 Nebelhorn
-
-# Speed, memory and accuracy beside the peers; DATA is the folder of gold standards, BENCH gets tables and plots.
-BENCH ?= $(VENV)/bench
-bench: $(VENV)/installed-dev
-	$(BIN)/mainmatter bench speed --data $(DATA)
-	$(BIN)/mainmatter bench speed --profile --data $(DATA)
-	$(BIN)/mainmatter bench speed --workers 2 --data $(DATA)
-	$(BIN)/mainmatter bench memory --data $(DATA)
-	$(BIN)/mainmatter bench accuracy --data $(DATA) -o $(BENCH)
-
-# The pages that we wrote, and the floors under the figures.
-quality: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -q tests/quality tests/lab/bench/test_gate.py
-	$(BIN)/python scripts/quality_gate.py --data $(DATA) check
-
-# Train the models that ship.
-MODELS := src/mainmatter/models
-SMALL_SETS := --on cleaneval-dev --on readability --data $(DATA)
-ALL_SETS := $(SMALL_SETS) --on wcxb-dev
-models: $(VENV)/installed-dev
-	OPENBLAS_NUM_THREADS=1 $(BIN)/mainmatter train main $(ALL_SETS) --on trafilatura-eval-a -o $(MODELS)/main
-	$(BIN)/mainmatter train ncleaner $(SMALL_SETS) --valid wcxb-dev -o $(MODELS)/ncleaner
-	$(BIN)/mainmatter train ncleaner:lexical=False $(SMALL_SETS) --valid wcxb-dev -o $(MODELS)/ncleaner-non-lexical
-	$(BIN)/mainmatter train fiasco $(ALL_SETS) -o $(MODELS)/fiasco
-	$(BIN)/mainmatter train ice-tree $(ALL_SETS) -o $(MODELS)/ice-tree
-	$(BIN)/mainmatter train ice-lm $(ALL_SETS) -o $(MODELS)/ice-lm
-	$(BIN)/mainmatter train ice-regex:seed=2 $(ALL_SETS) --pages 150 -o $(MODELS)/ice-regex
-
-# Redo the papers' tables and figures, and their index in docs/papers.md.
-results: $(VENV)/installed-dev
-	$(BIN)/mainmatter reproduce alignment ice-table-1 ice-tree ice-regex fiasco-features fiasco-kernels fiasco-system \
-		ncleaner-internal ncleaner-external ncleaner-tuning ncleaner-learning-curve ncleaner-speed \
-		template-ratio template-discovery template-pages template-clusters template-main retrieval \
-		--data $(DATA) -o docs/results
-
-docs: $(VENV)/installed-dev
 	$(BIN)/mkdocs serve
 
 clean:
