@@ -28,7 +28,16 @@ def write_site(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("method", ["main", "template", "template:unit=block,threshold=5", "template:cluster=True"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        "main",
+        "template",
+        "template:unit=block,threshold=5",
+        "template:cluster=True",
+        "template:preset=paper,unit=container",
+    ],
+)
 def test_what_the_pages_repeat_is_dropped(folder: Path, tmp_path: Path, method: str) -> None:
     (folder / "damaged.html").write_bytes(b"%PDF-1.4")
     result = CliRunner().invoke(

@@ -15,6 +15,7 @@ import pytest
 from mainmatter.corpus import duplicates
 from mainmatter.corpus.duplicates import KINDS, band_shape, find_duplicates, find_groups, signature
 from mainmatter.errors import InputError, UnknownName
+from mainmatter.papers.template.imatch import terms_of
 
 VOCABULARY = [f"word{number}" for number in range(2_000)]
 
@@ -105,7 +106,7 @@ def test_imatch_leaves_out_what_nearly_every_page_has() -> None:
 
 def imatch_sets(texts: list[str]) -> list[frozenset[str]]:
     """I-Match as it is written: of each text the terms whose idf is a tenth of the largest or more; else all."""
-    terms = [duplicates.terms_of(text) for text in texts]
+    terms = [terms_of(text) for text in texts]
     counts = Counter(term for of_text in terms for term in of_text)
     weight = {term: 1 - math.log(count) / math.log(len(texts)) for term, count in counts.items()}
     return [frozenset({term for term in of_text if weight[term] >= 0.1} or of_text) for of_text in terms]
@@ -121,7 +122,7 @@ def test_imatch_agrees_with_what_is_written_of_it() -> None:
 
 
 def test_terms_are_runs_of_letters_and_digits_in_lower_case() -> None:
-    assert duplicates.terms_of("The cat, THE dog: 42 Größe-n") == {"the", "cat", "dog", "42", "größe", "n"}
+    assert terms_of("The cat, THE dog: 42 Größe-n") == {"the", "cat", "dog", "42", "größe", "n"}
 
 
 def test_imatch_minds_neither_order_nor_case_nor_repetition_but_words() -> None:

@@ -35,7 +35,10 @@ class SmallRun(Run):
 
 def _page(name: str, site: int, number: int) -> GoldPage:
     rng = random.Random(f"{name} {site} {number}")
-    noun = lambda: rng.choice(NOUNS)  # noqa: E731 - short, and used in one place
+
+    def noun() -> str:
+        return rng.choice(NOUNS)
+
     texts = [
         " ".join(f"The {noun()} of the {noun()} was old, and somebody {rng.choice(VERBS)} it." for _ in range(4))
         for _ in range(rng.randint(2, 5))

@@ -29,6 +29,7 @@ import numpy as np
 
 from mainmatter.corpus.folder import RUN, Folder
 from mainmatter.errors import InputError, MissingExtra, UnknownName
+from mainmatter.papers.template.imatch import terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,7 +46,6 @@ _REASONS = {"exact": "duplicate", "i-match": "duplicate", "near": "near-duplicat
 _DIGEST = 16  # bytes; two different texts of a billion share one with a chance of 1 in 10**20
 # 64 MB, however large the run. Terms that share a place share its count: one may be left out, of all pages alike.
 _BUCKETS = 1 << 24
-_TERM = re.compile(r"\w+")
 # Of 1, the weight of a term that only one text has. The authors of I-Match also drop what is so rare that it may be a
 # slip; that made no duplicates that this did not.
 LEAST_WEIGHT = 0.1
@@ -143,11 +143,6 @@ def check_kind(kind: str) -> None:
 
 def _digest(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=_DIGEST).digest()
-
-
-def terms_of(text: str) -> set[str]:
-    """The different terms of a text: its runs of letters and digits, in lower case."""
-    return set(_TERM.findall(text.lower()))
 
 
 def _imatch_digests(signatures: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:

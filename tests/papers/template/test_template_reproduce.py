@@ -118,7 +118,8 @@ def test_what_pages_repeat_and_no_gold_text_has_is_the_template(shape: SiteShape
 
 
 def test_measures_of_a_real_site() -> None:
-    site = read_site(gold_pages(SHAPES[0]))
+    shape = next(shape for shape in SHAPES if shape.pages == 30)  # too many for one story on half of them
+    site = read_site(gold_pages(shape))
     nothing = measure(dropped_blocks(Template(), site), site)
     assert (nothing.ratio, nothing.outside, nothing.precision) == (0, 0, 1)
     found = measure(dropped_blocks(Template().fit(site.documents), site), site)

@@ -15,7 +15,16 @@ import numpy as np
 from mainmatter.errors import InputError
 from mainmatter.html.read import read_html
 from mainmatter.method import Example, LazyReasons, Trainable, be_silent, need_some
-from mainmatter.papers.template.site_counts import METHOD, SAMPLE, VERSION, Counted, SiteCounts, SiteTemplates
+from mainmatter.papers.template.imatch import LEAST_IDF
+from mainmatter.papers.template.site_counts import (
+    METHOD,
+    MOST_PAGES,
+    SAMPLE,
+    VERSION,
+    Counted,
+    SiteCounts,
+    SiteTemplates,
+)
 from mainmatter.records import Document, Extraction, Page
 from mainmatter.text.read import read_text
 
@@ -25,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mainmatter.papers.template.chunks import Unit
+    from mainmatter.papers.template.site_counts import Terms
 
 
 @dataclass(eq=False)
@@ -39,6 +49,10 @@ class Template(Trainable[SiteCounts]):
         sample: count at most so many pages of each site.
         cluster: put pages with the same template together first, and count each cluster by itself (Template 4.2).
         drop_duplicates: count pages that are duplicates once.
+        over: a chunk must be on more pages than `threshold`, as the paper says, not on as many.
+        terms: what I-Match tells duplicates by: the "chunk"s that are counted anyway, or each "word" (the paper's).
+        least_idf: if terms are words, I-Match leaves those out whose idf is lower: 0 on every page, 1 on one,
+        most_idf: and those whose idf is higher.
     """
 
     unit: Unit = "container"
@@ -47,12 +61,31 @@ class Template(Trainable[SiteCounts]):
     sample: int = SAMPLE
     cluster: bool = False
     drop_duplicates: bool = True
+    over: bool = False
+    terms: Terms = "chunk"
+    least_idf: float = LEAST_IDF
+    most_idf: float = 1.0
 
     sites_: SiteTemplates = field(init=False, repr=False)
 
     name: ClassVar[str] = METHOD
     summary: ClassVar[str] = "all but what many pages of the site have; learns each site (Template 3)"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
+    # Section 3, without the clusters that section 4.2 tries; the threshold of figure 3. All pages are counted, as many
+    # as memory is meant for.
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {
+            "unit": "table",
+            "threshold": 4,
+            "over": True,
+            "share": 0.0,
+            "sample": MOST_PAGES,
+            "cluster": False,
+            "drop_duplicates": True,
+            "terms": "word",
+            "least_idf": 0.1,
+            "most_idf": 1.0,
+        }
+    }
     version: ClassVar[int] = VERSION
     learned_with: ClassVar[frozenset[str]] = frozenset({"unit"})
     learns_from_snippets: ClassVar[bool] = True
@@ -61,12 +94,13 @@ class Template(Trainable[SiteCounts]):
         self.no_counts()  # complains, if need be
         if type(self.threshold) is not int or self.threshold < 2:
             raise InputError(f"method {self.name!r}: threshold is a whole number from 2, not {self.threshold!r}")
-        if not 0 <= self.share <= 1:
-            raise InputError(f"method {self.name!r}: share is from 0 to 1, not {self.share!r}")
+        for name in ("share", "least_idf", "most_idf"):
+            if not 0 <= (value := getattr(self, name)) <= 1:
+                raise InputError(f"method {self.name!r}: {name} is from 0 to 1, not {value!r}")
 
     def no_counts(self) -> SiteCounts:
-        """Counts of this method's unit and sample, before the first page."""
-        return SiteCounts(self.unit, self.sample)
+        """Counts of this method's unit, sample and terms, before the first page."""
+        return SiteCounts(self.unit, self.sample, terms=self.terms)
 
     def fit(self, examples: Iterable[Page | Document | Example], report: Callable[[str], object] = be_silent) -> Self:
         """Count the pages of one or many sites, one after the other; those of no URL are one site.
@@ -99,7 +133,12 @@ class Template(Trainable[SiteCounts]):
         counts = self.no_counts()
         for observed in observations:
             counts.merge(observed)
-        self.sites_ = counts.templates(cluster=self.cluster, drop_duplicates=self.drop_duplicates)
+        self.sites_ = counts.templates(
+            cluster=self.cluster,
+            drop_duplicates=self.drop_duplicates,
+            least_idf=self.least_idf,
+            most_idf=self.most_idf,
+        )
         pages, sites = len(counts), len(self.sites_.sites)
         report(f"{pages:,} page{'s' * (pages != 1)} of {sites:,} site{'s' * (sites != 1)} counted")
         return self
@@ -123,7 +162,7 @@ class Template(Trainable[SiteCounts]):
 
     def is_template(self, counted: Counted) -> NDArray[np.bool_]:
         """Which chunks of a page are template."""
-        return counted.counts >= max(self.threshold, self.share * counted.pages)
+        return counted.counts >= max(self.threshold + self.over, self.share * counted.pages)
 
     def load_shipped(self) -> Self:
         """Nothing ships: what this method learns is a site."""

@@ -4,7 +4,9 @@ Each site has one or several templates, as a paper has sections. A template is m
 advert, footer; some are on every page of the site, some belong to one section. The rest of a page is text of its own,
 and a list of other stories that changes from page to page, which is boilerplate but no template: it is not on every
 page (Template 3); nor is the advert, one of three. Some sites are laid out by tables, as in the paper's time, some by
-today's containers. One page of each site is there five times, under other URLs, once with another advert.
+today's containers. One page of each site is there five times, under other URLs, once with another advert. One word in
+five of a text is made of two, so that texts have words of their own, as they have anywhere: otherwise I-Match over
+words would take all pages of a site for one.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ LANGUAGES = tuple(_WORDS)
 MADE_UP = "sites that are made up"  # what a report calls them
 _REPEATED_HEADING = 3  # one of so many texts has a heading that others have too
 _COPIES = 4  # of one page, under other URLs
+_COMPOUND = 0.2  # the share of a text's words that are made of two
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class SiteShape:
         templates: how many different ones.
         rare: how many pages have the last of the templates; 0 if that has as many as the others.
         clock: the header tells the time, which is another one on each page.
+        uneven: some templates have many pages and many have few: the nth has about one nth of the pages of the first.
     """
 
     name: str
@@ -60,6 +64,7 @@ class SiteShape:
     templates: int = 1
     rare: int = 0
     clock: bool = False
+    uneven: bool = False
 
 
 # As many sites as the paper has, with 8 to 60 pages; its own had 8 to 41 where it says so.
@@ -73,6 +78,8 @@ SHAPES = (
     SiteShape("tide-tables.example", "div", "en", 60, templates=4),
     SiteShape("keepers-shop.example", "table", "de", 40, templates=3),
 )
+# A tenth of the 55,711 pages of the paper's large collection; how its pages are spread over sections is our guess.
+LARGE = SiteShape("wire.example", "table", "en", 5571, templates=500, uneven=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +114,8 @@ def make_site(shape: SiteShape, seed: int = 0) -> list[MadePage]:
     for number in range(shape.pages):
         is_rare = shape.rare and number >= shape.pages - shape.rare
         template = shape.templates - 1 if is_rare else number % (shape.templates - bool(shape.rare))
+        if shape.uneven:
+            template = int(shape.templates ** random.random()) - 1
         own = [*writer.lines(1), *(writer.sentence(random.randint(20, 60)) for _ in range(random.randint(3, 7)))]
         if number % _REPEATED_HEADING == 0:
             own[2:2] = heading
@@ -182,8 +191,12 @@ class _Writer:
     space: str
 
     def sentence(self, length: int) -> str:
-        text = self.space.join(self.random.choice(self.words) for _ in range(length))
+        text = self.space.join(self.word() for _ in range(length))
         return f"{text[:1].upper()}{text[1:]}."
+
+    def word(self) -> str:
+        word = self.random.choice(self.words)
+        return word + self.random.choice(self.words).lower() if self.random.random() < _COMPOUND else word
 
     def lines(self, count: int) -> tuple[str, ...]:
         return tuple(self.space.join(self.random.sample(self.words, 4)) for _ in range(count))

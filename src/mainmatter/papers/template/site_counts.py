@@ -19,7 +19,7 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, cast, get_args
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from mainmatter.errors import InputError, ModelError
 from mainmatter.inputs.sites import site_of_url
 from mainmatter.models.store import Model, load, save
 from mainmatter.papers.template.chunks import UNITS, Unit, check_unit, find_chunks, hash_text
+from mainmatter.papers.template.imatch import LEAST_IDF, imatch_signatures, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -276,6 +277,7 @@ MOST_PAGES = 1 << 20
 # A page with more chunks is counted by those with the lowest hashes, which are the same chunks on all pages.
 _MOST_CHUNKS = 2048
 _FEWEST_OF_SITE = 4
+Terms = Literal["chunk", "word"]
 _MAGIC = b"mainmatter site counts 2\n"
 _DIGEST = 16  # bytes
 
@@ -289,15 +291,18 @@ class SiteCounts:
         sample: how many pages of each site are counted.
         most_pages: how many are, of all sites together. Where there would be more, the sample of each site is halved,
             down to four pages; a crawl of more sites than a quarter of this takes more memory.
+        terms: what duplicates are told by: "chunk", which are counted anyway, or "word", the paper's, which takes
+            some 2 KB more for each page.
     """
 
     unit: Unit = "container"
     sample: int = SAMPLE
     most_pages: int = MOST_PAGES
+    terms: Terms = "chunk"
 
     name: ClassVar[str] = "template"
 
-    # By site and by the page's hash: the chunks' hashes.
+    # By site and by the page's hash: the chunks' hashes; if words are kept, how many chunks, their hashes, the words.
     _pages: dict[int, dict[int, bytes]] = field(init=False, repr=False, default_factory=dict)
     _highest: dict[int, int] = field(init=False, repr=False, default_factory=dict)  # of the sites with a full sample
     _count: int = field(init=False, repr=False, default=0)
@@ -305,6 +310,8 @@ class SiteCounts:
 
     def __post_init__(self) -> None:
         check_unit(self.name, self.unit)
+        if self.terms not in get_args(Terms):
+            raise InputError(f"method {self.name!r}: terms is chunk or word, not {self.terms!r}")
         for name, least in (("sample", _FEWEST_OF_SITE), ("most_pages", 1)):
             value = getattr(self, name)
             if type(value) is not int or value < least:
@@ -323,8 +330,11 @@ class SiteCounts:
         """Count a page, if it belongs to the sample; the same page twice counts once."""
         site, key = _site_and_key(document.page)
         if self._has_place(site, key):
-            hashes = np.unique(find_chunks(document, self.unit).hashes)[:_MOST_CHUNKS]
-            self._put(site, key, hashes.astype("<u8").tobytes())
+            hashes = np.unique(find_chunks(document, self.unit).hashes)[:_MOST_CHUNKS].astype("<u8").tobytes()
+            if self.terms == "word":
+                words = (term.encode("utf-8", "surrogatepass") for term in terms_of("\n".join(document.columns.texts)))
+                hashes = len(hashes).to_bytes(8, "little") + hashes + b"\n".join(sorted(words))
+            self._put(site, key, hashes)
             self._shrink()
 
     def merge(self, other: SiteCounts) -> None:
@@ -333,7 +343,7 @@ class SiteCounts:
         Raises:
             InputError: the other was counted with other parameters.
         """
-        if (other.unit, other.sample, other.most_pages) != (self.unit, self.sample, self.most_pages):
+        if any(getattr(other, name) != getattr(self, name) for name in ("unit", "sample", "most_pages", "terms")):
             raise InputError("site counts that were made with other parameters cannot be merged")
         if other._sample < self._sample:
             self._use_sample(other._sample)
@@ -350,8 +360,14 @@ class SiteCounts:
         """
         sites = sorted(self._pages)
         pages = [page for site in sites for page in sorted(self._pages[site].items())]
-        facts = {"unit": self.unit, "sample": self.sample, "most_pages": self.most_pages, "reduced": self._sample}
+        facts: dict[str, str | int] = {
+            "unit": self.unit,
+            "sample": self.sample,
+            "most_pages": self.most_pages,
+            "reduced": self._sample,
+        }
         facts |= {"sites": len(sites), "pages": len(pages)}
+        facts |= {"terms": self.terms} if self.terms != "chunk" else {}  # as it was before there were others
         parts = [
             json.dumps(facts, sort_keys=True).encode() + b"\n",
             np.array(sites, "<u8").tobytes(),
@@ -376,19 +392,34 @@ class SiteCounts:
             raise InputError("damaged site counts: what was written is not what is there")
         return cls._read(rest)
 
-    def templates(self, *, cluster: bool = False, drop_duplicates: bool = True) -> SiteTemplates:
+    def templates(
+        self,
+        *,
+        cluster: bool = False,
+        drop_duplicates: bool = True,
+        least_idf: float = LEAST_IDF,
+        most_idf: float = 1.0,
+    ) -> SiteTemplates:
         """On how many pages of its site each chunk is that is on several.
 
         Args:
             cluster: put pages of one template together first, and count each cluster by itself (Template 4.2).
-            drop_duplicates: count pages that are duplicates once. They are found by I-Match, with chunks for
-                terms.
+            drop_duplicates: count pages that are duplicates once. They are found by I-Match, with `terms` for terms.
+            least_idf: if terms are words, leave out those with a lower idf (papers/template/imatch.py),
+            most_idf: and those with a higher one.
         """
         summaries = []
+        has_words = self.terms == "word"
         for site in sorted(self._pages):
-            pages = [np.frombuffer(hashes, "<u8") for _, hashes in sorted(self._pages[site].items())]
+            stored = [_unpack(one) if has_words else (one, b"") for _, one in sorted(self._pages[site].items())]
+            pages = [np.frombuffer(hashes, "<u8") for hashes, _ in stored]
             if drop_duplicates:
-                pages = _without_duplicates(pages)
+                words = [of_page.split(b"\n") for _, of_page in stored]
+                signatures = imatch_signatures(words, least_idf, most_idf) if has_words else _chunk_signatures(pages)
+                first: dict[bytes, NDArray[np.uint64]] = {}
+                for page, signature in zip(pages, signatures, strict=True):
+                    first.setdefault(signature, page)
+                pages = list(first.values())
             labels = cluster_sets(pages) if cluster else np.zeros(len(pages), np.intp)
             groups = [
                 [page for page, label in zip(pages, labels, strict=True) if label == number]
@@ -433,7 +464,7 @@ class SiteCounts:
         """The counts of bytes that are known to be as they were written."""
         start = data.index(b"\n") + 1
         facts = json.loads(data[:start])
-        counts = cls(facts["unit"], facts["sample"], facts["most_pages"])
+        counts = cls(facts["unit"], facts["sample"], facts["most_pages"], facts.get("terms", "chunk"))
         counts._sample = facts["reduced"]
         sizes = (facts["sites"], facts["sites"], facts["pages"], facts["pages"])
         columns = []
@@ -475,19 +506,25 @@ def _several(pages: list[NDArray[np.uint64]]) -> tuple[NDArray[np.uint64], NDArr
     return hashes[counts > 1], counts[counts > 1]
 
 
-def _without_duplicates(pages: list[NDArray[np.uint64]]) -> list[NDArray[np.uint64]]:
-    """The pages without those that repeat an earlier one: I-Match with chunks for terms (Template 3).
+def _unpack(page: bytes) -> tuple[bytes, bytes]:
+    """The hashes of a page's chunks, and its words."""
+    end = 8 + int.from_bytes(page[:8], "little")
+    return page[8:end], page[end:]
+
+
+def _chunk_signatures(pages: list[NDArray[np.uint64]]) -> list[bytes]:
+    """The same for pages that are duplicates: I-Match with chunks for terms (Template 3).
 
     What more than the square root of all pages have is left out, which is half of the largest idf, so that copies match
     that differ in an advert which other pages have too.
     """
     if not pages:
-        return pages
+        return []
     chunks, counts = np.unique(np.concatenate(pages), return_counts=True)
     frequent = chunks[counts**2 > len(pages)]
-    first: dict[bytes, NDArray[np.uint64]] = {}
+    signatures = []
     for page in pages:
         rare = page[~np.isin(page, frequent, assume_unique=True)]
         terms = rare if len(rare) else page  # what has nothing of its own is a duplicate only of the very same
-        first.setdefault(hashlib.sha1(terms.tobytes(), usedforsecurity=False).digest(), page)
-    return list(first.values())
+        signatures.append(hashlib.sha1(terms.tobytes(), usedforsecurity=False).digest())
+    return signatures
