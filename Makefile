@@ -98,6 +98,8 @@ models: $(VENV)/installed-dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/mainmatter train main $(ALL_SETS) --on trafilatura-eval-a -o $(MODELS)/main
 	$(BIN)/mainmatter train ncleaner $(SMALL_SETS) --valid wcxb-dev -o $(MODELS)/ncleaner
 	$(BIN)/mainmatter train ncleaner:lexical=False $(SMALL_SETS) --valid wcxb-dev -o $(MODELS)/ncleaner-non-lexical
+	$(BIN)/mainmatter train ncleaner:preset=paper $(SMALL_SETS) --valid wcxb-dev -o $(MODELS)/ncleaner-paper
+	$(BIN)/mainmatter train ncleaner:preset=paper,lexical=False $(SMALL_SETS) --valid wcxb-dev -o $(MODELS)/ncleaner-paper-non-lexical
 	$(BIN)/mainmatter train fiasco $(ALL_SETS) -o $(MODELS)/fiasco
 	$(BIN)/mainmatter train ice-tree $(ALL_SETS) -o $(MODELS)/ice-tree
 	$(BIN)/mainmatter train ice-lm $(ALL_SETS) -o $(MODELS)/ice-lm

@@ -7,6 +7,7 @@ import json
 import pytest
 
 import mainmatter
+from mainmatter.models.store import SHIPPED
 from mainmatter.papers.ncleaner.method import Ncleaner
 from mainmatter.records import Page
 from mainmatter.registry import get_method
@@ -57,9 +58,10 @@ def test_a_character_of_menus_does_not_speak_against_a_script() -> None:
 
 
 def test_the_shipped_models_are_small_and_hold_no_text() -> None:
-    for name in ("ncleaner", "ncleaner:lexical=False"):
-        method = get_method(name)
+    for name in ("", "lexical=False", "preset=paper", "preset=paper,lexical=False"):
+        method = get_method(f"ncleaner:{name}")
         assert isinstance(method, Ncleaner)
+        assert sum(file.stat().st_size for file in (SHIPPED / method.weights()).iterdir()) < 300_000
         facts, arrays = method.facts_and_arrays()
         assert set(facts) == {"alphabet", "threshold"}
         assert len(json.dumps(facts)) < 2000

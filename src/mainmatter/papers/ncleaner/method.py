@@ -1,7 +1,8 @@
 """`ncleaner`: two character n-gram models, one of clean and one of dirty text, judge each block (NCleaner).
 
 Of the paper's four stages the first three are our reader (html/, text/), which gives blocks and their kinds, and one
-heuristic, `has_bars`. The fourth is here; its models are those of papers/ncleaner/ngrams.py.
+heuristic, `has_bars`. The fourth is here; its models are those of papers/ncleaner/ngrams.py. The preset "paper" is the
+paper's fourth stage to the letter; lynx.py has the first two, for those who want its text dumps as well.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from mainmatter.method import Example, Reasons, Trainable, be_silent, need_some
 from mainmatter.papers.ncleaner.ngrams import (
     ARRAYS,
     Alphabet,
+    AsciiAlphabet,
     NgramCounts,
     TwoModels,
     log_odds,
@@ -96,10 +98,14 @@ class Ncleaner(Trainable[ObservedTexts]):
         lexical: whether letters and digits are told apart; otherwise all letters are the same, and all digits.
         dirty: what the models learn from: "labelled", clean and dirty blocks, as the gold text labels them; or
             "differential", the gold text, and what is left when its n-grams are subtracted from those of all blocks.
-        threshold: the log odds that a block must exceed, the paper's 0 for instance; None for what was learned, which
+        threshold: the log odds that a block must reach, the paper's 0 for instance; None for what was learned, which
             depends on the length of the block.
         heuristics: whether to drop navigation bars and footers with vertical bars, whatever the models say.
         never_empty: keep the best blocks of a page where no block is above the threshold (the paper keeps nothing).
+        alphabet: "unicode", the frequent characters and classes for all others; or "ascii", as in the paper, with a
+            tilde for every character that is not ASCII.
+        other_scripts: whether the models also count each text as other scripts would write it, so that they know their
+            letters; the paper counts it once. Of no effect in ASCII.
     """
 
     n: int = 3
@@ -109,6 +115,8 @@ class Ncleaner(Trainable[ObservedTexts]):
     threshold: float | None = None
     heuristics: bool = True
     never_empty: bool = True
+    alphabet: Literal["ascii", "unicode"] = "unicode"
+    other_scripts: bool = True
 
     alphabet_: Alphabet = field(init=False, repr=False)
     threshold_: tuple[float, float] = field(init=False, repr=False, default=(0.0, 0.0))
@@ -116,19 +124,32 @@ class Ncleaner(Trainable[ObservedTexts]):
 
     name: ClassVar[str] = "ncleaner"
     summary: ClassVar[str] = "character n-gram models of clean and of dirty text (NCleaner)"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
-    learned_with: ClassVar[frozenset[str]] = frozenset({"n", "q", "lexical", "dirty"})
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {
+            "n": 3,
+            "q": 0.5,
+            "dirty": "differential",
+            "threshold": 0.0,
+            "heuristics": True,
+            "never_empty": False,
+            "alphabet": "ascii",
+            "other_scripts": False,
+        }
+    }
+    learned_with: ClassVar[frozenset[str]] = frozenset({"n", "q", "lexical", "dirty", "alphabet", "other_scripts"})
 
     def __post_init__(self) -> None:
         if self.dirty not in ("differential", "labelled"):
             raise InputError(f"method 'ncleaner': dirty is differential or labelled, not {self.dirty!r}")
+        if self.alphabet not in ("ascii", "unicode"):
+            raise InputError(f"method 'ncleaner': alphabet is ascii or unicode, not {self.alphabet!r}")
         if type(self.n) is not int or not 1 <= self.n <= _LONGEST_N:
             raise InputError(f"method 'ncleaner': n is a whole number from 1 to {_LONGEST_N}, not {self.n!r}")
         if not (_is_real(self.q) and _SMALLEST_Q <= self.q <= _LARGEST_Q):
             raise InputError(f"method 'ncleaner': q is from {_SMALLEST_Q} to {_LARGEST_Q}, not {self.q!r}")
         if self.threshold is not None and not _is_real(self.threshold):
             raise InputError(f"method 'ncleaner': threshold is a number or None, not {self.threshold!r}")
-        for name in ("lexical", "heuristics", "never_empty"):
+        for name in ("lexical", "heuristics", "never_empty", "other_scripts"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"method 'ncleaner': {name} is True or False, not {getattr(self, name)!r}")
 
@@ -141,7 +162,8 @@ class Ncleaner(Trainable[ObservedTexts]):
             scores -= constant + per_character * document.lengths
             codes = (scores > 0).astype(np.intp)
         else:
-            codes = (scores > self.threshold).astype(np.intp)
+            # NCleaner 2, fourth stage: deleted where the dirty model's probability is higher, "otherwise" included.
+            codes = (scores >= self.threshold).astype(np.intp)
         if self.heuristics:
             kinds = document.columns.kinds
             codes[[i for i, text in enumerate(texts) if "|" in text and has_bars(text, kinds[i])]] = _BARS
@@ -185,7 +207,10 @@ class Ncleaner(Trainable[ObservedTexts]):
             InputError: there is no clean or no dirty text at all.
         """
         need_some(observations, self.name)
-        self.alphabet_ = Alphabet.learn(("\n".join(page.texts) for page in observations), lexical=self.lexical)
+        if self.alphabet == "ascii":
+            self.alphabet_ = AsciiAlphabet(lexical=self.lexical)
+        else:
+            self.alphabet_ = Alphabet.learn(("\n".join(page.texts) for page in observations), lexical=self.lexical)
         numbers = split_by_site([page.site for page in observations], _FOLDS)
         folds = [[observations[number] for number in fold] for fold in numbers if fold]
         counted = [self._count(fold) for fold in folds]
@@ -225,12 +250,15 @@ class Ncleaner(Trainable[ObservedTexts]):
         if not isinstance(own, str):
             raise ValueError("the alphabet is not a text")
         chosen = {name: arrays[name] for name in ARRAYS}
-        self.alphabet_, self.weights_ = restore(own, chosen, n=self.n, q=self.q, lexical=self.lexical)
+        self.alphabet_, self.weights_ = restore(
+            own, chosen, n=self.n, q=self.q, lexical=self.lexical, ascii_only=self.alphabet == "ascii"
+        )
         self.threshold_ = float(threshold[0]), float(threshold[1])
 
     def weights(self) -> str:
-        """One model ships for the lexical and one for the non-lexical version."""
-        return self.name if self.lexical else f"{self.name}-non-lexical"
+        """One model ships for the lexical and one for the non-lexical version; two more for the paper's."""
+        name = f"{self.name}-paper" if self.alphabet == "ascii" else self.name
+        return name if self.lexical else f"{name}-non-lexical"
 
     def _need_weights(self) -> None:
         if not hasattr(self, "weights_"):
@@ -249,7 +277,7 @@ class Ncleaner(Trainable[ObservedTexts]):
 
     def _count_texts(self, texts: Sequence[str]) -> NgramCounts:
         symbols = write_texts(self.alphabet_, texts, self.n)
-        versions = [symbols, *self.alphabet_.copies(symbols)]
+        versions = [symbols, *(self.alphabet_.copies(symbols) if self.other_scripts else [])]
         return NgramCounts.sum([NgramCounts.of(version, self.alphabet_.size, self.n) for version in versions])
 
     def _weigh(self, counted: Sequence[tuple[NgramCounts, NgramCounts]]) -> TwoModels:

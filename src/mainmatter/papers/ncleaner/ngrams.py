@@ -7,9 +7,10 @@ does not say what Pr(c | h) is after a history h that training has never seen. H
 without its first symbol, so that probabilities always add up to 1.
 
 Symbols: the paper keeps to ASCII, turns every other character into a tilde, and calls full Unicode too sparse to learn
-from. Here the characters that are frequent in training have symbols of their own. Every other one is folded: into the
-character that it is a variant of, if that one has a symbol (é to e, ， to a comma); else into a class of characters of
-all scripts, such as capital letters. `Alphabet.copies` says how classes are learned where training has one script only.
+from: `AsciiAlphabet` does so. In an `Alphabet`, which is the default, the characters that are frequent in training have
+symbols of their own. Every other one is folded: into the character that it is a variant of, if that one has a symbol (é
+to e, ， to a comma); else into a class of characters of all scripts, such as capital letters. `Alphabet.copies` says
+how classes are learned where training has one script only.
 
 Texts are written one after the other, with `BEGIN` in between, so that no history crosses from one text to the next. An
 n-gram is a number to the base of the alphabet's size. As every symbol has exactly one n-gram, whose history may
@@ -179,7 +180,41 @@ class Alphabet:
         return np.array([*range(CLASSES), *map(_class_of, self.own)], np.uint8)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(Alphabet, lexical=self.lexical), (self.own,)  # the tables are made again
+        return partial(type(self), lexical=self.lexical), (self.own,)  # the tables are made again
+
+
+class AsciiAlphabet(Alphabet):
+    """The paper's symbols (NCleaner 3): the printable characters of ASCII, with a tilde for every other character.
+
+    Args:
+        own: no characters: these symbols are fixed.
+        lexical: whether letters and digits are told apart; else all letters are an "a", and all digits a "0".
+    """
+
+    def __init__(self, own: str = "", *, lexical: bool = True) -> None:
+        if own:
+            raise ValueError(f"{own[0]!r} has no symbol of its own: an ASCII alphabet learns none")
+        super().__init__(own, lexical=lexical)
+
+    @property
+    def size(self) -> int:
+        """The printable characters, and `BEGIN`."""
+        return ord("~") - ord(" ") + 2
+
+    def copies(self, symbols: Symbols) -> list[Symbols]:  # noqa: ARG002 - whatever they are
+        """None: all letters of other scripts are the same tilde."""
+        return []
+
+    def _symbol(self, char: str) -> int:
+        if char == "\0":
+            return BEGIN
+        if not char.isascii() or (char < " " and not char.isspace()):
+            char = "~"  # the other characters that do not print are no text either, and rare
+        elif char.isspace():
+            char = " "
+        elif not self.lexical and char.isalnum():
+            char = "a" if char.isalpha() else "0"
+        return min(ord(char), ord("~")) - ord(" ") + 1
 
 
 def _may_own(char: str, *, lexical: bool) -> bool:
@@ -595,7 +630,7 @@ log_odds = lru_cache(maxsize=4)(make_log_odds)
 
 
 def restore(
-    own: str, arrays: dict[str, NDArray[Any]], *, n: int, q: float, lexical: bool
+    own: str, arrays: dict[str, NDArray[Any]], *, n: int, q: float, lexical: bool, ascii_only: bool = False
 ) -> tuple[Alphabet, TwoModels]:
     """The alphabet and the counts of a stored model; checked, and made only once where arrays are read-only.
 
@@ -605,11 +640,12 @@ def restore(
         n: how many symbols n-grams have.
         q: the weight of a shorter history.
         lexical: whether letters and digits have symbols of their own.
+        ascii_only: whether the alphabet is an `AsciiAlphabet`.
 
     Raises:
         ValueError: they are damaged.
     """
-    stored = _Stored(own, lexical, n, q, tuple(arrays[name] for name in ARRAYS))
+    stored = _Stored(own, lexical, ascii_only, n, q, tuple(arrays[name] for name in ARRAYS))
     return _restored(stored) if stored.is_constant else _restore(stored)
 
 
@@ -622,6 +658,7 @@ class _Stored:
 
     own: str
     lexical: bool
+    ascii_only: bool
     n: int
     q: float
     arrays: tuple[NDArray[Any], ...]
@@ -633,7 +670,7 @@ class _Stored:
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        return self.own, self.lexical, self.n, self.q, *map(id, self.arrays)
+        return self.own, self.lexical, self.ascii_only, self.n, self.q, *map(id, self.arrays)
 
     def __hash__(self) -> int:
         return hash(self.identity)
@@ -643,7 +680,7 @@ class _Stored:
 
 
 def _restore(stored: _Stored) -> tuple[Alphabet, TwoModels]:
-    alphabet = Alphabet(stored.own, lexical=stored.lexical)
+    alphabet = (AsciiAlphabet if stored.ascii_only else Alphabet)(stored.own, lexical=stored.lexical)
     models = TwoModels(stored.n, alphabet.size, stored.q, dict(zip(ARRAYS, stored.arrays, strict=True)))
     for name in ("clean", "dirty"):
         if models.is_empty(name):
