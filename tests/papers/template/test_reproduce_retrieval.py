@@ -15,17 +15,20 @@ from mainmatter.papers.template.reproduce_retrieval import (
     ALL_TEXT,
     CRITERIA,
     GOLD,
+    SWITCHES,
     VARIANTS,
     Answers,
     IndexedCollection,
     PageTerms,
     Query,
+    Switch,
     draw_queries,
     gold_text,
     page_words,
     search_collection,
     split,
     sums_of_changed,
+    switch_engines,
     template_words,
 )
 from mainmatter.records import Gold, Page
@@ -134,8 +137,9 @@ def made_collection() -> IndexedCollection:
     after = Answers([["a", "b"], ["a"], ["x", "a"]], [3, 3, 3])
     answers = {(variant, key): after for variant in VARIANTS for key in (True, False)}
     answers |= {(ALL_TEXT, True): before, (ALL_TEXT, False): before}
+    dropped = {"template": {"fewer"}, "template:preset=paper": set[str]()}
     return IndexedCollection(
-        "made", [words_of("a", "more")], {True: queries, False: []}, answers, dict.fromkeys(VARIANTS, 7)
+        "made", [words_of("a", "more")], {True: queries, False: []}, answers, dict.fromkeys(VARIANTS, 7), dropped
     )
 
 
@@ -150,6 +154,32 @@ def test_better_worse_and_same() -> None:
     assert 0 < measured.p < 1
 
 
+def test_two_engines_answer_by_the_words_of_the_query_or_the_better_one() -> None:
+    made = made_collection()
+    after, before = made.answers["template", True], made.answers[ALL_TEXT, True]
+
+    def answers(variant: str, switch: Switch) -> list[list[str]]:
+        return switch_engines(made, variant, switch, template=True, criterion="lead").top
+
+    assert answers("template", "") == after.top
+    assert answers("template", "words") == [before.top[0], after.top[1], before.top[2]]
+    assert answers("template:preset=paper", "words") == before.top
+    assert answers("template", "better") == [after.top[0], before.top[1], before.top[2]]
+    # The better engine loses nothing that all text finds: the paper's 39 and 0 in the place of 39 and 5.
+    changes = [
+        retrieval.compare(made, "template", 10, template=True, criterion="lead", switch=switch)[:2]
+        for switch in SWITCHES
+    ]
+    assert changes == [(1, 1), (0, 1), (1, 0)]
+    better = retrieval.measure(made, "template", template=True, criterion="lead", switch="better")
+    assert better.precision[-1] == pytest.approx(5 / 30)
+
+
+def test_what_template_drops_are_words_of_the_menu(town: IndexedCollection) -> None:
+    assert {*SECTIONS} <= town.dropped["template"]
+    assert town.dropped["template:preset=paper"] == set()  # a page without tables is one chunk
+
+
 def test_the_page(tmp_path: Path) -> None:
     run = TownRun(tmp_path, 1, no_progress, lambda line: None)
     report = retrieval.retrieval(run)
@@ -157,5 +187,13 @@ def test_the_page(tmp_path: Path) -> None:
     assert set(run.used) == {"cleanportaleval", "daniel-a", "wcxb-dev"}
     assert set(report.pictures) == {"retrieval.png"}
     assert report.pictures["retrieval.png"].startswith(b"\x89PNG")
-    for phrase in ("How far this is circular", "| 39 | 5 | 44 | .89 | .11 |", "| gold |", "| repeated |"):
+    for phrase in (
+        "| the paper | as the paper | ours |",
+        "39 / 0 of 280",
+        "How far this is circular",
+        "| 39 | 5 | 44 | .89 | .11 |",
+        "| gold |",
+        "| repeated |",
+        "by the query's words",
+    ):
         assert phrase in text
