@@ -101,6 +101,7 @@ models: $(VENV)/installed-dev
 	$(BIN)/mainmatter train ncleaner:preset=paper $(SMALL_SETS) --valid wcxb-dev -o $(MODELS)/ncleaner-paper
 	$(BIN)/mainmatter train ncleaner:preset=paper,lexical=False $(SMALL_SETS) --valid wcxb-dev -o $(MODELS)/ncleaner-paper-non-lexical
 	$(BIN)/mainmatter train fiasco $(ALL_SETS) -o $(MODELS)/fiasco
+	$(BIN)/mainmatter train fiasco:preset=paper --labels dice --on cleaneval-dev --data $(DATA) -o $(MODELS)/fiasco-paper
 	$(BIN)/mainmatter train ice-tree $(ALL_SETS) -o $(MODELS)/ice-tree
 	$(BIN)/mainmatter train ice-lm $(ALL_SETS) -o $(MODELS)/ice-lm
 	$(BIN)/mainmatter train ice-regex:seed=2 $(ALL_SETS) --pages 150 -o $(MODELS)/ice-regex

@@ -23,12 +23,14 @@ ENDS = {
     ),
     "dragnet": ("100", "T99"),
     "l3s-gn1": ("01ccc7c5-a1d1-46e1-a5f7-43310df16575", "fffdcc2c-4c1b-496f-882a-baa8bacd2857"),
+    "magic-a": ("article-00f02be72b94daee", "forum-fd153ac6f97f6ec0"),
     "readability": ("001", "youth"),
     "trafilatura-eval-a": (
         "0a24692a9ea846c1819bd6a5f92a8874.html",
         "„Królowa Elżbieta” wypływa w świat. Sygnał dla Chin i Rosji - Polityka.pl.html",
     ),
     "wcxb-dev": ("0001", "4917"),
+    "zh-news-a": ("zh-0df12126-cd86-46a7-a00b-4d024a7a0954", "zh-d5bced5e-4ff7-49a8-8808-4344f0823c51"),
 }
 
 

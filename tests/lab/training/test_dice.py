@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import mainmatter
-from mainmatter.lab.training.examples import align_dice, label, match_paragraphs, spread
+from mainmatter.lab.training.examples import label
+from mainmatter.papers.fiasco.alignment import align_dice, match_paragraphs, spread
 from mainmatter.papers.fiasco.nodes import find_nodes
 from mainmatter.records import Gold, Page
 from mainmatter.text.tokens import gold_paragraphs, words

@@ -75,9 +75,11 @@ _ALL = (
     Dataset("daniel-a", 698, "DAnIEL: Chinese, English, Greek, Polish, Russian news", "research", trains=False),
     Dataset("dragnet", 1381, "Dragnet 2012", "AGPL v3", trains=False),
     Dataset("l3s-gn1", 559, "L3S-GN1 2010: news", "research use only", trains=False),
+    Dataset("magic-a", 124, "magic-html: articles and forum threads, half of them Chinese", "Apache 2.0", trains=True),
     Dataset("readability", 130, "test pages of Mozilla's Readability", "Apache 2.0", trains=True),
     Dataset("trafilatura-eval-a", 497, "trafilatura's evaluation: snippets, many languages", "Apache 2.0", trains=True),
     Dataset("wcxb-dev", 1497, "WCXB 2026, development split: seven page types", "CC BY 4.0", trains=True),
+    Dataset("zh-news-a", 12, "Chinese news", "MIT", trains=True),
 )
 DATASETS: dict[str, Dataset] = {dataset.name: dataset for dataset in _ALL}
 

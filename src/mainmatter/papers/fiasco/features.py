@@ -13,7 +13,8 @@ exact, and much faster, since a page's words repeat.
 
 Structural features: the paper gives examples, depth, heading, paragraph, and the proportions of `<a>`, `href` and
 `<img>`. The others are ours, in the same spirit: what the node is inside of, the text around it in the nearest node
-that holds more than this one, and how much text of the page stands before it.
+that holds more than this one, and how much text of the page stands before it. `LISTED_LINGUISTIC` and
+`LISTED_STRUCTURAL` name those that the paper has.
 """
 
 from __future__ import annotations
@@ -28,7 +29,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mainmatter.errors import MissingExtra
-from mainmatter.papers.fiasco.nodes import IN_ARTICLE, IN_FORM, IN_LIST, IN_MARGIN, IN_TABLE, Spans, sum_below
+from mainmatter.papers.fiasco.nodes import (
+    IN_ARTICLE,
+    IN_FORM,
+    IN_LIST,
+    IN_MARGIN,
+    IN_TABLE,
+    PARAGRAPH,
+    Spans,
+    sum_below,
+)
 from mainmatter.records import Kind
 from mainmatter.text.tokens import words
 
@@ -37,6 +47,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mainmatter.papers.fiasco.elements import Elements
     from mainmatter.papers.fiasco.nodes import Nodes
     from mainmatter.records import Document
 
@@ -50,6 +61,8 @@ if TYPE_CHECKING:
 _TEXT_FEATURES = ("chars", "tokens", "types", "sentences", "sentence_length", "symbols")
 _KEYWORD_FEATURES = ("clean_keywords", "dirty_keywords")
 LINGUISTIC = tuple(f"{part}_{name}" for part in ("own", "all") for name in _TEXT_FEATURES)
+# Those that the paper lists: special symbols are among its parts of speech.
+LISTED_LINGUISTIC = tuple(name for name in LINGUISTIC if not name.endswith("_symbols"))
 KEYWORDS = tuple(f"{part}_{name}" for part in ("own", "all") for name in _KEYWORD_FEATURES)
 
 # A run of marks is tried once, from its start, and never given back in parts: else a page of dots takes forever.
@@ -73,13 +86,13 @@ class NumberedWords:
     starts: NDArray[np.int32]
 
     @classmethod
-    def of(cls, document: Document) -> NumberedWords:
+    def of(cls, document: Document | Elements) -> NumberedWords:
         """The words of a document."""
         numbers: dict[str, int] = {}
         number = numbers.setdefault
         ids: list[int] = []
         starts = [0]
-        for text in document.columns.texts:
+        for text in document.texts:
             ids += [number(word, len(numbers)) for word in words(text)]
             starts.append(len(ids))
         return cls(list(numbers), np.array(ids, np.int32), np.array(starts, np.int32))
@@ -91,26 +104,61 @@ class NumberedWords:
         return np.diff(before[self.starts])
 
 
-def linguistic_features(document: Document, spans: Spans, page_words: NumberedWords) -> NDArray[np.float64]:
-    """The features of each target node, one row a block, one column for each name in `LINGUISTIC`."""
-    texts = document.columns.texts
+def linguistic_features(
+    document: Document | Elements,
+    spans: Spans,
+    page_words: NumberedWords,
+    owners: NDArray[np.intp] | None = None,
+    *,
+    logs: bool = True,
+) -> NDArray[np.float64]:
+    """The features of each target node, one row a node, one column for each name in `LINGUISTIC`.
+
+    Args:
+        document: what the texts are part of.
+        spans: which texts are below each target node.
+        page_words: their words.
+        owners: the target node whose own text each text is, or -1; if None, each has one text of its own.
+        logs: lengths and counts as logarithms.
+    """
+    texts = document.texts
     chars = document.lengths
     tokens = np.diff(page_words.starts).astype(np.int64)
     sentences = np.fromiter((len(_SENTENCE_END.findall(text)) for text in texts), np.int64, len(texts))
     symbols = np.fromiter((len(_SPECIAL_SYMBOL.findall(text)) for text in texts), np.int64, len(texts))
-    own_types, all_types = _count_types(spans, page_words)
-    own = _columns(chars, tokens, own_types, sentences, symbols)
-    below = [sum_below(spans, counts) for counts in (chars, tokens, sentences, symbols)]
-    return np.column_stack([*own, *_columns(below[0], below[1], all_types, below[2], below[3])])
+    own_types, all_types = _count_types(spans, page_words, owners)
+    counts = (chars, tokens, sentences, symbols)
+    own = [sum_own(spans, owners, count) for count in counts]
+    below = [sum_below(spans, count) for count in counts]
+    return np.column_stack(
+        [
+            *_columns(own[0], own[1], own_types, own[2], own[3], logs=logs),
+            *_columns(below[0], below[1], all_types, below[2], below[3], logs=logs),
+        ]
+    )
+
+
+def sum_own(spans: Spans, owners: NDArray[np.intp] | None, of_texts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sums over the own texts of each target node."""
+    if owners is None:
+        return of_texts
+    owned = owners >= 0
+    sums = np.bincount(owners[owned], weights=of_texts[owned], minlength=len(spans[0]))
+    return sums.astype(np.int64)
 
 
 def keyword_features(
-    spans: Spans, page_words: NumberedWords, clean: Collection[str], dirty: Collection[str]
+    spans: Spans,
+    page_words: NumberedWords,
+    clean: Collection[str],
+    dirty: Collection[str],
+    owners: NDArray[np.intp] | None = None,
 ) -> NDArray[np.float64]:
     """The share of keywords among the words of each target node, one column for each name in `KEYWORDS`."""
     tokens = np.diff(page_words.starts).astype(np.int64)
     counts = [page_words.count(keywords) for keywords in (clean, dirty)]
-    own = [count / np.maximum(tokens, 1) for count in counts]
+    own_tokens = np.maximum(sum_own(spans, owners, tokens), 1)
+    own = [sum_own(spans, owners, count) / own_tokens for count in counts]
     all_tokens = np.maximum(sum_below(spans, tokens), 1)
     return np.column_stack([*own, *(sum_below(spans, count) / all_tokens for count in counts)])
 
@@ -121,41 +169,47 @@ def _columns(
     types: NDArray[np.int64],
     sentences: NDArray[np.int64],
     symbols: NDArray[np.int64],
+    *,
+    logs: bool,
 ) -> list[NDArray[np.float64]]:
-    return [
-        np.log1p(chars),
-        np.log1p(tokens),
-        np.log1p(types),
-        np.log1p(sentences),
-        np.log1p(tokens / np.maximum(sentences, 1)),
-        symbols / np.maximum(chars, 1),
-    ]
+    lengths = (chars, tokens, types, sentences, tokens / np.maximum(sentences, 1))
+    return [*(np.log1p(each) if logs else each.astype(np.float64) for each in lengths), symbols / np.maximum(chars, 1)]
 
 
-def _count_types(spans: Spans, page_words: NumberedWords) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many different words each block has, and each subtree.
+def _count_types(
+    spans: Spans, page_words: NumberedWords, owners: NDArray[np.intp] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many different words each node's own text has, and each subtree.
 
     A target node's text is at most ten times its own, so all subtrees together are no longer than ten pages.
     """
     ids, starts = page_words.ids.tolist(), page_words.starts.tolist()
-    own = np.fromiter((len(set(ids[a:b])) for a, b in pairwise(starts)), np.int64, len(starts) - 1)
-    everything = own.copy()
     first, end = spans
-    for block in np.flatnonzero(end - first > 1).tolist():
-        everything[block] = len(set(ids[starts[first[block]] : starts[end[block]]]))
+    if owners is None:
+        own = np.fromiter((len(set(ids[a:b])) for a, b in pairwise(starts)), np.int64, len(starts) - 1)
+    else:
+        of_words, size = np.repeat(owners, np.diff(page_words.starts)), len(page_words.vocabulary) + 1
+        pairs = np.unique(of_words[of_words >= 0] * size + page_words.ids[of_words >= 0])
+        own = np.bincount(pairs // size, minlength=len(first))
+    everything = own.copy()
+    for node in np.flatnonzero(end - first > 1).tolist():
+        everything[node] = len(set(ids[starts[first[node]] : starts[end[node]]]))
     return own, everything
 
 
 # 3.1, note 3: the keywords of clean and of dirty text
 
 
-def find_keywords(pages: Iterable[Labelled], most: int, fewest_pages: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def find_keywords(
+    pages: Iterable[Labelled], most: int, fewest_pages: int, *, by_tokens: bool = False
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The keywords of clean and those of dirty text.
 
     Args:
-        pages: the words of each page, which of its blocks are clean, and its language as BCP 47 writes it.
+        pages: the words of each page, which of its texts are clean, and its language as BCP 47 writes it.
         most: how many keywords to choose for each side.
         fewest_pages: on so many pages a keyword is at least; a word on fewer may be that of one site.
+        by_tokens: for keyness count every occurrence; else a word counts once a page and side.
 
     Raises:
         MissingExtra: wordfreq is not installed.
@@ -166,7 +220,7 @@ def find_keywords(pages: Iterable[Labelled], most: int, fewest_pages: int) -> tu
         clean.add(page_words, page_words.ids[of_words], language)
         dirty.add(page_words, page_words.ids[~of_words], language)
     candidates = sorted({*clean.on_pages(fewest_pages), *dirty.on_pages(fewest_pages)})
-    of_clean, of_dirty = clean.usage(candidates), dirty.usage(candidates)
+    of_clean, of_dirty = (side.usage(candidates, by_tokens=by_tokens) for side in (clean, dirty))
     return (
         tuple(choose_keywords(candidates, of_clean, of_dirty, most)),
         tuple(choose_keywords(candidates, of_dirty, of_clean, most)),
@@ -193,12 +247,14 @@ class _WordCounts:
         """The words proper, of two letters or more, that are on so many pages or more."""
         return [word for word, count in self._pages.items() if count >= fewest and len(word) > 1 and word.isalpha()]
 
-    def usage(self, words: Sequence[str]) -> Usage:
-        """How some words are used."""
+    def usage(self, words: Sequence[str], *, by_tokens: bool) -> Usage:
+        """How some words are used; each occurrence may count as a text."""
         pages, tokens = (
             np.fromiter((counts[word] for word in words), np.int64, len(words))
             for counts in (self._pages, self._tokens)
         )
+        if by_tokens:
+            return Usage(tokens, self._tokens.total(), tokens, self._by_language)
         return Usage(pages, self._pages.total(), tokens, self._by_language)
 
 
@@ -342,21 +398,23 @@ def need_tagger() -> None:
         raise MissingExtra("HanTa", "pos") from error
 
 
-def pos_features(document: Document, spans: Spans) -> NDArray[np.float64]:
-    """The shares for each target node, one row a block, one column for each name in `POS`.
+def pos_features(document: Document, spans: Spans, texts: Sequence[str] | None = None) -> NDArray[np.float64]:
+    """The shares for each target node, one row a node, one column for each name in `POS`.
+
+    The spans are those of texts, or of the document's blocks.
 
     They are 0 on pages in a language without a model; a page that does not name its language counts as English.
 
     Raises:
         MissingExtra: HanTa is not installed.
     """
-    shares = np.zeros((len(document), len(POS)))
+    shares = np.zeros((len(spans[0]), len(POS)))
     language = (document.metadata.language or "en").replace("_", "-").partition("-")[0].lower()
     if language not in _TAGGERS:
         need_tagger()
         return shares
     codes = _PageCodes(language)
-    texts = document.columns.texts
+    texts = document.texts if texts is None else texts
     for block, (first, end) in enumerate(zip(*(side.tolist() for side in spans), strict=True)):
         tokens = (token[0] for text in texts[first:end] for token in _TOKEN.finditer(text))
         found = np.bincount([codes.of(token) for token in islice(tokens, MOST_WORDS)], minlength=_NUMBER + 1)
@@ -415,12 +473,14 @@ STRUCTURAL = tuple(
     own_link_density all_link_density around_chars around_link_density around_mean_chars before
     """.split()
 )
+LISTED_STRUCTURAL = ("depth", "heading", "paragraph", "links", "addresses", "images")  # those that the paper lists
 _AROUND = (IN_LIST, IN_TABLE, IN_FORM, IN_MARGIN, IN_ARTICLE)
 _DEEPEST = 64  # what is deeper is as deep as this
 
 
-def structural_features(document: Document, nodes: Nodes) -> NDArray[np.float64]:
+def structural_features(document: Document, nodes: Nodes, *, logs: bool = True) -> NDArray[np.float64]:
     """The features of each target node, one row a block, one column for each name in `STRUCTURAL`."""
+    log = np.log1p if logs else np.asarray
     targets = nodes.targets
     kinds = document.columns.kinds
     link_chars = np.array(document.columns.link_chars, np.int64)
@@ -445,10 +505,26 @@ def structural_features(document: Document, nodes: Nodes) -> NDArray[np.float64]
             nodes.images[targets] / np.maximum(elements, 1),
             link_chars / np.maximum(document.lengths, 1),
             sum_below(nodes.spans, link_chars) / np.maximum(chars, 1),
-            np.log1p(wider_chars),
+            log(wider_chars),
             wider_link_chars / wider_chars,
-            np.log1p(wider_chars / wider_blocks),
+            log(wider_chars / wider_blocks),
             np.round(chars_before / all_chars, 2),  # so that like nodes are alike on pages of many
+        ]
+    ).astype(np.float64)
+
+
+def listed_structural_features(elements: Elements) -> NDArray[np.float64]:
+    """The features of target nodes among all elements, one column for each name in `LISTED_STRUCTURAL`."""
+    targets = elements.targets.tolist()
+    counts = elements.counts[targets]
+    return np.column_stack(
+        [
+            elements.depths[targets],
+            np.array([elements.kinds[target] is Kind.HEADING for target in targets], np.float64),
+            np.array([elements.tags[target] == PARAGRAPH for target in targets], np.float64),
+            elements.links[targets] / counts,
+            elements.addresses[targets] / counts,
+            elements.images[targets] / counts,
         ]
     ).astype(np.float64)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mainmatter.records import Document
 
 TARGET_SHARE = 0.1  # FIASCO 2.2: of a target node's text, the least share that is its own
-_PARAGRAPH = "p"
+PARAGRAPH = "p"
 
 Spans = tuple["NDArray[np.intp]", "NDArray[np.intp]"]
 
@@ -187,13 +187,13 @@ def _arrange(walked: _Walked, owners: NDArray[np.intp], document: Document) -> N
     lengths = document.lengths
     blocks_of = np.bincount(owners, minlength=count)
     own_chars = np.bincount(owners, weights=lengths, minlength=count).astype(np.int64)
-    ends = _subtree_ends(parents)
+    ends = subtree_ends(parents)
     below = {
-        name: _below(np.array(getattr(walked, name), np.float64), ends)
+        name: add_below(np.array(getattr(walked, name), np.float64), ends)
         for name in ("elements", "links", "addresses", "images")
     }
-    chars = _below(own_chars, ends)
-    blocks_below = _below(blocks_of, ends)
+    chars = add_below(own_chars, ends)
+    blocks_below = add_below(blocks_of, ends)
     holds_text = blocks_below > 0
     holds_text[0] = True
     new_number = np.cumsum(holds_text) - 1
@@ -215,7 +215,7 @@ def _arrange(walked: _Walked, owners: NDArray[np.intp], document: Document) -> N
         return np.concatenate([np.asarray(of_elements)[kept], of_made])
 
     return Nodes(
-        tags=[walked.tags[i] for i in kept.tolist()] + [_PARAGRAPH] * len(made),
+        tags=[walked.tags[i] for i in kept.tolist()] + [PARAGRAPH] * len(made),
         parents=joined(new_number[parents], new_number[holders]),
         depths=joined(walked.depths, np.array(walked.depths, np.intp)[holders] + 1),
         around=joined(walked.around, np.array(walked.around, np.intp)[holders]),
@@ -238,7 +238,7 @@ def sum_below(spans: Spans, of_blocks: NDArray[np.int64]) -> NDArray[np.int64]:
     return before[end] - before[first]  # type: ignore[no-any-return]
 
 
-def _subtree_ends(parents: list[int]) -> NDArray[np.intp]:
+def subtree_ends(parents: list[int]) -> NDArray[np.intp]:
     """For each node the number after the last one below it; nodes are numbered in the order of the page."""
     ends = list(range(1, len(parents) + 1))
     for node in range(len(parents) - 1, 0, -1):
@@ -247,7 +247,7 @@ def _subtree_ends(parents: list[int]) -> NDArray[np.intp]:
     return np.array(ends, np.intp)
 
 
-def _below(own: NDArray[Any], ends: NDArray[np.intp]) -> NDArray[Any]:
+def add_below(own: NDArray[Any], ends: NDArray[np.intp]) -> NDArray[Any]:
     """Sums over all that is below each node, itself included."""
     sums = np.concatenate([[0], np.cumsum(own)])
     return sums[ends] - sums[:-1]  # type: ignore[no-any-return]

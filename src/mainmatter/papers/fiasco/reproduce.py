@@ -21,7 +21,8 @@ from mainmatter.lab.datasets import folds_by_site
 from mainmatter.lab.metrics.alignment import common_subsequence
 from mainmatter.lab.metrics.bag import Counts, bag_of_words
 from mainmatter.lab.reproduction import ResultsPage
-from mainmatter.lab.training.examples import SIMILAR_ENOUGH, align_words, make_example, match_paragraphs, spread
+from mainmatter.lab.training.examples import align_words, make_example
+from mainmatter.papers.fiasco.alignment import SIMILAR_ENOUGH, match_paragraphs, spread
 from mainmatter.papers.fiasco.features import need_tagger
 from mainmatter.papers.fiasco.method import FAMILIES, Fiasco, NodesOfPage, sample_nodes
 from mainmatter.papers.fiasco.svm import Fold, Kernel, Tried, grid_search
@@ -503,7 +504,7 @@ def system(run: Run) -> ResultsPage:
     scores = dict(zip(machines, run.map("cross-validations", scores_by_page, list(machines.values())), strict=True))
     jobs = []
     for number, page in enumerate(pages):
-        kept = [method.decide(observed[number].spans, scores[_shapes(method)][number]) for method in methods]
+        kept = [method.decide(observed[number], scores[_shapes(method)][number]) for method in methods]
         jobs.append(_KeptBlocks(page, [np.ones(len(observed[number].rows), np.bool_), *kept]))
     counts = run.map("comparing words", _compare, jobs)
     note = f"{data_note(pages)} {style_note(pages)}" if len(systems) == len(_SYSTEMS) else data_note(pages)

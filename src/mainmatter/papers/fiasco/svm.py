@@ -27,6 +27,8 @@ _LARGEST = 1e30  # of what the machine adds up: single floats end at 3e38
 # processes (a page took up to nine times as long on a busy machine), and do not grow with the page.
 _ROWS_AT_ONCE = 128
 _VECTORS_AT_ONCE = 48
+# From this gamma on the differences in `_left` would lose digits that thousands of support vectors add up.
+_NARROW = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,14 +54,14 @@ class Svm:
         decided = np.full(len(rows), self.bias, np.float64)
         right = self._right()
         for start in range(0, len(rows), _ROWS_AT_ONCE):
-            part = self._left(np.asarray(rows[start : start + _ROWS_AT_ONCE], np.float32))
+            part = self._left(np.asarray(rows[start : start + _ROWS_AT_ONCE], right.dtype))
             for first in range(0, len(self.weights), _VECTORS_AT_ONCE):
                 last = first + _VECTORS_AT_ONCE
                 likeness = self._apply_kernel(part @ right[:, first:last])
                 decided[start : start + len(part)] += likeness @ self.weights[first:last]
         return decided
 
-    def _left(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _left(self, rows: NDArray[Any]) -> NDArray[Any]:
         """What is multiplied with `_right` to give all that the kernel needs of rows and support vectors.
 
         For radial basis functions that is -gamma |x - v|^2 = 2 gamma x v - gamma |x|^2 - gamma |v|^2.
@@ -69,14 +71,15 @@ class Svm:
         squares = np.einsum("ij,ij->i", rows, rows)
         return np.column_stack([rows, squares, np.ones_like(squares)])
 
-    def _right(self) -> NDArray[np.float32]:
-        gamma = np.float32(1 if self.kernel == "linear" else self.gamma)
+    def _right(self) -> NDArray[Any]:
+        exact: Any = np.float64 if self.kernel == "rbf" and self.gamma > _NARROW else np.float32
+        gamma, vectors = exact(1 if self.kernel == "linear" else self.gamma), self.vectors.astype(exact, copy=False)
         if self.kernel != "rbf":
-            return gamma * self.vectors.T
-        squares = np.einsum("ij,ij->i", self.vectors, self.vectors)
-        return np.vstack([2 * gamma * self.vectors.T, np.full_like(squares, -gamma), -gamma * squares])
+            return gamma * vectors.T  # type: ignore[no-any-return]
+        squares = np.einsum("ij,ij->i", vectors, vectors)
+        return np.vstack([2 * gamma * vectors.T, np.full_like(squares, -gamma), -gamma * squares])
 
-    def _apply_kernel(self, products: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _apply_kernel(self, products: NDArray[Any]) -> NDArray[Any]:
         """The rest of the kernel; in place, since the table is large."""
         if self.kernel == "rbf":
             np.exp(products, out=products)
