@@ -84,6 +84,22 @@ def test_sites_are_what_they_are_said_to_be(shape: SiteShape) -> None:
         assert read(one.page).texts == [text for _, texts in one.pieces for text in texts]
 
 
+def test_texts_have_words_of_their_own() -> None:
+    pages = [
+        {
+            word.lower().strip(".")
+            for part, texts in one.pieces
+            if part == "text"
+            for text in texts
+            for word in text.split()
+        }
+        for one in without_copies(SHAPES[0])
+    ]
+    elsewhere = set().union(*pages[1:])
+    assert len(pages[0] & elsewhere) >= 25  # the thirty that all texts share
+    assert len(pages[0] - elsewhere) >= 10  # made of two of these: one word in five
+
+
 @shapes
 def test_templates_are_found_and_texts_spared(shape: SiteShape) -> None:
     made = make_site(shape)

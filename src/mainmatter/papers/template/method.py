@@ -50,7 +50,7 @@ class Template(Trainable[SiteCounts]):
         cluster: put pages with the same template together first, and count each cluster by itself (Template 4.2).
         drop_duplicates: count pages that are duplicates once.
         over: a chunk must be on more pages than `threshold`, as the paper says, not on as many.
-        terms: what I-Match tells duplicates by: the "chunk"s that are counted anyway, or each "word" (the paper's).
+        terms: what I-Match tells duplicates by: "chunk", since chunks are counted anyway, or "word" (the paper's).
         least_idf: if terms are words, I-Match leaves those out whose idf is lower: 0 on every page, 1 on one,
         most_idf: and those whose idf is higher.
     """
