@@ -105,6 +105,9 @@ models: $(VENV)/installed-dev
 	$(BIN)/mainmatter train ice-tree $(ALL_SETS) -o $(MODELS)/ice-tree
 	$(BIN)/mainmatter train ice-lm $(ALL_SETS) -o $(MODELS)/ice-lm
 	$(BIN)/mainmatter train ice-regex:seed=2 $(ALL_SETS) --pages 150 -o $(MODELS)/ice-regex
+	$(BIN)/mainmatter train ice-tree:preset=paper --on cleaneval-dev --data $(DATA) -o $(MODELS)/ice-tree-paper
+	$(BIN)/mainmatter train ice-lm:preset=paper --on cleaneval-dev --data $(DATA) -o $(MODELS)/ice-lm-paper
+	$(BIN)/mainmatter train ice-regex:preset=paper --on cleaneval-dev --no-check --data $(DATA) -o $(MODELS)/ice-regex-paper
 
 # Redo the papers' tables and figures, and their index in docs/papers.md.
 results: $(VENV)/installed-dev

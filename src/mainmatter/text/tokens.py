@@ -62,15 +62,16 @@ _BYTES_PER_CHARACTER = 1.5
 def count_words(text: str) -> tuple[int, int]:
     """The number of words of a block, and the width of all of them together, in Latin letters."""
     if len(text.encode("utf-8", "surrogatepass")) < _BYTES_PER_CHARACTER * len(text):
-        return _count_spaced(text)
+        return count_spaced_words(text)
     spaced, wide = _WIDE_CHARACTER.subn(" ", text)
     spaced, unspaced = _UNSPACED.subn(" ", spaced)
-    count, width = _count_spaced(spaced)
+    count, width = count_spaced_words(spaced)
     count += -(-wide // WIDE_PER_WORD) + -(-unspaced // UNSPACED_PER_WORD)
     return count, width + 2 * wide + unspaced
 
 
-def _count_spaced(text: str) -> tuple[int, int]:
+def count_spaced_words(text: str) -> tuple[int, int]:
+    """The number of words of a text, which white space separates, and the number of their characters."""
     if text and "  " not in text and not text[0].isspace() and not text[-1].isspace():
         # The white space of a block is normalised: counting it is faster than splitting at it.
         spaces = text.count(" ") + text.count("\n") + text.count("\t")

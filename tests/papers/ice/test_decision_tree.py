@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import math
 import random
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pytest
@@ -263,3 +265,151 @@ def test_damaged_trees_are_refused(damage: dict[str, object]) -> None:
     assert len(facts["tests"]) == 3
     with pytest.raises((KeyError, TypeError, ValueError)):
         DecisionTree.from_facts(facts | damage)
+
+
+@dataclass
+class Quinlan:
+    """C4.5 as its book and release 8 have it, one instance at a time: its values and, last, its class."""
+
+    numeric: list[bool]
+    everything: list[list[float]]
+    min_leaf: int = 2
+    classes: int = 3
+    test: int | None = None
+    threshold: float = 0.0
+    below: dict[float, Quinlan] = field(default_factory=dict)
+    counts: Counter[float] = field(default_factory=Counter)
+    raisings: ClassVar[int] = 0
+
+    def learn(self, items: list[list[float]], used: tuple[int, ...] = ()) -> Quinlan:
+        self.counts = Counter(item[-1] for item in items)
+        tests = []
+        if len(self.counts) > 1 and len(items) >= 2 * self.min_leaf:
+            tests = [found for i in range(len(self.numeric)) if i not in used and (found := self.best(items, i))]
+        tests = [found for found in tests if found[0] > 1e-9]
+        if not tests:
+            return self
+        average = sum(gain for gain, *_ in tests) / len(tests)
+        self.test, self.threshold = max((t for t in tests if t[0] >= average - 1e-3), key=lambda t: t[0] / t[1])[2:]
+        used = used if self.numeric[self.test] else (*used, self.test)
+        for value, part in self.parts(items).items():
+            self.below[value] = self.new().learn(part, used)
+        # What does no better than a leaf in training is one.
+        if self.errors() >= self.counts.total() - max(self.counts.values()) - 1e-3:
+            self.test, self.below = None, {}
+        return self
+
+    def new(self) -> Quinlan:
+        return Quinlan(self.numeric, self.everything, self.min_leaf, self.classes)
+
+    def errors(self) -> float:
+        if self.test is not None:
+            return sum(child.errors() for child in self.below.values())
+        return self.counts.total() - max(self.counts.values(), default=0)
+
+    def best(self, items: list[list[float]], i: int) -> tuple[float, float, int, float] | None:
+        """Gain, split information, attribute, threshold."""
+        if not self.numeric[i]:
+            sizes = Counter(item[i] for item in items)
+            if sum(size >= self.min_leaf for size in sizes.values()) < 2:
+                return None
+            parts = [[item for item in items if item[i] == value] for value in sizes]
+            return gain_of(items, parts), entropy(list(sizes.values())), i, 0.0
+        least = max(self.min_leaf, min(25, 0.1 * len(items) / self.classes))
+        cuts = []
+        values = sorted({item[i] for item in items})
+        for low, high in pairwise(values):
+            parts = [[item for item in items if (item[i] > low) == side] for side in (False, True)]
+            if min(map(len, parts)) >= least:
+                cuts.append((gain_of(items, parts), parts, low, high))
+        if not cuts:
+            return None
+        gain, parts, low, high = max(cuts, key=lambda cut: cut[0])
+        threshold = max(item[i] for item in self.everything if item[i] <= (low + high) / 2)
+        cost = math.log2(len(cuts)) / len(items)
+        return gain - cost, entropy(list(map(len, parts))), i, threshold
+
+    def parts(self, items: list[list[float]]) -> dict[float, list[list[float]]]:
+        assert self.test is not None
+        parts: dict[float, list[list[float]]] = {}
+        for item in items:
+            value = item[self.test]
+            parts.setdefault(float(value > self.threshold) if self.numeric[self.test] else value, []).append(item)
+        return dict(sorted(parts.items()))
+
+    def expected(self, items: list[list[float]], *, prune: bool) -> float:
+        counts = Counter(item[-1] for item in items)
+        errors = len(items) - max(counts.values())
+        as_leaf = errors + extra_errors(len(items), errors, 0.25)
+        if prune:
+            self.counts = counts
+        if self.test is None:
+            return as_leaf
+        parts = self.parts(items)
+        children = {value: self.below.get(value) or self.new() for value in parts}
+        if prune:
+            self.below |= children
+        as_tree = sum(children[value].expected(part, prune=prune) for value, part in parts.items())
+        if not prune:
+            return as_tree
+        largest = children[max(parts, key=lambda value: (len(parts[value]), value))]
+        as_branch = largest.expected(items, prune=False)
+        if as_leaf <= as_branch + 0.1 and as_leaf <= as_tree + 0.1:
+            self.test, self.below = None, {}
+            return as_leaf
+        if as_branch <= as_tree + 0.1:
+            as_branch = largest.expected(items, prune=True)
+            Quinlan.raisings += 1
+            self.test, self.threshold, self.below = largest.test, largest.threshold, largest.below
+            return as_branch
+        return as_tree
+
+    def outline(self) -> object:
+        """The tree as nested tuples: what it asks for, and what is below; at a leaf, how many of each class."""
+        if self.test is None:
+            return tuple(self.counts[label] for label in range(self.classes))
+        return self.test, self.threshold, tuple((value, self.below[value].outline()) for value in sorted(self.below))
+
+
+def gain_of(items: list[list[float]], parts: list[list[list[float]]]) -> float:
+    inner = sum(len(part) / len(items) * entropy(list(Counter(item[-1] for item in part).values())) for part in parts)
+    return entropy(list(Counter(item[-1] for item in items).values())) - inner
+
+
+def outline(tree: DecisionTree, node: int = 0) -> object:
+    if tree.tests[node] == LEAF:
+        return tuple(tree.counts[node].tolist())
+    below = tuple((value, outline(tree, child)) for value, child in enumerate(tree.branches[node]) if child != LEAF)
+    return tree.tests[node], tree.thresholds[node], below
+
+
+def test_release_8_agrees_with_the_book() -> None:
+    """ICE 3.3 used C4.5: the same trees as one that was written from Quinlan's book, on sets of many kinds."""
+    pruned = 0
+    for seed in range(40):
+        rng = random.Random(seed)
+        items = []
+        for _ in range(rng.choice([30, 120, 300, 800])):
+            x, y, z = rng.randint(0, 30), rng.random() * 4 // 0.25 / 4, rng.randrange(4)
+            label = (x > 12) + (z == 1 and y > 2) if rng.random() > 0.25 else rng.randrange(3)
+            items.append([float(x), y, float(z), float(label)])
+        naive = Quinlan([True, True, False], items).learn(items)
+        values = np.array(items).T
+        attributes = [Attribute("x"), Attribute("y"), Attribute("z", ("a", "b", "c", "d"))]
+        known = (attributes, values[:-1], ("p", "q", "r"), values[-1].astype(np.intp))
+        grown = outline(grow_tree(*known, confidence=1, as_release_8=True))
+        assert grown == naive.outline()
+        naive.expected(items, prune=True)
+        assert outline(grow_tree(*known, as_release_8=True)) == naive.outline()
+        pruned += grown != naive.outline()
+    assert pruned > 10
+    assert Quinlan.raisings > 3
+
+
+@pytest.mark.parametrize(("first", "as_release_8", "threshold"), [(27, True, 26), (27, False, 29), (23, True, 24)])
+def test_how_small_a_branch_of_a_numeric_test_may_be(first: int, as_release_8: bool, threshold: float) -> None:
+    # A tenth of 900 instances by three classes is 30; C4.5 asks for 25 at most.
+    labels = np.array([1] * first + [0] * (900 - first), np.intp)
+    values = np.arange(900.0)[None, :]
+    tree = grow_tree([Attribute("x")], values, ("p", "q", "r"), labels, as_release_8=as_release_8)
+    assert tree.thresholds[0] == threshold

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mainmatter.papers.ice.expressions import BOUNDED, EVERYTHING, PAPER, Tree, capture, either, group, literal
+from mainmatter.papers.ice import genetic
+from mainmatter.papers.ice.expressions import BOUNDED, EVERYTHING, HTML, PAPER, Tree, capture, either, group, literal
 from mainmatter.papers.ice.genetic import (
     WORST,
     Problem,
@@ -231,3 +232,72 @@ def test_crossover_and_mutation_come_from_their_parents() -> None:
         assert {node.literal for node in child.walk() if node.kind == "literal"} <= known
         assert mutate(rng, BOUNDED, 6, one) != one
     assert all(random_tree(rng, BOUNDED, 2).depth <= 2 for _ in range(100))
+
+
+class Shortness:
+    """Finds short expressions the better; remembers which it was asked about."""
+
+    pages = 5
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Tree, tuple[int, ...]]] = []
+
+    def fitness(self, tree: Tree, pages: Sequence[int]) -> float | None:
+        self.asked.append((tree, tuple(pages)))
+        return None if tree.kind == "or" else 1 / len(tree.text)
+
+
+FITTEST = replace(SETTINGS, strategy="fittest", parsimony=0.0, sample=3)
+
+
+def test_the_fittest_are_selected_and_crossed_as_in_the_paper() -> None:
+    """ICE 3.5: random at first; the fittest are selected, new individuals are made by crossing the selected."""
+    problem = Shortness()
+    first = search(problem, HTML, replace(FITTEST, generations=0), print).population
+    assert len(first) == 30
+    assert EVERYTHING["html"] not in first
+    population = first
+    for generations in range(1, 5):
+        state = search(problem, HTML, replace(FITTEST, generations=generations), lambda line: None)
+        ranked = sorted(population, key=lambda tree: WORST if tree.kind == "or" else 1 / len(tree.text), reverse=True)
+        assert state.population[:15] == ranked[:15]
+        assert state.best == ranked[0]
+        last = state.history[-1]
+        in_time = [1 / len(tree.text) for tree in population if tree.kind != "or"]
+        assert last.best == pytest.approx(max(in_time))
+        assert last.mean == pytest.approx(sum(in_time) / len(in_time))
+        assert last.interrupted == 30 - len(in_time)
+        literals = {node.literal for tree in ranked[:15] for node in tree.walk()}
+        mutated = [tree for tree in state.population[15:] if not {node.literal for node in tree.walk()} <= literals]
+        assert len(mutated) <= 15 * 0.5 + 5  # all others come from the selected
+        population = state.population
+
+
+def test_all_generations_are_judged_on_the_same_pages_and_an_expression_once() -> None:
+    problem = Shortness()
+    search(problem, HTML, replace(FITTEST, generations=4), lambda line: None)
+    assert len({pages for _, pages in problem.asked}) == 1
+    assert len(problem.asked[0][1]) == 3
+    assert len({tree for tree, _ in problem.asked}) == len(problem.asked)
+
+
+def test_the_rates_of_the_library_that_the_paper_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = {"cross": 0, "mutate": 0}
+
+    def count(name: str, tree: Tree) -> Tree:
+        calls[name] += 1
+        return tree
+
+    monkeypatch.setattr(genetic, "cross", lambda rng, grammar, depth, one, other: count("cross", one))
+    monkeypatch.setattr(genetic, "mutate", lambda rng, grammar, depth, tree: count("mutate", tree))
+    search(Shortness(), HTML, replace(FITTEST, population=8000, generations=1, mutation=0.05), lambda line: None)
+    assert calls["cross"] / 4000 == pytest.approx(0.95, abs=0.01)
+    assert calls["mutate"] / 4000 == pytest.approx(0.05, abs=0.01)
+
+
+def test_the_papers_search_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    search(Shortness(), HTML, replace(FITTEST, generations=2), lambda line: None, path)
+    again = search(Shortness(), HTML, replace(FITTEST, generations=5), lambda line: None, path)
+    whole = search(Shortness(), HTML, replace(FITTEST, generations=5), lambda line: None)
+    assert (again.best, again.population, again.history) == (whole.best, whole.population, whole.history)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import random
+from typing import Any
+
 import pytest
 
 import mainmatter
+from mainmatter.errors import InputError
 from mainmatter.papers.ice.elaborate import IceElaborate
 from mainmatter.records import Columns, Document, Kind, Page
 
@@ -21,7 +25,7 @@ def document(blocks: list[tuple[Kind, str]], links: list[int] | None = None) -> 
     return Document(Page(""), columns)
 
 
-def decide(blocks: list[tuple[Kind, str]], links: list[int] | None = None, **parameters: float) -> str:
+def decide(blocks: list[tuple[Kind, str]], links: list[int] | None = None, **parameters: Any) -> str:
     """A letter a block: p, h, l, or . for dropped."""
     found = IceElaborate(**parameters).extract(document(blocks, links))
     letters = {P: "p", H: "h", L: "l"}
@@ -157,3 +161,70 @@ def test_both_thresholds_are_one_half() -> None:
     # A heading of 15 words has nothing but its tag, one of 14 a little more.
     assert decide([(H, flat(15))]) == "."
     assert decide([(H, flat(14))]) == "h"
+
+
+def by_the_paper(elements: list[tuple[str, str, bool]]) -> list[str]:
+    """ICE 3.2, the last two paragraphs, for elements (tag, text, whether it has a link); shares are ours."""
+    numbers = [len(text.split()) for _, text, _ in elements]
+
+    def alone(i: int) -> float:
+        if not 0 <= i < len(elements):
+            return 0.0
+        tag, text, _ = elements[i]
+        return 0.5 * (tag == "li") + 0.15 * max(0, 1 - numbers[i] / 25) + 0.1 * text[0].isupper()
+
+    decisions = []
+    for i, (tag, text, has_link) in enumerate(elements):
+        words = text.split()
+        marks = sum(text.count(mark) for mark in ".,;:!?")
+        conjunctions = sum(word.strip(".,").lower() in ("and", "but", "because") for word in words)
+        paragraph = min(marks / len(words) * 8, 1) / 2 + min(conjunctions / len(words) * 24, 1) / 2
+        next_is_long = i + 1 < len(elements) and numbers[i + 1] > 10
+        heading = 0.5 * (tag[0] == "h") + 0.25 * max(0, 1 - numbers[i] / 15) + 0.25 * next_is_long
+        item = alone(i) + (alone(i - 1) + alone(i + 1)) / 2 / 0.75 * 0.25
+        if has_link:
+            heading = item = 0.0
+        best = max(paragraph, heading, item)
+        if best == paragraph:
+            decisions.append("p" if paragraph > 0.5 else ".")
+        else:
+            decisions.append("h" if best == heading else "l")
+    return decisions
+
+
+def test_the_preset_agrees_with_the_paper() -> None:
+    rng = random.Random(8)
+    pieces = "Bridge river, and but stone. because Winter Garden, the of old; summer".split()
+    seen = set()
+    for _ in range(200):
+        elements = [
+            (
+                rng.choice(["p", "div", "li", "h2", "h5", "dd"]),
+                " ".join(rng.choices(pieces, k=rng.choice([1, 2, 5, 9, 12, 20, 30]))),
+                rng.random() < 0.2,
+            )
+            for _ in range(rng.randint(1, 9))
+        ]
+        html = "".join(f"<{tag}>{f'<a href=x>{text}</a>' if link else text}</{tag}>" for tag, text, link in elements)
+        found = mainmatter.clean(html, method="ice-elaborate:preset=paper")
+        assert found.document.texts == [text for _, text, _ in elements]
+        letters = {P: "p", H: "h", L: "l"}
+        decided = [letters[kind] if keep else "." for kind, keep in zip(found.kinds, found.kept, strict=True)]
+        assert decided == by_the_paper(elements)
+        seen.update(decided)
+    assert seen == {"p", "h", "l", "."}
+
+
+def test_the_own_tag_alone() -> None:
+    assert decide([(L, "Two eggs")], parent_tag="own") == "l"  # a dump: what would stand there
+    html = "<li><p>Two eggs</p></li><dl><dd>Two eggs</dd></dl>"
+    assert mainmatter.clean(html, method="ice-elaborate").kept.tolist() == [True, True]
+    assert mainmatter.clean(html, method="ice-elaborate:parent_tag=own").kept.tolist() == [False, False]
+    with pytest.raises(InputError, match="parent_tag is around or own, not 'x'"):
+        IceElaborate(parent_tag="x")  # type: ignore[arg-type]
+
+
+def test_words_as_in_the_paper() -> None:
+    text = "\u6f22" * 100 + "。" * 3  # one word by its spaces, with three marks
+    assert decide([(P, text)], threshold=0.3) == "."
+    assert decide([(P, text)], threshold=0.3, estimate_words=False) == "p"

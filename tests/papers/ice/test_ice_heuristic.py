@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+import re
+from html import unescape
+from typing import Any
 
 import pytest
 
 import mainmatter
+from mainmatter.errors import InputError
 from mainmatter.papers.ice.heuristic import IceHeuristic
 from mainmatter.records import Columns, Document, Kind, Page
 
@@ -19,7 +24,7 @@ def document(texts: list[str], positions: list[int] | None = None) -> Document:
     return Document(Page(""), columns)
 
 
-def labels(texts: list[str], positions: list[int] | None = None, **parameters: int) -> str:
+def labels(texts: list[str], positions: list[int] | None = None, **parameters: Any) -> str:
     """A letter a block: p, h, or . for dropped."""
     found = IceHeuristic(**parameters).extract(document(texts, positions))
     letters = {Kind.PARAGRAPH: "p", Kind.HEADING: "h"}
@@ -147,3 +152,62 @@ def test_a_page() -> None:
 def test_a_line_without_spaces_is_a_paragraph_by_its_width() -> None:
     assert labels(["\u6f22" * 20]) == "."  # ten words of two characters
     assert labels(["\u6f22" * 22]) == "p"
+
+
+def page_with_lines(rng: random.Random) -> tuple[str, list[str]]:
+    """A page whose lines and blocks do not agree, and the texts of its blocks, in which no word comes twice."""
+    count = itertools.count(100)
+    texts = [
+        " ".join(f"{rng.choice('wxy')}{next(count)}" for _ in range(rng.choice([1, 2, 9, 14, 30])))
+        for _ in range(rng.randint(3, 12))
+    ]
+    parts = ["<html><head><title>Not part of the body, though it has more than ten words in its line</title></head>\n"]
+    parts += [rng.choice(["<body>", '<body class="x">\n', "<body><script>\nvar a = 1;\n\n</script>"])]
+    for text in texts:
+        tag = rng.choice(["p", "div", "li", "h2", "blockquote"])
+        broken = re.sub(" ", lambda _: rng.choice([" "] * 20 + ["\n", " \n", " <b>", "</b> ", "&nbsp;", "  "]), text)
+        parts.append(f"<{tag}>{broken}</{tag}>")
+        parts.append(rng.choice(["", "\n", "\r\n", "\n\n\n", "\n<hr>\n<br>\n\n", "<!-- a comment\n of two lines -->"]))
+    return "".join(parts), texts
+
+
+def test_the_preset_agrees_with_the_paper_on_the_lines_of_the_source() -> None:
+    """ICE 3.2: tags are removed, what is left of the body is split into lines, figure 1 decides about each of them."""
+    rng = random.Random(11)
+    decisions = set()
+    for _ in range(300):
+        source, texts = page_with_lines(rng)
+        body = re.sub(r"<script>.*?</script>|<!--.*?-->", "", source[source.index("<body") :], flags=re.DOTALL)
+        lines = [unescape(line).strip() for line in re.sub("<[^>]*>", "", body).splitlines()]
+        labels = {line: label for label, line in figure_1(lines)}
+        found = mainmatter.clean(source, method="ice-heuristic:preset=paper")
+        assert found.document.texts == texts
+        for text, kept, kind in zip(texts, found.kept.tolist(), found.kinds, strict=True):
+            sizes = {"h": 0, "p": 0, "": 0}
+            for word in text.split():
+                line = next(line for line in lines if word in line)
+                sizes[labels.get(line, "")] += len(word)
+            is_kept = sizes["h"] + sizes["p"] > sizes[""]
+            assert kept == is_kept
+            if is_kept:
+                assert kind is (Kind.HEADING if sizes["h"] > sizes["p"] else Kind.PARAGRAPH)
+            decisions.add((is_kept, kind if is_kept else None))
+    assert decisions == {(True, Kind.HEADING), (True, Kind.PARAGRAPH), (False, None)}
+
+
+def test_a_block_needs_more_than_half_of_its_characters_in_kept_lines() -> None:
+    for dropped, is_kept in (("lone " * 10, True), ("lone " * 10 + "\nfour", False)):
+        html = f"<p>{'word ' * 11}\n{dropped}</p>"  # of lines with ten words, no paragraph follows the last
+        assert mainmatter.clean(html, method="ice-heuristic:preset=paper").kept.tolist() == [is_kept]
+
+
+def test_words_as_in_the_paper() -> None:
+    assert labels(["\u6f22" * 22], estimate_words=False) == "."
+    assert labels([LONG], estimate_words=False) == "p"
+    with pytest.raises(InputError, match="lines is blocks or source, not 'x'"):
+        IceHeuristic(lines="x")  # type: ignore[arg-type]
+
+
+def test_a_dump_has_its_blocks_for_lines() -> None:
+    page = Page(f"{SHORT}\n\n{LONG}\n", format="text")
+    assert mainmatter.clean(page, method="ice-heuristic:preset=paper").cleaneval() == f"<h> {SHORT}\n<p> {LONG}"

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import random
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import mainmatter
+from mainmatter import get_method
 from mainmatter.clean import read
 from mainmatter.errors import InputError, ModelError
 from mainmatter.lab.training.examples import label
 from mainmatter.models.store import SHIPPED, load
 from mainmatter.papers.ice.lm import IceLm, PageLikeness, QueryModel, _best_threshold
-from mainmatter.records import Gold, Page
+from mainmatter.records import Gold, Kind, Page
 from mainmatter.text.tokens import words
 from toys import edit_model
 
@@ -214,7 +217,7 @@ def test_the_least_smoothing() -> None:
 
 
 def test_the_usual_parameters_are_those_of_the_model_that_ships() -> None:
-    assert IceLm().parameters == load(SHIPPED / "ice-lm").parameters
+    assert IceLm().parameters == load(SHIPPED / "ice-lm").parameters | {"list_items": True}
     assert IceLm().model == QueryModel()  # as `ice-tree` measures, too
 
 
@@ -229,3 +232,56 @@ def test_a_threshold_may_be_any_number_from_nought() -> None:
         method = IceLm()
         method.restore({"threshold": threshold}, {})
         assert method.threshold_ == threshold
+
+
+def by_the_paper(title: str, keywords: str, elements: list[tuple[str, str]], threshold: float) -> list[str]:
+    """ICE 3.4, transcribed: which elements (tag, text) are kept, and as what.
+
+    The query is all headings, titles and keywords; absolute discounting by 0.7 for all models (Zhai & Lafferty 2004).
+    """
+    texts = [re.findall("[a-z0-9]+", text.lower()) for _, text in elements]
+    query = [word for (tag, _), text in zip(elements, texts, strict=True) if tag[0] == "h" for word in text]
+    query += re.findall("[a-z0-9]+", f"{title} {keywords}".lower())
+    everything = [word for text in texts for word in text] + query
+
+    def model(text: list[str]) -> dict[str, float]:
+        share = 0.7 * len(set(text)) / len(text)
+        return {
+            word: max(text.count(word) - 0.7, 0) / len(text) + share * everything.count(word) / len(everything)
+            for word in set(everything)
+        }
+
+    of_query = model(query)
+    decisions = []
+    for (tag, _), text in zip(elements, texts, strict=True):
+        divergence = sum(p * math.log(p / of_query[word]) for word, p in model(text).items())
+        decisions.append(("h" if tag[0] == "h" else "p") if abs(divergence) < threshold else ".")
+    return decisions
+
+
+def test_the_preset_agrees_with_the_paper() -> None:
+    rng = random.Random(6)
+    threshold = 0.5  # so few words are nearer to each other than those of a page
+    method = get_method("ice-lm:preset=paper", threshold=threshold)
+    seen = set()
+    for _ in range(100):
+        title, keywords = (" ".join(rng.choices(NOUNS, k=2)) for _ in range(2))
+        elements = [
+            (rng.choice(["p", "li", "div", "h1", "h3"]), " ".join(rng.choices(NOUNS, k=rng.choice([1, 3, 8, 40]))))
+            for _ in range(rng.randint(2, 12))
+        ]
+        head = f'<title>{title}</title><meta name=keywords content="{keywords}">'
+        html = head + "".join(f"<{tag}>{text}</{tag}>" for tag, text in elements)
+        found = method.extract(read(Page(html)))
+        letters = {Kind.HEADING: "h", Kind.PARAGRAPH: "p"}
+        decided = [letters[kind] if keep else "." for kind, keep in zip(found.kinds, found.kept, strict=True)]
+        assert decided == by_the_paper(title, keywords, elements, threshold)
+        seen.update(decided)
+    assert seen == {"h", "p", "."}
+
+
+def test_the_preset_has_weights_of_its_own() -> None:
+    paper = IceLm(**IceLm.presets["paper"])
+    assert paper.weights() == "ice-lm-paper"
+    assert paper.parameters == load(SHIPPED / "ice-lm-paper").parameters
+    assert IceLm().weights() == IceLm(delta=0.7).weights() == IceLm(list_items=False).weights() == "ice-lm"

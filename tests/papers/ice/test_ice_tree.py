@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import random
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,13 @@ import numpy as np
 import pytest
 
 import mainmatter
+from mainmatter import get_method
 from mainmatter.clean import read
 from mainmatter.errors import InputError, MissingExtra, ModelError
 from mainmatter.lab.training.examples import label
 from mainmatter.models.store import SHIPPED, load
 from mainmatter.papers.ice import tree as ice_tree
-from mainmatter.papers.ice.tree import CLASSES, IceTree, frequent_words
+from mainmatter.papers.ice.tree import CLASSES, IceTree, frequent_words, match_labels
 from mainmatter.records import Gold, Kind, Page
 from toys import edit_model
 
@@ -175,6 +177,9 @@ def test_wrong_use() -> None:
         IceTree(features="all")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="weighting is none"):
         IceTree(weighting="x")  # type: ignore[arg-type]
+    for name, one in (("labels", "words"), ("decision", "probability"), ("learner", "large")):
+        with pytest.raises(InputError, match=f"{name} is {one} or .*, not 'x'"):
+            IceTree(**{name: "x"})  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no page"):
         IceTree().learn([])
     with pytest.raises(InputError, match="no block"):
@@ -236,4 +241,99 @@ def test_words_around_are_those_of_four_blocks_to_each_side() -> None:
 
 
 def test_the_usual_parameters_are_those_of_the_model_that_ships() -> None:
-    assert IceTree().parameters == load(SHIPPED / "ice-tree").parameters
+    later = {"labels": "words", "decision": "probability", "learner": "large", "estimate_words": True}
+    assert IceTree().parameters == load(SHIPPED / "ice-tree").parameters | later
+
+
+PAPER = IceTree.presets["paper"]
+
+
+def follow(printout: str, features: dict[str, object]) -> str:
+    """The class that a tree in figure 2's notation gives, read line by line; "" where it says nothing."""
+    depth = 0
+    for line in printout.splitlines():
+        found = re.fullmatch(r"((?:\| )*)(\w+) (<=|>|=) (\S*?):(?: (\w) \(.*\))?", line)
+        assert found is not None
+        bars, name, sign, value, label = found.groups()
+        if len(bars) // 2 != depth:
+            continue
+        mine = features[name]
+        if sign == "=":
+            holds = mine == value
+        else:
+            assert isinstance(mine, float)
+            holds = (mine <= float(value) + 1e-6) == (sign == "<=")
+        if holds and label:
+            return label
+        depth += holds
+    return ""
+
+
+def test_the_preset_agrees_with_the_paper() -> None:
+    """ICE 3.3: five features, and the class of the leaf; the tree is read from its printout, as in figure 2."""
+    method = get_method("ice-tree:preset=paper")
+    assert isinstance(method, IceTree)
+    assert method.stop_words_ is not None
+    stop_words, printout = method.stop_words_, method.printout()
+    rng = random.Random(3)
+    pieces = "The river, of Stone and it was a Bridge. old Winter; in garden Low-Cost the".split()
+    letters = {Kind.HEADING: "h", Kind.LIST_ITEM: "l", Kind.PARAGRAPH: "p"}
+    seen = set()
+    for _ in range(60):
+        elements = [
+            (rng.choice(["p", "div", "li", "h1", "h2", "h3"]), " ".join(rng.choices(pieces, k=rng.randint(1, 30))))
+            for _ in range(8)
+        ]
+        found = method.extract(read(Page("".join(f"<{tag}>{text}</{tag}>" for tag, text in elements))))
+        for (tag, text), kept, kind in zip(elements, found.kept.tolist(), found.kinds, strict=True):
+            words = text.split()
+            runs = re.findall("[A-Za-z]+", text)
+            features = {
+                "wordcount": float(len(words)),
+                "parent_tag": tag,
+                "cap_ratio": sum(run[0].isupper() for run in runs) / len(words),
+                "punct_ratio": sum(text.count(mark) for mark in ".,;:") / len(words),
+                "stop_ratio": sum(run.lower() in stop_words for run in runs) / len(words),
+            }
+            label = follow(printout, features)
+            assert label
+            assert (letters[kind] if kept else "n") == label
+            seen.add(label)
+    assert seen == {"h", "l", "p", "n"}
+
+
+def test_labels_as_in_the_paper() -> None:
+    """ICE 3.3: an element that is found in the cleaned file has its label; all others are n."""
+    marked = "URL: x\n<h>The\n  title\n<p> One two\nthree.\n<l>* item\n<L> item <p>twice<l>twice"
+    html = "<h1>The title</h1><p>One two three.</p><p>One two</p><li>item</li><p>twice</p><p>twice</p><p>URL: x</p>"
+    document = read(Page(html))
+    found = match_labels(document, Gold("", marked))
+    assert [CLASSES[label] for label in found] == ["h", "p", "n", "l", "p", "p", "n"]
+    assert [CLASSES[label] for label in match_labels(document, Gold("The title\nitem"))] == list("pnnpnnn")
+    page = label(document, Gold("The title", "<h>The title"))
+    assert [CLASSES[each] for each in IceTree(**PAPER).observe(page).labels] == list("hnnnnnn")
+
+
+def test_the_majority_of_the_leaf_decides() -> None:
+    tree = trained(**PAPER)
+    assert tree.tree_ is not None
+    tree.tree_.counts[:] = [3, 0, 0, 4]
+    found = tree.extract(EXAMPLES[0].document)
+    assert not found.kept.any()
+    assert "so" not in found.reasons[0].split(";")[-1]
+    tree.decision = "probability"
+    assert tree.extract(EXAMPLES[0].document).kept.all()
+
+
+def test_the_preset_has_weights_of_its_own() -> None:
+    assert IceTree(**PAPER).weights() == "ice-tree-paper"
+    assert IceTree(**PAPER).parameters == load(SHIPPED / "ice-tree-paper").parameters
+    assert (PAPER["min_leaf"], IceTree(**PAPER).confidence) == (2, 0.25)  # C4.5's own
+    assert IceTree().weights() == "ice-tree"
+    assert [data["name"] for data in load(SHIPPED / "ice-tree-paper").card["data"]] == ["cleaneval-dev"]
+
+
+def test_words_as_in_the_paper() -> None:
+    page = label(read(Page("<p>" + "\u6f22" * 20 + " x")), Gold(text=""))
+    assert IceTree().observe(page).words.tolist() == [11]
+    assert IceTree(estimate_words=False).observe(page).words.tolist() == [2]

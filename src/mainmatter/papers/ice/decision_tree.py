@@ -2,9 +2,9 @@
 
 What the learner has: numeric tests with two branches, categorical tests with one branch for each value, gain ratio
 among tests of at least average gain, the penalty for the choice of a threshold (release 8), a smallest size of
-branches, pessimistic pruning, instances with weights. What it lacks: missing values, which our features do not have,
-and the raising of subtrees. Scikit-learn's trees have neither multiway splits nor C4.5's pruning, and the core runs
-without it.
+branches, pessimistic pruning, the raising of subtrees on demand, instances with weights. What it lacks: missing values,
+which our features do not have. Scikit-learn's trees have neither multiway splits nor C4.5's pruning, and the core
+runs without it.
 """
 
 from __future__ import annotations
@@ -308,6 +308,7 @@ _LEAST_GAIN = 1e-9
 # instances at most, which suits sets of thousands. On hundreds of thousands the gain ratio would cut off crumbs of that
 # size one after the other, since tests that divide nothing have the smallest split information.
 _LEAST_SHARE = 0.1
+_MOST_LEAST = 25  # C4.5: what is asked for at most
 # The most thresholds that are tried at one node, evenly spread over the instances; only large sets have more.
 _MOST_THRESHOLDS = 2000
 _CELLS_AT_ONCE = 1_000_000  # numbers in one array while tests are compared: bounds the memory
@@ -336,6 +337,7 @@ def grow_tree(
     *,
     min_leaf: int = 2,
     confidence: float = 0.25,
+    as_release_8: bool = False,
 ) -> DecisionTree:
     """Learn a decision tree.
 
@@ -347,13 +349,19 @@ def grow_tree(
         weights: how much each instance counts, by default 1; they are scaled to 1 on average.
         min_leaf: at least two branches of each test have so many instances.
         confidence: for pruning: the smaller, the smaller the tree; 1 does not prune.
+        as_release_8: do as C4.5 does where our learner, made for larger sets, differs: numeric tests need no branches
+            of more than 25 instances, and a tree may be replaced by its largest branch.
 
     Returns:
         The tree. The same instances give the same tree.
     """
-    growing = _Growing(attributes, values, len(classes), labels, weights, min_leaf)
+    growing = _Growing(attributes, values, len(classes), labels, weights, min_leaf, as_release_8=as_release_8)
     growing.grow()
-    if confidence < 1:
+    if as_release_8:
+        growing.collapse()
+        if confidence < 1:
+            growing.prune_or_raise(confidence)
+    elif confidence < 1:
         growing.prune(confidence)
     tests, thresholds, branches, counts = growing.nodes()
     return DecisionTree(
@@ -372,6 +380,8 @@ class _Growing:
         labels: NDArray[np.intp],
         weights: NDArray[np.float64] | None,
         min_leaf: int,
+        *,
+        as_release_8: bool,
     ) -> None:
         self.attributes = attributes
         self.numeric = [i for i, attribute in enumerate(attributes) if attribute.values is None]
@@ -383,6 +393,7 @@ class _Growing:
         total = 0.0 if weights is None else float(weights.sum())
         self.weights = np.ones(len(labels)) if weights is None or total <= 0 else weights * (len(labels) / total)
         self.min_leaf = max(1, min_leaf)
+        self.as_release_8 = as_release_8
         self.tests: list[int] = []
         self.thresholds: list[float] = []
         self.branches: list[list[int]] = []
@@ -467,7 +478,8 @@ class _Growing:
         size = order.shape[1]
         values = self.values[np.array(attributes)[:, None], order]
         cuts = values[:, :-1] < values[:, 1:]
-        least = max(self.min_leaf, int(_LEAST_SHARE * size / self.classes))
+        share = _LEAST_SHARE * size / self.classes
+        least = max(self.min_leaf, math.ceil(min(share, _MOST_LEAST)) if self.as_release_8 else int(share))
         cuts[:, : least - 1] = False
         cuts[:, size - least :] = False
         which, at, tried = _some_of(cuts)
@@ -509,9 +521,74 @@ class _Growing:
             children = [child for child in self.branches[node] if child != LEAF]
             as_tree = float(expected[children].sum()) if children else np.inf
             if as_leaf <= as_tree + _PRUNING_SLACK:
-                self.tests[node], self.thresholds[node], self.branches[node] = LEAF, 0.0, []
+                self._make_leaf(node)
                 as_tree = as_leaf
             expected[node] = as_tree
+
+    def collapse(self) -> None:
+        """Make a leaf of each tree that makes no fewer errors in training, from the bottom up, as C4.5 does."""
+        errors = np.zeros(len(self.tests))
+        for node in reversed(range(len(self.tests))):
+            as_leaf = float(self.counts[node].sum() - self.counts[node].max())
+            children = [child for child in self.branches[node] if child != LEAF]
+            errors[node] = errors[children].sum() if children else as_leaf
+            if errors[node] >= as_leaf - _SLACK:
+                self._make_leaf(node)
+                errors[node] = as_leaf
+
+    def prune_or_raise(self, confidence: float) -> None:
+        """Make each tree a leaf, or its largest branch, where that is expected to make no more errors.
+
+        What a branch would do in the place of its tree is estimated with all instances of the tree (Quinlan 1993, 4.2).
+        """
+        self._expect(0, np.arange(len(self.labels)), confidence)
+
+    def _expect(self, node: int, rows: NDArray[np.intp], confidence: float) -> float:
+        """The errors to be expected of a node that these instances reach, after it was pruned."""
+        self.counts[node] = self._sum(self.labels[rows], rows, self.classes)
+        as_leaf = self._expect_of_leaf(rows, confidence)
+        if self.tests[node] == LEAF:
+            return as_leaf
+        parts = self._parts(node, rows)
+        for branch, below in parts.items():
+            if self.branches[node][branch] == LEAF:
+                self.branches[node][branch] = self._add_node(below[None, :])
+        children = self.branches[node]
+        as_tree = sum(self._expect(children[branch], below, confidence) for branch, below in parts.items())
+        largest = children[max(parts, key=lambda branch: (self.weights[parts[branch]].sum(), branch))]
+        as_branch = self._expect_unchanged(largest, rows, confidence)
+        if as_leaf <= min(as_branch, as_tree) + _PRUNING_SLACK:
+            self._make_leaf(node)
+            return as_leaf
+        if as_branch <= as_tree + _PRUNING_SLACK:
+            as_branch = self._expect(largest, rows, confidence)
+            self.tests[node], self.thresholds[node] = self.tests[largest], self.thresholds[largest]
+            self.branches[node], self.counts[node] = self.branches[largest], self.counts[largest]
+            return as_branch
+        return as_tree
+
+    def _expect_unchanged(self, node: int, rows: NDArray[np.intp], confidence: float) -> float:
+        """The errors to be expected of a node as it is; LEAF is one that no instance has reached before."""
+        if node == LEAF or self.tests[node] == LEAF:
+            return self._expect_of_leaf(rows, confidence)
+        parts = self._parts(node, rows).items()
+        return sum(self._expect_unchanged(self.branches[node][branch], below, confidence) for branch, below in parts)
+
+    def _expect_of_leaf(self, rows: NDArray[np.intp], confidence: float) -> float:
+        counts = self._sum(self.labels[rows], rows, self.classes)
+        total = float(counts.sum())
+        errors = total - float(counts.max())
+        return errors + extra_errors(total, errors, confidence)
+
+    def _parts(self, node: int, rows: NDArray[np.intp]) -> dict[int, NDArray[np.intp]]:
+        """The instances that take each branch of a node; branches that none takes are left out."""
+        value = self.values[self.tests[node], rows]
+        if self.attributes[self.tests[node]].values is None:
+            value = value > self.thresholds[node]
+        return {int(branch): rows[value == branch] for branch in np.unique(value)}
+
+    def _make_leaf(self, node: int) -> None:
+        self.tests[node], self.thresholds[node], self.branches[node] = LEAF, 0.0, []
 
     def nodes(self) -> tuple[list[int], list[float], list[list[int]], NDArray[np.float64]]:
         """The nodes that can be reached, the root first, each before those below it."""

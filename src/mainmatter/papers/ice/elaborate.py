@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from mainmatter.errors import InputError
+from mainmatter.html.segment import HEADING_LEVELS
 from mainmatter.method import Reasons
 from mainmatter.records import Document, Extraction, Kind
-from mainmatter.text.tokens import count_words
+from mainmatter.text.tokens import count_spaced_words, count_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+ParentTag = Literal["around", "own"]
 
 _PARAGRAPH, _HEADING, _LIST_ITEM, _DROPPED = range(4)
 _LEGEND = (
@@ -65,18 +69,29 @@ class IceElaborate:
     Args:
         threshold: a paragraph scores more than this.
         label_threshold: a heading or list item scores more than this; below, the block is taken for a paragraph.
+        parent_tag: a block is in a heading or list by the elements "around" it, or by its "own" alone, which is the
+            innermost block-level element and must be `h1` to `h6`, or `li`.
+        estimate_words: scripts without spaces have words too; if False, a word is what white space separates.
     """
 
     threshold: float = 0.5
     label_threshold: float = 0.5
+    parent_tag: ParentTag = "around"
+    estimate_words: bool = True
 
     name: ClassVar[str] = "ice-elaborate"
     summary: ClassVar[str] = "pseudo-probabilities for list item, heading and paragraph (ICE 3.2)"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {"label_threshold": 0.0, "parent_tag": "own", "estimate_words": False}
+    }
+
+    def __post_init__(self) -> None:
+        if self.parent_tag not in ("around", "own"):
+            raise InputError(f"ice-elaborate: parent_tag is around or own, not {self.parent_tag!r}")
 
     def extract(self, document: Document) -> Extraction:
         """Label every block and keep those whose label is likely enough."""
-        signals = _Signals(document)
+        signals = _Signals(document, self.parent_tag, estimate_words=self.estimate_words)
         likelihoods = np.stack([signals.paragraph(), signals.heading(), signals.list_item()])
         codes = likelihoods.argmax(axis=0)
         codes[likelihoods.max(axis=0) <= self.label_threshold] = _PARAGRAPH
@@ -95,17 +110,22 @@ class IceElaborate:
 class _Signals:
     """The paper's signals, one array each, and what they say together."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, parent_tag: ParentTag, *, estimate_words: bool) -> None:
         texts = document.columns.texts
-        self.words = _array(count_words(text)[0] for text in texts)
+        count = count_words if estimate_words else count_spaced_words
+        self.words = _array(count(text)[0] for text in texts)
         at_least_one = np.maximum(self.words, 1)
         self.punctuation = _array(len(_PUNCTUATION.findall(text)) for text in texts) / at_least_one
         self.conjunctions = _array(_count_conjunctions(text) for text in texts) / at_least_one
         self.is_capitalised = _array(text[:1].isupper() for text in texts)
         self.has_link = _array(document.columns.link_counts) > 0
-        kinds = document.columns.kinds
-        self.in_list = _array(kind is Kind.LIST_ITEM for kind in kinds)
-        self.in_heading = _array(kind is Kind.HEADING for kind in kinds)
+        if parent_tag == "own":
+            self.in_list = _array(tag == "li" for tag in document.tags)
+            self.in_heading = _array(tag in HEADING_LEVELS for tag in document.tags)
+        else:
+            kinds = document.columns.kinds
+            self.in_list = _array(kind is Kind.LIST_ITEM for kind in kinds)
+            self.in_heading = _array(kind is Kind.HEADING for kind in kinds)
 
     def paragraph(self) -> NDArray[np.float64]:
         """Ratio of punctuation to words, and of conjunctions to words."""

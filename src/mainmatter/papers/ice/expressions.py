@@ -4,8 +4,9 @@ A tree has the paper's four kinds of nodes: capturing groups, non-capturing grou
 literals, which are its leaves and come out of a fixed set, a `Grammar`. Whatever nodes are put together, the result
 is a valid expression: a literal is valid alone, and the three others put brackets around what they hold.
 
-There are two grammars. `PAPER` is the paper's: expressions may match anywhere, and some take time without end.
-`BOUNDED` is what ships. Its expressions are matched against a text of lines (papers/ice/linear_markup.py), at the
+There are three grammars. `PAPER` is like the paper's: expressions may match anywhere, and some take time without end.
+So may those of `HTML`, which are matched against the page's own HTML, as in the paper. `BOUNDED` is what ships. Its
+expressions are matched against a text of lines (papers/ice/linear_markup.py), at the
 beginning of a line, in time linear in the text, whatever that is:
 
 1. A literal reads on from one place and within one line, or over the end of that line into the next. It takes time
@@ -192,12 +193,14 @@ class Grammar:
             order at first, and changes one for another of its family more often than for any.
         anchored: an expression matches at the beginning of a line only.
         bounded: each literal has one way to match, within a line or over its end; trees are kept to `MAX_EFFORT`.
+        of_source: an expression is matched against the page's HTML; else against lines of markup made of it.
     """
 
     name: str
     families: dict[str, tuple[str, ...]]
     anchored: bool
     bounded: bool
+    of_source: bool = False
     family_of: dict[str, str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -347,10 +350,28 @@ PAPER = Grammar(
     bounded=False,
 )
 
-GRAMMARS = {grammar.name: grammar for grammar in (BOUNDED, PAPER)}
+# The first two are the paper's own; it does not name the others. Like them they are short, lazy, and of one line.
+HTML = Grammar(
+    "html",
+    families={
+        "tags": (
+            r"<.*?>",
+            *(rf"<{tag}\b.*?>" for tag in ("p", "div", "td", "li", "h[1-6]", "a", "br", "b", "font", "span", "script")),
+            *(rf"</{tag}>" for tag in ("p", "div", "td", "li", "h[1-6]", "a", "script")),
+            r"<!--.*?-->",
+        ),
+        "text": (r"\w*?", r"\w+", r"\s*?", r"\s+", r"\d+", r".*?", r".", r"\W", r"[^<]*?", r"[^<]+", r"[^<>]*"),
+    },
+    anchored=False,
+    bounded=False,
+    of_source=True,
+)
+
+GRAMMARS = {grammar.name: grammar for grammar in (BOUNDED, PAPER, HTML)}
 
 EVERYTHING = {
     "bounded": group(literal(r"<\S*+ "), capture(literal(r"[^\n]*+"))),
     "paper": group(literal(r"<.*?>"), capture(literal(r"[^<>]*"))),
+    "html": either(literal(r"<.*?>"), capture(literal(r"[^<]+"))),
 }
 """For each grammar an expression that keeps the whole text, which is where the paper's search ended."""

@@ -9,6 +9,10 @@ interrupted.
 A genetic search finds the outline fast and the details slowly. So the expression that it has found is polished: all
 small changes to it compete with each other: all on a few pages, those that do best on more, and a few on all, of which
 the best is taken if it is better than the expression as it was. At last, no node stays that does nothing.
+
+All that is the strategy "tournament". The paper's is "fittest": all expressions are random at first and judged on the
+same pages, the fitter half is selected and lives on, and the rest of the next generation is made by crossing two of
+the selected; some of these are mutated.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from math import isfinite
 from random import Random
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from mainmatter.files import write_whole
 from mainmatter.papers.ice.expressions import (
@@ -197,6 +201,10 @@ _NEWCOMERS = 0.05  # the share of each generation that is made afresh
 _CROSSOVER = 0.6  # the share of the others that have two parents
 _TRIES = 4  # for an expression that is not there already
 
+Strategy = Literal["tournament", "fittest"]
+_SELECTED = 0.5  # by the strategy "fittest": the share of a generation that lives on
+_CROSSOVER_RATE = 0.95  # of its children; this and a mutation of 0.05 are the defaults of AI::Genetic, which ICE used
+
 
 class Problem(Protocol):
     """What an expression is to do, and how well it does it."""
@@ -224,6 +232,7 @@ class SearchSettings:
         max_depth: of a tree.
         sample: how many pages a generation is judged on.
         parsimony: what each node costs in fitness, so that of two that do the same the shorter one lives on.
+        strategy: "tournament" is ours, "fittest" the paper's.
     """
 
     population: int
@@ -234,6 +243,7 @@ class SearchSettings:
     max_depth: int
     sample: int
     parsimony: float
+    strategy: Strategy = "tournament"
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,12 +315,13 @@ def search(
     if state is None:
         # Random expressions, and the one that keeps everything: no search should end below what the paper's ended with.
         rng = Random(f"{settings.seed} at first")  # noqa: S311 - no secret
-        everything = EVERYTHING[grammar.name]
-        newcomers = [random_tree(rng, grammar, settings.max_depth) for _ in range(settings.population - 1)]
-        state = SearchState([everything, *newcomers], everything)
+        first = [EVERYTHING[grammar.name]] if settings.strategy == "tournament" else []
+        first += [random_tree(rng, grammar, settings.max_depth) for _ in range(settings.population - len(first))]
+        state = SearchState(first, first[0])
     judge = _Judge(problem, settings.parsimony)
+    step = _step if settings.strategy == "tournament" else _step_of_paper
     while len(state.history) < settings.generations:
-        _step(state, judge, grammar, settings)
+        step(state, judge, grammar, settings)
         report(_line(state, settings))
         if checkpoint is not None:
             _write(checkpoint, fingerprint, state)
@@ -340,6 +351,30 @@ def _step(state: SearchState, judge: _Judge, grammar: Grammar, settings: SearchS
     state.population = _next(state.best, ranked, rng, grammar, settings)
 
 
+def _step_of_paper(state: SearchState, judge: _Judge, grammar: Grammar, settings: SearchSettings) -> None:
+    """Judge a generation, select its fittest, and make the next by crossing them (ICE 3.5)."""
+    number = len(state.history)
+    rng = Random(f"{settings.seed} {number}")  # noqa: S311 - no secret
+    everywhere = range(judge.problem.pages)
+    pages = Random(f"{settings.seed} pages").sample(everywhere, min(settings.sample, len(everywhere)))  # noqa: S311
+    ranked = sorted(((judge.remember(tree, pages), tree) for tree in state.population), key=lambda each: -each[0])
+    in_time = [fitness for fitness, _ in ranked if fitness > WORST]
+    state.fitness, state.best = ranked[0]
+    mean = sum(in_time) / max(1, len(in_time))
+    state.history.append(Generation(number, state.fitness, mean, state.best.size, len(ranked) - len(in_time)))
+    selected = [tree for _, tree in ranked[: max(1, round(_SELECTED * settings.population))]]
+    state.population = selected + [
+        _child_of_paper(selected, rng, grammar, settings) for _ in range(settings.population - len(selected))
+    ]
+
+
+def _child_of_paper(selected: list[Tree], rng: Random, grammar: Grammar, settings: SearchSettings) -> Tree:
+    child, other = rng.choice(selected), rng.choice(selected)
+    if rng.random() < _CROSSOVER_RATE:
+        child = cross(rng, grammar, settings.max_depth, child, other)
+    return mutate(rng, grammar, settings.max_depth, child) if rng.random() < settings.mutation else child
+
+
 def _rank(population: list[Tree], judge: _Judge, pages: list[int]) -> list[tuple[float, Tree]]:
     """The expressions with their fitness, the best first; those that did badly on some pages are spared the others."""
     first = max(1, round(_FIRST_PART * len(pages)))
@@ -356,6 +391,13 @@ class _Judge:
     def __init__(self, problem: Problem, parsimony: float) -> None:
         self.problem = problem
         self._parsimony = parsimony
+        self._known: dict[Tree, float] = {}
+
+    def remember(self, tree: Tree, pages: Sequence[int]) -> float:
+        """As a call, where the pages are always the same: an expression that lives on is judged once."""
+        if tree not in self._known:
+            self._known[tree] = self(tree, pages)
+        return self._known[tree]
 
     def __call__(self, tree: Tree, pages: Sequence[int]) -> float:
         fitness = self.problem.fitness(tree, pages)

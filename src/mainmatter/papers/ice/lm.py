@@ -22,7 +22,7 @@ page and one over each text's own words are enough: all texts of a page take tim
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
@@ -228,6 +228,7 @@ class IceLm(Trainable[PageLikeness]):
         keywords: the page's meta keywords are part of the query.
         description: the page's meta description is part of the query.
         bold: bold text is part of the query.
+        list_items: blocks keep what they are in the page; if False, what is no heading is a paragraph.
     """
 
     threshold: float | None = None
@@ -240,11 +241,13 @@ class IceLm(Trainable[PageLikeness]):
     keywords: bool = True
     description: bool = False
     bold: bool = False
+    list_items: bool = True
     threshold_: float | None = field(default=None, init=False, repr=False)
 
     name: ClassVar[str] = "ice-lm"
     summary: ClassVar[str] = "blocks whose language is near that of title, headings and keywords (ICE 3.4)"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
+    # "All LMs are constructed using absolute discount smoothing": one for all; 0.7 is what Zhai & Lafferty found best.
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"delta": 0.7, "query_delta": 0.7, "list_items": False}}
     learned_with: ClassVar[frozenset[str]] = frozenset(
         ("smoothing", "delta", "mu", "query_delta", "direction", "query", "keywords", "description", "bold")
     )
@@ -268,7 +271,12 @@ class IceLm(Trainable[PageLikeness]):
     @property
     def model(self) -> QueryModel:
         """How divergences are measured."""
-        return QueryModel(**{name: value for name, value in self.parameters.items() if name != "threshold"})
+        return QueryModel(**{each.name: getattr(self, each.name) for each in fields(QueryModel)})
+
+    def weights(self) -> str:
+        """The shipped model of the default, or that of the preset "paper"."""
+        paper = {name: value for name, value in self.presets["paper"].items() if name in self.learned_with}
+        return f"{self.name}-paper" if paper.items() <= self.parameters.items() else self.name
 
     def extract(self, document: Document) -> Extraction:
         """Keep what diverges less than the threshold. A block without words has no model, and is dropped.
@@ -285,9 +293,15 @@ class IceLm(Trainable[PageLikeness]):
             self.name,
             scores=np.where(has_words, threshold / np.maximum(threshold + found, 1e-12), 0.0),
             kept=has_words & (found < threshold),
-            kinds=document.columns.kinds,
+            kinds=self._kinds(document),
             reasons=_DivergenceReasons(found, has_words, threshold),
         )
+
+    def _kinds(self, document: Document) -> Sequence[Kind]:
+        kinds = document.columns.kinds
+        if self.list_items:
+            return kinds
+        return [kind if kind is Kind.HEADING else Kind.PARAGRAPH for kind in kinds]
 
     def observe(self, example: Example) -> PageLikeness:
         """Measure a page's blocks."""

@@ -5,7 +5,8 @@ match is left, and what its capturing groups hold is kept. A block is kept if mo
 
 The search is in papers/ice/genetic.py; expressions are trees (papers/ice/expressions.py), which compile by construction
 and, in the default grammar, match in linear time by construction, so that nothing has to be interrupted on a page of
-a user. The paper's own literals are there too (`literals="paper"`), with the time-out that they need.
+a user. The paper's own literals are there too (`literals="paper"`), with the time-out that they need. So is its way to
+match, against the page's own HTML (`literals="html"`): what is captured there is text of blocks (papers/ice/source.py).
 """
 
 from __future__ import annotations
@@ -16,15 +17,16 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
 
 from mainmatter.errors import InputError, MissingExtra, ModelError
 from mainmatter.method import Example, Reasons, Trainable, be_silent, check_parameters, need_some
 from mainmatter.papers.ice.expressions import GRAMMARS, Grammar, Tree, from_json
-from mainmatter.papers.ice.genetic import WORST, Generation, SearchSettings, polish, prune, search
+from mainmatter.papers.ice.genetic import WORST, Generation, SearchSettings, Strategy, polish, prune, search
 from mainmatter.papers.ice.linear_markup import LinearMarkup, write_markup
+from mainmatter.papers.ice.source import Source, Span
 from mainmatter.records import Document, Extraction
 from mainmatter.text.tokens import words
 
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
 
 
 # Matching an expression again and again until nothing is left to match
-
-Span = tuple[int, int]
 
 
 def captured_in_lines(pattern: re.Pattern[str], text: str, lines: Sequence[int]) -> list[Span]:
@@ -79,7 +79,7 @@ def captured_in_time(pattern: Any, text: str, seconds: float) -> list[Span] | No
     return spans
 
 
-def compile_for_time_out(expression: str) -> Any:  # noqa: ANN401 - the package has no types
+def compile_for_time_out(expression: str, *, ignore_case: bool = False) -> Any:  # noqa: ANN401 - it has no types
     """Compile an expression with a matcher that can be interrupted.
 
     Raises:
@@ -89,7 +89,7 @@ def compile_for_time_out(expression: str) -> Any:  # noqa: ANN401 - the package 
         regex = import_module("regex")
     except ImportError as error:
         raise MissingExtra("regex", "train") from error
-    return regex.compile(expression, regex.MULTILINE)
+    return regex.compile(expression, regex.MULTILINE | (regex.IGNORECASE if ignore_case else 0))
 
 
 def _add_groups(spans: list[Span], groups: Iterable[Span]) -> None:
@@ -149,6 +149,17 @@ class ObservedMarkup:
     gold: NDArray[np.int32]
     gold_total: int
 
+    def judge(self, pattern: Any, method: IceRegex) -> tuple[int, int] | None:  # noqa: ANN401 - of Python, or a package
+        """How many words of the blocks that an expression keeps are right, how many not; None if it was too slow."""
+        spans = _capture(pattern, self.markup, method)
+        return None if spans is None else self.score(self.markup.shares(spans) > method.threshold)
+
+    @property
+    def parts(self) -> list[bytes]:
+        """All that it is made of."""
+        arrays = (self.markup.runs, self.markup.firsts, self.words, self.counts, self.gold)
+        return [self.markup.text.encode("utf-8", "surrogatepass"), *(array.tobytes() for array in arrays)]
+
     def score(self, kept: NDArray[np.bool_]) -> tuple[int, int]:
         """Of the words of some blocks, how many are in the gold text, as multisets, and how many are not."""
         found = np.bincount(self.words[np.repeat(kept, self.counts)], minlength=len(self.gold))
@@ -156,33 +167,75 @@ class ObservedMarkup:
         return matched, int(found.sum()) - matched
 
 
+@dataclass(frozen=True, eq=False)
+class ObservedSource:
+    """What learning needs of a page where expressions are matched against its HTML.
+
+    Attributes:
+        source: the HTML.
+        gold: how many times each word is in the gold text.
+    """
+
+    source: Source
+    gold: Counter[str]
+
+    @property
+    def gold_total(self) -> int:
+        """How many words the gold text has."""
+        return self.gold.total()
+
+    def judge(self, pattern: Any, method: IceRegex) -> tuple[int, int] | None:  # noqa: ANN401 - of a package
+        """How many words of what an expression captures are right, and how many not; None if it was too slow.
+
+        All content of the capturing groups is the text, tags that they may hold included.
+        """
+        spans = _capture(pattern, self.source, method)
+        if spans is None:
+            return None
+        found = Counter(words(" ".join([self.source.text[start:end] for start, end in spans])))
+        matched = (found & self.gold).total()
+        return matched, found.total() - matched
+
+    @property
+    def parts(self) -> list[bytes]:
+        """All that it is made of."""
+        return [each.encode("utf-8", "surrogatepass") for each in (self.source.text, repr(sorted(self.gold.items())))]
+
+
+Observed = ObservedMarkup | ObservedSource
+
+
 @dataclass(eq=False)
-class IceRegex(Trainable[ObservedMarkup]):
+class IceRegex(Trainable[Observed]):
     """Keep what a regular expression captures.
 
     Args:
         threshold: a block is kept if more than this share of its text is captured.
         literals: what expressions are made of: "bounded", which match in linear time, or "paper", as in the paper,
-            which may not, so that training and extraction need the package `regex` and a time-out.
+            which may not, so that training and extraction need the package `regex` and a time-out; so may "html",
+            which are matched against the page's HTML, as in the paper, and not against lines of markup.
+        strategy: of the search: "tournament", or "fittest", as in the paper (papers/ice/genetic.py).
         population: how many expressions a generation of the search has.
         generations: how many generations.
         seed: of the search; the same seed and pages give the same expression.
         tournament: how many expressions compete for being a parent.
         mutation: the share of children of two parents that are changed as well; those of one always are.
         max_depth: of an expression's tree.
-        sample: how many pages a generation is judged on; its best ones are judged on all.
+        sample: how many pages a generation is judged on; its best ones are judged on all. By the strategy "fittest" all
+            generations are judged on the same ones.
         polishing: how many small changes are made at most to the expression that the search has found.
         parsimony: what each node of a tree costs in fitness.
         award: points for each word that is in the gold text (the paper's 2).
         penalty: points off for each word that is not (the paper's 1).
         per_page: divide a page's points by those of its gold text, so that large pages do not rule.
-        timeout: seconds that an expression may take for a page, with the paper's literals.
+        timeout: seconds that an expression may take for a page, with all but the bounded literals.
         checkpoint: a folder for the state of the search after each generation, from which the same search (seed,
             parameters, pages) goes on; it is no part of a model.
     """
 
     threshold: float = 0.5
     literals: str = "bounded"
+    strategy: Strategy = "tournament"
     population: int = 100
     generations: int = 40
     seed: int = 1
@@ -204,13 +257,29 @@ class IceRegex(Trainable[ObservedMarkup]):
 
     name: ClassVar[str] = "ice-regex"
     summary: ClassVar[str] = "a regular expression found by genetic search (ICE 3.5)"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
+    # Population and mutation are the defaults of AI::Genetic, which the paper used.
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {
+            "literals": "html",
+            "strategy": "fittest",
+            "population": 100,
+            "generations": 10,
+            "mutation": 0.05,
+            "sample": 10,
+            "polishing": 0,
+            "parsimony": 0.0,
+            "per_page": False,
+            "timeout": 1.0,
+        }
+    }
     learned_with: ClassVar[frozenset[str]] = frozenset({"literals"})
 
     def __post_init__(self) -> None:
         check_parameters(self.name, type(self), self.parameters | {"checkpoint": self.checkpoint})
         if self.literals not in GRAMMARS:
             raise InputError(f"{self.name}: literals is one of {', '.join(sorted(GRAMMARS))}, not {self.literals!r}")
+        if self.strategy not in get_args(Strategy):
+            raise InputError(f"{self.name}: strategy is tournament or fittest, not {self.strategy!r}")
         for parameter, (range_, holds) in _RANGES.items():
             value = getattr(self, parameter)
             if not holds(value):
@@ -234,10 +303,13 @@ class IceRegex(Trainable[ObservedMarkup]):
         """Keep the blocks whose text is captured."""
         if not hasattr(self, "tree_"):
             raise ModelError(f"{self.name} has learned nothing yet: call fit, load or load_shipped")
-        markup = write_markup(document)
-        spans = _capture(self._pattern, markup, None if self._grammar.bounded else self.timeout)
+        page = Source.of(document) if self._grammar.of_source else write_markup(document)
+        spans = _capture(self._pattern, page, self)
         # What took too long gives the whole page, as the paper's best expression did.
-        scores = np.ones(len(markup)) if spans is None else markup.shares(spans)
+        if spans is None:
+            scores = np.ones(len(document))
+        else:
+            scores = page.shares(spans) if isinstance(page, LinearMarkup) else page.shares(spans, document)
         codes = np.where(scores > self.threshold, _ENOUGH, np.where(scores > 0, _TOO_LITTLE, _NOTHING))
         codes[(scores == 1) & (codes == _ENOUGH)] = _ALL
         return Extraction(
@@ -258,12 +330,18 @@ class IceRegex(Trainable[ObservedMarkup]):
         if not self._grammar.bounded:
             compile_for_time_out("")
 
-    def observe(self, example: Example) -> ObservedMarkup:
-        """Write a page as markup, and number its words."""
+    def weights(self) -> str:
+        """The shipped model of the default, or that of the preset "paper"."""
+        return f"{self.name}-paper" if self._grammar.of_source else self.name
+
+    def observe(self, example: Example) -> Observed:
+        """Write a page as markup, and number its words; or take its HTML as it is."""
+        gold_words = Counter(words(example.gold.text or ""))
+        if self._grammar.of_source:
+            return ObservedSource(Source.of(example.document), gold_words)
         numbers: dict[str, int] = {}
         blocks = [words(text) for text in example.document.columns.texts]
         found = [numbers.setdefault(word, len(numbers)) for block in blocks for word in block]
-        gold_words = Counter(words(example.gold.text or ""))
         return ObservedMarkup(
             write_markup(example.document),
             np.array(found, np.int32),
@@ -272,7 +350,7 @@ class IceRegex(Trainable[ObservedMarkup]):
             gold_words.total(),
         )
 
-    def learn(self, observations: Sequence[ObservedMarkup], report: Callable[[str], object] = be_silent) -> Self:
+    def learn(self, observations: Sequence[Observed], report: Callable[[str], object] = be_silent) -> Self:
         """Search for the expression with the most points; `report` is told a line for each generation.
 
         An interrupted search goes on from its checkpoint, if there is one of the same seed, parameters and pages.
@@ -293,7 +371,9 @@ class IceRegex(Trainable[ObservedMarkup]):
             raise InputError(f"{self.name}: no expression finished in time; raise timeout, which is {self.timeout} s")
         self.history_ = state.history
         best = polish(problem, self._grammar, settings, state.best, self.polishing, report)
-        self._take_tree(prune(problem, self._grammar, best, self.parsimony))
+        if self.strategy == "tournament":
+            best = prune(problem, self._grammar, best, self.parsimony)
+        self._take_tree(best)
         # Where a time-out decides, what was in time before may be too slow now.
         fitness = problem.fitness(self.tree_, range(problem.pages))
         report(f"fitness {'interrupted' if fitness is None else f'{fitness:.4f}'}: {self.expression_}")
@@ -328,7 +408,7 @@ class Fitness:
         observations: the pages.
     """
 
-    def __init__(self, method: IceRegex, observations: Sequence[ObservedMarkup]) -> None:
+    def __init__(self, method: IceRegex, observations: Sequence[Observed]) -> None:
         self._method = method
         self._observations = observations
 
@@ -345,8 +425,7 @@ class Fitness:
         counting = (method.award, method.penalty, method.per_page, method.threshold, timeout)
         digest = hashlib.sha256(repr(counting).encode())
         for page in self._observations:
-            arrays = (page.markup.runs, page.markup.firsts, page.words, page.counts, page.gold)
-            parts = [page.markup.text.encode("utf-8", "surrogatepass"), *(array.tobytes() for array in arrays)]
+            parts = page.parts
             # With the lengths, so that nothing can move from one part to the next unnoticed.
             digest.update(repr((page.gold_total, [len(part) for part in parts])).encode())
             for part in parts:
@@ -355,20 +434,17 @@ class Fitness:
 
     def fitness(self, tree: Tree, pages: Sequence[int]) -> float | None:
         """How well an expression does on some of the pages; None if it took too long on one."""
-        grammar = GRAMMARS[self._method.literals]
-        pattern = _compile(grammar, tree)
+        pattern = _compile(GRAMMARS[self._method.literals], tree)
         points: list[float] = []
         for number in pages:
-            page = self._observations[number]
-            spans = _capture(pattern, page.markup, None if grammar.bounded else self._method.timeout)
-            if spans is None:
+            found = self._observations[number].judge(pattern, self._method)
+            if found is None:
                 return None
-            points.append(self.points(page, page.markup.shares(spans) > self._method.threshold))
+            points.append(self.points(*found))
         return self.mean(points, pages)
 
-    def points(self, page: ObservedMarkup, kept: NDArray[np.bool_]) -> float:
-        """The points for keeping these blocks of a page."""
-        matched, excess = page.score(kept)
+    def points(self, matched: int, excess: int) -> float:
+        """The points for so many right and so many wrong words."""
         return self._method.award * matched - self._method.penalty * excess
 
     def mean(self, points: Sequence[float], pages: Sequence[int]) -> float:
@@ -380,11 +456,13 @@ class Fitness:
 
 
 def _compile(grammar: Grammar, tree: Tree) -> Any:  # noqa: ANN401 - of Python, or of a package
-    return grammar.compile(tree) if grammar.bounded else compile_for_time_out(grammar.text(tree))
+    if grammar.bounded:
+        return grammar.compile(tree)
+    return compile_for_time_out(grammar.text(tree), ignore_case=grammar.of_source)
 
 
-def _capture(pattern: Any, markup: LinearMarkup, timeout: float | None) -> list[Span] | None:  # noqa: ANN401
+def _capture(pattern: Any, page: LinearMarkup | Source, method: IceRegex) -> list[Span] | None:  # noqa: ANN401
     """What an expression captures of a page; None if it took too long."""
-    if timeout is None:
-        return captured_in_lines(pattern, markup.text, markup.lines)
-    return captured_in_time(pattern, markup.text, timeout)
+    if isinstance(page, LinearMarkup) and GRAMMARS[method.literals].bounded:
+        return captured_in_lines(pattern, page.text, page.lines)
+    return captured_in_time(pattern, page.text, method.timeout)

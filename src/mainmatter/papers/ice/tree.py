@@ -8,10 +8,11 @@ the divergence of `ice-lm` as a feature, and finer features.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from mainmatter.method import LazyReasons, Trainable, be_silent, check_parameter
 from mainmatter.papers.ice.decision_tree import UNKNOWN, Attribute, DecisionTree, grow_tree
 from mainmatter.papers.ice.lm import QueryModel
 from mainmatter.records import Document, Extraction, Kind
-from mainmatter.text.tokens import count_words
+from mainmatter.text.tokens import count_spaced_words, count_words, gold_paragraphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence, Set
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mainmatter.method import Example
+    from mainmatter.records import Gold
 
 
 # Features: what a block's words look like, without understanding them
@@ -60,17 +62,19 @@ class ShallowCounts:
     stop_words: NDArray[np.int64]
 
 
-def count_shallow(texts: Sequence[str], stop_words: Set[str]) -> ShallowCounts:
+def count_shallow(texts: Sequence[str], stop_words: Set[str], *, estimate_words: bool = True) -> ShallowCounts:
     """Count words, capitals, punctuation marks and stop words of each block, in time linear in the page.
 
     Args:
         texts: the blocks' texts.
         stop_words: in lower case; Chinese and Japanese ones are single characters.
+        estimate_words: scripts without spaces have words too; if False, a word is what white space separates.
     """
     if not texts:
         none = np.zeros(0, np.int64)
         return ShallowCounts(none, none, none, none)
-    words = np.fromiter((count_words(text)[0] for text in texts), np.int64, len(texts))
+    count = count_words if estimate_words else count_spaced_words
+    words = np.fromiter((count(text)[0] for text in texts), np.int64, len(texts))
     # Every block ends with a separator, so that none is empty: the sums below need that.
     page = _SEPARATOR.join([*texts, ""])
     codes = _codes(page)
@@ -172,6 +176,9 @@ def _character_table() -> NDArray[np.uint8]:
 
 Features = Literal["paper", "fine"]
 Weighting = Literal["none", "words", "balanced"]
+Labels = Literal["words", "match"]
+Decision = Literal["probability", "majority"]
+Learner = Literal["large", "c4.5"]
 
 CLASSES = ("h", "l", "p", "n")
 _DROPPED = CLASSES.index("n")
@@ -179,6 +186,17 @@ _CLASS_OF_KIND = {Kind.HEADING: 0, Kind.LIST_ITEM: 1}
 _KIND_OF_CLASS = (Kind.HEADING, Kind.LIST_ITEM, Kind.PARAGRAPH)
 # What the tree takes for a paragraph may be one of these, which CleanEval's markup cannot tell apart.
 _KINDS_OF_PARAGRAPH = frozenset((Kind.TABLE_ROW, Kind.CODE, Kind.QUOTE, Kind.CAPTION))
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    name: get_args(choice)
+    for name, choice in {
+        "features": Features,
+        "weighting": Weighting,
+        "labels": Labels,
+        "decision": Decision,
+        "learner": Learner,
+    }.items()
+}
 
 TAG = "parent_tag"
 _AROUND = 4  # blocks to each side whose plain words are summed
@@ -212,6 +230,11 @@ class IceTree(Trainable[Instances]):
             "balanced", as the square root of its words, and all pages the same.
         min_leaf: a test has at least two branches with so many blocks.
         confidence: for pruning; smaller values give smaller trees.
+        labels: what a block's class is in training: "words", by an alignment of words; "match", that of the segment of
+            the gold text that is the block's text, and n if there is none.
+        decision: a block is what "probability" and `threshold` say, or what the "majority" of its leaf was.
+        learner: "large", which is made for large sets, or "c4.5" as it is (papers/ice/decision_tree.py).
+        estimate_words: scripts without spaces have words too; if False, a word is what white space separates.
     """
 
     threshold: float = 0.2
@@ -220,20 +243,37 @@ class IceTree(Trainable[Instances]):
     weighting: Weighting = "balanced"
     min_leaf: int = 100
     confidence: float = 0.25
+    labels: Labels = "words"
+    decision: Decision = "probability"
+    learner: Learner = "large"
+    estimate_words: bool = True
     tree_: DecisionTree | None = field(default=None, init=False, repr=False)
     stop_words_: frozenset[str] | None = field(default=None, init=False, repr=False)
 
     name: ClassVar[str] = "ice-tree"
     summary: ClassVar[str] = "a decision tree over words, tags, capitals, punctuation and stop words (ICE 3.3)"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
-    learned_with: ClassVar[frozenset[str]] = frozenset(("features", "kl", "weighting", "min_leaf", "confidence"))
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {
+            "features": "paper",
+            "weighting": "none",
+            "min_leaf": 2,  # as `confidence`, C4.5's own
+            "labels": "match",
+            "decision": "majority",
+            "learner": "c4.5",
+            "estimate_words": False,
+        }
+    }
+    learned_with: ClassVar[frozenset[str]] = frozenset(
+        ("features", "kl", "weighting", "min_leaf", "confidence", "labels", "learner", "estimate_words")
+    )
 
     def __post_init__(self) -> None:
         check_parameters(self.name, type(self), self.parameters)
-        if self.features not in ("paper", "fine"):
-            raise InputError(f"ice-tree: features is paper or fine, not {self.features!r}")
-        if self.weighting not in ("none", "words", "balanced"):
-            raise InputError(f"ice-tree: weighting is none, words or balanced, not {self.weighting!r}")
+        for name, possible in _CHOICES.items():
+            if getattr(self, name) not in possible:
+                *others, last = possible
+                listed = f"{', '.join(others)} or {last}"
+                raise InputError(f"ice-tree: {name} is {listed}, not {getattr(self, name)!r}")
         if not 0 <= self.threshold < 1:
             raise InputError(f"ice-tree: threshold is from 0 to below 1, not {self.threshold}")
         if self.min_leaf < 1:
@@ -242,16 +282,24 @@ class IceTree(Trainable[Instances]):
             raise InputError(f"ice-tree: confidence is above 0 and below 1, not {self.confidence}")
 
     def extract(self, document: Document) -> Extraction:
-        """Keep what is more probably h, l or p than the threshold; the score is that probability."""
+        """Keep what is more probably h, l or p than the threshold, or mostly; the score is that probability."""
         if self.tree_ is None or self.stop_words_ is None:
             raise ModelError("ice-tree has learned no tree yet: train it, or load a model")
         values, tags, _ = self._measure(document, self.stop_words_)
         nodes = self.tree_.find(_with_tags(values, tags, self.tree_.attributes[-1].values or ()))
         scores = _probabilities(self.tree_)[nodes]
-        kept = scores > self.threshold
-        labels = np.where(kept, self.tree_.counts[:, :_DROPPED].argmax(axis=1)[nodes], _DROPPED)
+        if self.decision == "majority":
+            labels = self.tree_.labels[nodes]
+        else:
+            likeliest = self.tree_.counts[:, :_DROPPED].argmax(axis=1)[nodes]
+            labels = np.where(scores > self.threshold, likeliest, _DROPPED)
+        kept = labels != _DROPPED
         kinds = [_kind_of(label, kind) for label, kind in zip(labels.tolist(), document.columns.kinds, strict=True)]
         return Extraction(document, self.name, scores, kept, kinds, _RuleReasons(self.tree_, nodes, labels, scores))
+
+    def weights(self) -> str:
+        """The shipped model of the default, or that of the preset "paper"."""
+        return f"{self.name}-paper" if self.learner == "c4.5" else self.name
 
     def need_extras(self) -> None:
         """Complain early.
@@ -265,6 +313,8 @@ class IceTree(Trainable[Instances]):
     def observe(self, example: Example) -> Instances:
         """Measure a page's blocks and note their classes."""
         values, tags, words = self._measure(example.document, self.stop_words_ or frequent_words())
+        if self.labels == "match":
+            return Instances(values.astype(np.float32), tags, match_labels(example.document, example.gold), words)
         classes = [_CLASS_OF_KIND.get(kind, CLASSES.index("p")) for kind in example.kinds]
         labels = np.where(example.kept, np.array(classes, np.int8), np.int8(_DROPPED))
         return Instances(values.astype(np.float32), tags, labels.astype(np.int8), words)
@@ -286,6 +336,7 @@ class IceTree(Trainable[Instances]):
             np.concatenate([self._weigh(page) for page in observations]),
             min_leaf=self.min_leaf,
             confidence=self.confidence,
+            as_release_8=self.learner == "c4.5",
         )
         self.tree_ = tree.rounded()  # what is measured is what is saved
         self.stop_words_ = self.stop_words_ or frequent_words()
@@ -335,7 +386,7 @@ class IceTree(Trainable[Instances]):
         self, document: Document, stop_words: Set[str]
     ) -> tuple[NDArray[np.float64], list[str], NDArray[np.int64]]:
         """The numeric features, in the order of `_names`; the tags; the numbers of words."""
-        counts = count_shallow(document.columns.texts, stop_words)
+        counts = count_shallow(document.columns.texts, stop_words, estimate_words=self.estimate_words)
         at_least_one = np.maximum(counts.words, 1)
         rows = [
             counts.words.astype(np.float64),
@@ -359,6 +410,26 @@ class IceTree(Trainable[Instances]):
         roots = np.sqrt(words)
         share: NDArray[np.float64] = roots / max(float(roots.sum()), 1.0)
         return share
+
+
+_MARKER = re.compile("<([hlp])>", re.IGNORECASE)
+
+
+def match_labels(document: Document, gold: Gold) -> NDArray[np.int8]:
+    """The class of each block, by the segment of the gold text that is its text; n where there is none (ICE 3.3).
+
+    White space does not matter. Of equal segments the first one labels all blocks with its text; a gold text without
+    markup has paragraphs.
+    """
+    found: dict[str, int] = {}
+    if gold.marked is None:
+        found = dict.fromkeys(gold_paragraphs(gold), CLASSES.index("p"))
+    else:
+        _, *parts = _MARKER.split(gold.marked)
+        for marker, segment in zip(parts[::2], parts[1::2], strict=True):
+            found.setdefault(" ".join(segment.split()), CLASSES.index(marker.lower()))
+    labels = (found.get(" ".join(text.split()), _DROPPED) for text in document.columns.texts)
+    return np.fromiter(labels, np.int8, len(document))
 
 
 def _names(features: Features, *, kl: bool) -> list[str]:
