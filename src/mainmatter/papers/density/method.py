@@ -8,20 +8,33 @@ near enough; what lies between its ends is the main matter.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
+from numpy.polynomial import Chebyshev
 
+from mainmatter.errors import InputError
 from mainmatter.method import Reasons
+from mainmatter.papers.density.strings import blocks_as_strings, strings_by_tags
 from mainmatter.records import Document, Extraction
 
-_OUTSIDE, _INSIDE, _DENSE, _LONGEST, _TOO_FAR = range(5)
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mainmatter.papers.density.strings import Strings
+
+ListOf = Literal["blocks", "tags"]
+Edge = Literal["cutoff", "minimum", "inflection"]
+
+# Of what is true of a block that is made of several strings, the last one here counts.
+_OUTSIDE, _TOO_FAR, _INSIDE, _SMOOTH, _DENSE, _LONGEST = range(6)
 _LEGEND = (
     "outside the dense region",
+    "long, but too many tags away from the dense region",
     "between two long texts of the dense region",
+    "around the highest point of the smoothed density curve",
     "long, and near the dense region's other texts",
     "the longest text, where the dense region starts",
-    "long, but too many tags away from the dense region",
 )
 
 
@@ -32,36 +45,63 @@ class Density:
     Args:
         c1: a text is long if it is longer than this share of the longest one.
         c2: two texts are near if their positions differ by less than this.
+        strings: what the texts are: "blocks", or "tags", the paper's list, in which every block-level start tag and
+            every `<br>` starts a text. A block is kept if some of its texts are.
+        smoothing: the degree of a polynomial that replaces the density curve; the region is then around its highest
+            point. 0 for none.
+        edge: where the region around the highest point of the smoothed curve ends: where the curve falls to the
+            share `c1` of its height ("cutoff"), at its next "minimum", or at its next "inflection".
     """
 
     c1: float = 0.333
     c2: int = 4
+    strings: ListOf = "blocks"
+    smoothing: int = 0
+    edge: Edge = "cutoff"
 
     name: ClassVar[str] = "density"
     summary: ClassVar[str] = "the region with the longest texts and the fewest tags between them (Density 4)"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"strings": "tags"}}
+
+    def __post_init__(self) -> None:
+        for name, value, known in (("strings", self.strings, ListOf), ("edge", self.edge, Edge)):
+            if value not in get_args(known):
+                raise InputError(f"density: {name} is one of {', '.join(get_args(known))}, not {value!r}")
+        if not 0 <= self.smoothing <= MOST_SMOOTHING:
+            raise InputError(f"density: smoothing is a whole number from 0 to {MOST_SMOOTHING}, not {self.smoothing}")
 
     def extract(self, document: Document) -> Extraction:
         """Keep what lies between the first and the last text of the dense region."""
-        lengths = [len(text) for text in document.columns.texts]
-        codes = np.zeros(len(lengths), np.intp)
-        longest_length = max(lengths, default=0)
-        if lengths:
-            cutoff = longest_length * self.c1
-            long = [i for i, length in enumerate(lengths) if length > cutoff]
-            region = self._grow(long, lengths.index(longest_length), document.columns.positions)
-            codes[long] = _TOO_FAR
-            codes[region[0] : region[-1] + 1] = _INSIDE
-            codes[region] = _DENSE
-            codes[lengths.index(longest_length)] = _LONGEST
+        strings = strings_by_tags(document) if self.strings == "tags" else blocks_as_strings(document)
+        lengths = np.array([len(text) for text in strings.texts], np.intp)
+        longest_length = int(lengths.max(initial=0))
+        codes = self._judge(lengths, strings.positions) if len(lengths) else lengths
+        if self.strings == "tags":
+            codes, lengths = (_of_blocks(of_strings, strings) for of_strings in (codes, lengths))
         return Extraction(
             document,
             self.name,
-            scores=np.array(lengths) / max(1, longest_length),
-            kept=(codes > _OUTSIDE) & (codes < _TOO_FAR),
+            scores=lengths / max(1, longest_length),
+            kept=codes > _TOO_FAR,
             kinds=document.columns.kinds,
             reasons=Reasons(codes, _LEGEND),
         )
+
+    def _judge(self, lengths: NDArray[np.intp], positions: list[int]) -> NDArray[np.intp]:
+        """What is true of each text."""
+        codes = np.full(len(lengths), _OUTSIDE, np.intp)
+        longest = int(lengths.argmax())
+        if self.smoothing:
+            first, last = smooth_region(lengths, positions, self.smoothing, self.edge, self.c1)
+            codes[first : last + 1] = _SMOOTH
+            return codes
+        long = np.flatnonzero(lengths > lengths[longest] * self.c1).tolist()
+        region = self._grow(long, longest, positions)
+        codes[long] = _TOO_FAR
+        codes[region[0] : region[-1] + 1] = _INSIDE
+        codes[region] = _DENSE
+        codes[longest] = _LONGEST
+        return codes
 
     def _grow(self, long: list[int], start: int, positions: list[int]) -> list[int]:
         """The region of long texts around the longest one: each is near another one of it."""
@@ -73,3 +113,45 @@ class Density:
         while last < len(long) - 1 and positions[long[last + 1]] - positions[long[last]] < self.c2:
             last += 1
         return long[first : last + 1]
+
+
+def _of_blocks(of_strings: NDArray[np.intp], strings: Strings) -> NDArray[np.intp]:
+    """For each block the highest number of its strings."""
+    return np.array([of_strings[first:end].max() for first, end in strings.of_blocks], np.intp)
+
+
+MOST_SMOOTHING = 100
+
+
+def smooth_curve(lengths: NDArray[np.intp], positions: list[int], degree: int) -> Chebyshev:
+    """The polynomial nearest to the density curve by least squares (section 6); empty strings have the length 0."""
+    curve = np.zeros(positions[-1] + 1)
+    curve[positions] = lengths
+    # Chebyshev's polynomials span the same curves as powers, without their loss of precision.
+    return Chebyshev.fit(np.arange(len(curve)), curve, min(degree, len(curve) - 1), domain=[0, max(1, len(curve) - 1)])
+
+
+def smooth_region(
+    lengths: NDArray[np.intp], positions: list[int], degree: int, edge: Edge, c1: float
+) -> tuple[int, int]:
+    """The first and the last text around the highest point of the smoothed curve.
+
+    The paper proposes "the maximum, minimum, first and second order derivatives" (section 6), and says no more.
+    """
+    curve = smooth_curve(lengths, positions, degree)
+    places = np.arange(positions[-1] + 1)
+    heights = curve(places)
+    top = int(heights.argmax())
+    if edge == "cutoff":
+        ends_left = ends_right = heights <= c1 * heights[top]
+    elif edge == "minimum":
+        slope = curve.deriv()(places)
+        ends_left, ends_right = slope < 0, slope > 0
+    else:
+        ends_left = ends_right = curve.deriv(2)(places) >= 0
+    before, after = np.flatnonzero(ends_left[:top]), np.flatnonzero(ends_right[top + 1 :])
+    left = int(before[-1]) + 1 if len(before) else 0
+    right = top + int(after[0]) if len(after) else len(places) - 1
+    first, last = (int(place) for place in np.searchsorted(positions, (left, right + 1)))
+    longest = int(lengths.argmax())
+    return (first, last - 1) if first < last else (longest, longest)  # no text may stand there
