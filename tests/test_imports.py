@@ -145,7 +145,7 @@ mainmatter.clean("x", method="density")
 print(*(name for name in sys.modules if name.startswith(("mainmatter.papers.", "mainmatter.main"))))
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(run.stdout.split()) == {"mainmatter.papers.density", "mainmatter.papers.density.method"}
+    assert {".".join(name.split(".")[:3]) for name in run.stdout.split()} == {"mainmatter.papers.density"}
 
 
 def test_public_names_are_sorted_and_exist() -> None:

@@ -26,7 +26,7 @@ def test_every_method_is_listed_with_its_parameters() -> None:
     density = lines.index("density")
     assert lines[density + 1 : density + 3] == [
         "    the region with the longest texts and the fewest tags between them (Density 4)",
-        "    parameters: c1=0.333, c2=4",
+        "    parameters: c1=0.333, c2=4, strings=blocks, smoothing=0, edge=cutoff",
     ]
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.polynomial import Chebyshev
 
 from mainmatter.errors import InputError
 from mainmatter.method import Reasons
+from mainmatter.papers.density.smoothing import MOST_SMOOTHING, Edge, smooth_region
 from mainmatter.papers.density.strings import blocks_as_strings, strings_by_tags
 from mainmatter.records import Document, Extraction
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from mainmatter.papers.density.strings import Strings
 
 ListOf = Literal["blocks", "tags"]
-Edge = Literal["cutoff", "minimum", "inflection"]
 
 # Of what is true of a block that is made of several strings, the last one here counts.
 _OUTSIDE, _TOO_FAR, _INSIDE, _SMOOTH, _DENSE, _LONGEST = range(6)
@@ -118,40 +117,3 @@ class Density:
 def _of_blocks(of_strings: NDArray[np.intp], strings: Strings) -> NDArray[np.intp]:
     """For each block the highest number of its strings."""
     return np.array([of_strings[first:end].max() for first, end in strings.of_blocks], np.intp)
-
-
-MOST_SMOOTHING = 100
-
-
-def smooth_curve(lengths: NDArray[np.intp], positions: list[int], degree: int) -> Chebyshev:
-    """The polynomial nearest to the density curve by least squares (section 6); empty strings have the length 0."""
-    curve = np.zeros(positions[-1] + 1)
-    curve[positions] = lengths
-    # Chebyshev's polynomials span the same curves as powers, without their loss of precision.
-    return Chebyshev.fit(np.arange(len(curve)), curve, min(degree, len(curve) - 1), domain=[0, max(1, len(curve) - 1)])
-
-
-def smooth_region(
-    lengths: NDArray[np.intp], positions: list[int], degree: int, edge: Edge, c1: float
-) -> tuple[int, int]:
-    """The first and the last text around the highest point of the smoothed curve.
-
-    The paper proposes "the maximum, minimum, first and second order derivatives" (section 6), and says no more.
-    """
-    curve = smooth_curve(lengths, positions, degree)
-    places = np.arange(positions[-1] + 1)
-    heights = curve(places)
-    top = int(heights.argmax())
-    if edge == "cutoff":
-        ends_left = ends_right = heights <= c1 * heights[top]
-    elif edge == "minimum":
-        slope = curve.deriv()(places)
-        ends_left, ends_right = slope < 0, slope > 0
-    else:
-        ends_left = ends_right = curve.deriv(2)(places) >= 0
-    before, after = np.flatnonzero(ends_left[:top]), np.flatnonzero(ends_right[top + 1 :])
-    left = int(before[-1]) + 1 if len(before) else 0
-    right = top + int(after[0]) if len(after) else len(places) - 1
-    first, last = (int(place) for place in np.searchsorted(positions, (left, right + 1)))
-    longest = int(lengths.argmax())
-    return (first, last - 1) if first < last else (longest, longest)  # no text may stand there

@@ -98,7 +98,7 @@ PAPER = Paper(
         Section(
             "6",
             "Future work: a polynomial, fitted to the density curve by least squares, and its derivatives.",
-            ("papers.density.method:smooth_region",),
+            ("papers.density.smoothing:smooth_region",),
             "mainmatter clean PAGE -m density:smoothing=16",
             "density-tuning",
             "Off by default.",

@@ -19,7 +19,8 @@ from mainmatter.lab.metrics.longest import longest_common
 from mainmatter.lab.reproduction import ResultsPage, new_axes
 from mainmatter.lab.training.examples import make_example
 from mainmatter.papers.density import accb
-from mainmatter.papers.density.method import Density, smooth_curve
+from mainmatter.papers.density.method import Density
+from mainmatter.papers.density.smoothing import smooth_curve
 from mainmatter.papers.density.strings import strings_by_tags
 from mainmatter.registry import get_method
 
@@ -318,7 +319,7 @@ def _spread(of_blocks: NDArray[np.bool_], strings: Strings) -> NDArray[np.bool_]
 _TRAINING_SETS = ("cleaneval-dev", "readability", "wcxb-dev")
 _FOLDS = 5
 _C1S, _C2S = (0.05, 0.1, 0.2, 0.333), (4, 8, 16, 32, 64)
-_DEGREES = (2, 4, 8, 16, 32, 64)
+_DEGREES = (1, 2, 4, 8, 16, 32)
 _RAW = [Density(c1, c2) for c1, c2 in product(_C1S, _C2S)]
 _CUT_OFF = [Density(c1, smoothing=degree) for degree, c1 in product(_DEGREES, _C1S)]
 _BY_DERIVATIVES = {
@@ -334,12 +335,12 @@ _CHOICES = {
 }
 _RADII, _THRESHOLDS = (5, 10, 20, 40, 80), (0.25, 0.4, 0.5, 0.6, 0.75)
 _BLURRED = 100  # pages of each set, at most
-_FEW = 4  # of them in a quick run
+_EVERY = 5  # page that a quick run takes
 
 
 def tuning(run: Run) -> ResultsPage:
     """Try the smoothed curve of section 6 by cross-validation, and choose the constants of ACCB."""
-    sets = {name: run.load(name) for name in _TRAINING_SETS}
+    sets = {name: run.load(name)[:: _EVERY if run.quick else 1] for name in _TRAINING_SETS}
     pages = [page for of_set in sets.values() for page in of_set]
     variants = [method for some in _CHOICES.values() for method in some]
     scores = np.array(run.map(f"{len(variants)} variants", partial(_bag_f1, variants), pages))
@@ -450,8 +451,7 @@ def _blurring(run: Run, report: ResultsPage, sets: dict[str, list[GoldPage]]) ->
         "the best mean of the two tables."
     )
     for name in ("cleaneval-dev", "wcxb-dev"):
-        most = _FEW if run.quick else _BLURRED
-        pages = sets[name][:: max(1, len(sets[name]) // most)][:most]
+        pages = sets[name][:: max(1, len(sets[name]) // _BLURRED)][:_BLURRED]
         scores = np.array(run.map(f"{_ACCB} on {name}", _try_accb, pages)).mean(axis=0)
         report.text(f"{name}, {len(pages)} pages:")
         rows = [["radius", *(f"threshold {threshold:g}" for threshold in _THRESHOLDS)]]
