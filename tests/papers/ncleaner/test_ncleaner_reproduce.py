@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mainmatter.lab.datasets import GoldPage
-from mainmatter.lab.reproduction import Run
+from mainmatter.lab.reproduction import Run, read_comparison
 from mainmatter.papers.ncleaner import reproduce
+from mainmatter.papers.ncleaner.lynx import By, dump_page
 from mainmatter.papers.ncleaner.reproduce import dump, percent
 from mainmatter.records import Gold, Page
 
@@ -52,27 +53,27 @@ def no_progress(label: str, count: int) -> Iterator[Callable[[], None]]:
             "internal",
             {"cleaneval-dev", "readability"},
             {"ncleaner-figure-3.png"},
-            ["| NCLEANER | paper | 91.60 | 91.95 | 91.25 |", "t = 1.976, df = 157", "df = 13"],
+            ["| NCLEANER | paper | 91.60 | 91.95 | 91.25 |", "| NCLEANER | as the paper |", "df = 157", "df = 13"],
         ),
         (
             "external",
-            {"cleaneval-final", "wcxb-dev", "l3s-gn1", "daniel-a"},
+            {"cleaneval-dev", "readability", "cleaneval-final", "wcxb-dev", "l3s-gn1", "daniel-a"},
             set(),
-            ["| 92.73 | 94.70 | 90.83 |", "| 60.85 | 69.30 | 54.24 |", "| Chinese | English | Greek |"],
+            ["| 92.73 | 94.70 | 90.83 |", "| 60.85 | 69.30 | 54.24 |", "| Chinese | English | Greek |", "as it ships"],
         ),
         (
             "tuning",
             {"cleaneval-dev", "readability"},
             {"ncleaner-figure-2.png"},
-            ["| 8 |", "n = 6 and q = 0.6"],
+            ["| 8 |", "n = 6, q = 0.6", "95 characters of ASCII"],
         ),
         (
             "learning_curve",
             {"cleaneval-dev", "readability", "cleaneval-final"},
             {"ncleaner-figure-4.png"},
-            ["| pages | words |", "| 14 |"],
+            ["| pages | words | as the paper F |", "| 14 |"],
         ),
-        ("speed", {"cleaneval-final"}, set(), ["paper, Perl and C", "blocks to decisions", "bytes"]),
+        ("speed", {"cleaneval-final"}, set(), ["Perl and C 120 million", "blocks to decisions", "bytes"]),
     ],
 )
 def test_reproductions(name: str, used: set[str], pictures: set[str], phrases: list[str], tmp_path: Path) -> None:
@@ -85,6 +86,23 @@ def test_reproductions(name: str, used: set[str], pictures: set[str], phrases: l
         assert phrase in " ".join(text.split())
     for picture in report.pictures.values():
         assert picture.startswith(b"\x89PNG")
+    compared = read_comparison(text)
+    assert compared
+    assert all(cell for row in compared for cell in row)
+
+
+def test_without_lynx_its_dumps_are_laid_out_from_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reproduce, "has_lynx", lambda: False)
+    asked: list[str] = []
+
+    def watch(page: Page, by: By, *, marked: bool) -> Page:
+        asked.append(by)
+        return dump_page(page, by, marked=marked)
+
+    monkeypatch.setattr(reproduce, "dump_page", watch)
+    report = reproduce.internal(FewPages(tmp_path, 1, no_progress, lambda line: None, quick=True))
+    assert {*asked} == {"blocks"}
+    assert "laid out as by Lynx, which is not installed here" in report.parts[0]
 
 
 def test_a_dump_has_all_text_and_no_markup() -> None:
