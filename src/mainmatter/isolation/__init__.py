@@ -16,5 +16,5 @@ There is one protocol between processes. Who uses it:
     lab/bench/contestant.py, lab/bench/memory.py    peers and methods that are measured
 
 Commands that are started as such, and talk by files, are no children in this sense: teaching, which outlives the server
-(workbench), and the contestants of `bench throughput`.
+(workbench), the contestants of `bench throughput`, and Lynx (papers/ncleaner/lynx.py).
 """

@@ -10,6 +10,7 @@ import os
 from dataclasses import replace
 from functools import partial
 from random import Random
+from time import process_time
 from timeit import repeat
 from typing import TYPE_CHECKING
 
@@ -613,8 +614,8 @@ _TIMED = (PAPER, "ncleaner")
 
 def _processor_time() -> float:
     """Seconds that this process and its children took: other programs on the machine hardly change it."""
-    spent = os.times()
-    return spent.user + spent.system + spent.children_user + spent.children_system
+    spent = os.times()  # in hundredths of a second, which is too coarse for this process
+    return process_time() + spent.children_user + spent.children_system
 
 
 def speed(run: Run) -> ResultsPage:
