@@ -12,6 +12,7 @@ from mainmatter.papers.ice.expressions import (
     BOUNDED,
     EVERYTHING,
     GRAMMARS,
+    HTML,
     MAX_EFFORT,
     PAPER,
     Grammar,
@@ -257,3 +258,11 @@ def test_captured_in_lines_is_what_finditer_finds() -> None:
         assert spans == sorted(spans)
         assert mine == marked, tree.text
     assert compared > 300
+
+
+def test_the_literals_that_the_paper_names() -> None:
+    for grammar in (PAPER, HTML):
+        assert {r"\w*?", r"<.*?>"} <= set(grammar.family_of)
+        assert not grammar.bounded
+    assert HTML.of_source
+    assert not PAPER.of_source

@@ -11,7 +11,7 @@ import pytest
 
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.evaluation import Evaluation
-from mainmatter.lab.reproduction import Run
+from mainmatter.lab.reproduction import Run, read_comparison
 from mainmatter.papers.ice import reproduce
 from mainmatter.records import Gold, Page
 
@@ -47,16 +47,18 @@ def progress(label: str, total: int) -> Iterator[Callable[[], None]]:
 
 
 def run() -> SmallRun:
-    return SmallRun(Path(), 1, progress, lambda line: None)
+    return SmallRun(Path(), 1, progress, lambda line: None, quick=True)
 
 
 def test_the_tree() -> None:
     report = reproduce.decision_tree(run())
     text = "\n\n".join(report.parts)
     assert "3,467 (59%)" in text
-    assert "36 (27%)" in text  # 3 of 11 blocks a page are p
-    assert "22.57" in text
-    assert "| the paper's features " in text
+    assert text.count("36 (27%)") == 2  # 3 of 11 blocks a page are p, by both labels
+    compared = read_comparison(text)
+    assert compared[0] == ["ten-fold error by block, %, cleaneval-dev", "22.57", "0.00", "72.73"]
+    assert compared[2][1:] == ["59", "73", "73"]
+    assert "| as the paper " in text
     assert ": p (36.0/1.4)" in text
 
 
@@ -64,10 +66,18 @@ def test_table_1() -> None:
     report = reproduce.table_1(run())
     text = "\n\n".join(report.parts)
     assert "16.7 90.4 **62.2**" in text
-    rows = [line for line in text.splitlines() if line.startswith("| the paper's tree, trained on the test set")]
-    assert "100.0 100.0 **100.0**" in rows[0]
-    assert text.count("| ice-baseline ") == 2
-    assert text.count("| ice-regex") == 2
+    compared = {row[0]: row[1:] for row in read_comparison(text)}
+    assert [row[0] for row in compared.values()] == "73.7 78.3 57.3 69.9 62.2 68.5 52.4 60.6".split()
+    assert compared["ice_dt, combined, cleaneval-dev"][1] == "100.0"
+    # Each page is one line of HTML, of which all is kept.
+    assert compared["ice_hr, text-only, cleaneval-dev"][1] == compared["ice_bl, text-only, cleaneval-dev"][1] == "91.8"
+    before, _, after = text.partition("## cleaneval-final")
+    assert "| ice-tree, as the paper " in before
+    assert "| ice-lm, as the paper, but ten-fold " in before
+    # Nothing of the paper beside the other set.
+    assert ", paper " in before
+    assert ", paper " not in after
+    assert after.count("| ice-elaborate, ") == 2
 
 
 def test_best_on() -> None:
@@ -102,19 +112,19 @@ class ThreePages(Run):
         ]
 
 
-def test_the_genetic_search(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_genetic_search() -> None:
     pytest.importorskip("regex")
     pytest.importorskip("matplotlib")
-    small = {"population": 12, "generations": 3, "sample": 2}
-    monkeypatch.setattr(reproduce, "_SEARCHES", {"bounded": small, "paper": {**small, "timeout": 0.05}})
     said: list[str] = []
-    report = reproduce.regex(ThreePages(Path(), 1, progress, said.append))
+    report = reproduce.regex(ThreePages(Path(), 1, progress, said.append, quick=True))
     text = "\n".join(report.parts)
-    assert said == ["searching with the literals 'bounded'", "searching with the literals 'paper'"]
-    assert "| return everything: the paper's outcome" in text
-    assert "| ice-regex as it ships" in text
-    assert "62.2" in text
+    assert said == ["a small search as the paper's", "a small search of ours"]
+    compared = read_comparison("\n\n".join(report.parts))
+    assert [row[1] for row in compared] == ["no better than the baseline", "62.2", "", ""]
+    assert compared[1][2] == compared[1][3]
+    assert "| ours: `ice-regex` as it ships" in text
     assert "none needed" in text
-    assert "0.05 s a page" in text
+    assert "0.02 s a page" in text
     assert r"^(?:<\S*+ ([^\n]*+))" in text
+    assert "<.*?>|([^<]+)" in text
     assert list(report.pictures) == ["ice-regex.png"]

@@ -9,6 +9,7 @@ import pytest
 from mainmatter.clean import read
 from mainmatter.papers.ice.source import Source
 from mainmatter.records import Page
+from timing import least_seconds
 
 
 def source(html: str) -> Source:
@@ -121,3 +122,17 @@ def test_broken_pages_do_no_harm() -> None:
         assert share.shape == (len(document),)
         assert ((share >= 0) & (share <= 1)).all()
         assert found.lines()
+
+
+@pytest.mark.parametrize("piece", ["<a ", "<a b='", "<!--", "<script>", "=  ", "&amp", "<p>x", "x\n", "<", "&"])
+def test_it_takes_linear_time(piece: str) -> None:
+    document = read(Page(piece * (200_000 // len(piece))))
+    source = Source.of(document)
+    every_other = [(place, place + 1) for place in range(0, len(source.text), 1000)]
+
+    def look() -> None:
+        fresh = Source(source.text)
+        fresh.lines()
+        fresh.shares(every_other, document)
+
+    assert least_seconds(lambda: look, 1) < 1

@@ -68,7 +68,8 @@ def captured_in_time(pattern: Any, text: str, seconds: float) -> list[Span] | No
     """What any expression captures in a text; None if that takes longer, in which case it is interrupted.
 
     Python's own `re` can be interrupted by signals only, and those reach the main thread only; so this takes a
-    pattern of the package `regex` (see `compile_for_time_out`), which looks at the clock itself.
+    pattern of the package `regex` (see `compile_for_time_out`), which looks at the clock itself: that of the processor
+    time of the process, so that a busy machine changes little.
     """
     spans: list[Span] = []
     try:
@@ -228,7 +229,7 @@ class IceRegex(Trainable[Observed]):
         award: points for each word that is in the gold text (the paper's 2).
         penalty: points off for each word that is not (the paper's 1).
         per_page: divide a page's points by those of its gold text, so that large pages do not rule.
-        timeout: seconds that an expression may take for a page, with all but the bounded literals.
+        timeout: seconds of processor time that an expression may take for a page, with all but the bounded literals.
         checkpoint: a folder for the state of the search after each generation, from which the same search (seed,
             parameters, pages) goes on; it is no part of a model.
     """
@@ -269,7 +270,7 @@ class IceRegex(Trainable[Observed]):
             "polishing": 0,
             "parsimony": 0.0,
             "per_page": False,
-            "timeout": 1.0,
+            "timeout": 5.0,
         }
     }
     learned_with: ClassVar[frozenset[str]] = frozenset({"literals"})
