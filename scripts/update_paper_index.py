@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).parents[1] / "docs"
 TARGET = DOCS / "papers.md"
+RESULTS = DOCS / "results" / "index.md"
+_BEGIN, _END = "<!-- made by scripts/update_paper_index.py: -->", "<!-- end -->"
+_COLUMNS = ("The paper", "As the paper", "Ours")
 HEAD = """\
 # The papers, section by section
 
@@ -34,27 +37,61 @@ def paper_index() -> str:
     return HEAD + "".join(f"\n{part}\n" for paper in load_papers().values() for part in _parts(paper))
 
 
+def results_table() -> str:
+    """The table in docs/results/index.md: the first figure of each page."""
+    rows = [
+        [f"[{name}]({name}.md)", *_figures(name)[0]]
+        for paper in load_papers().values()
+        for name in paper.reproductions
+        if _figures(name)
+    ]
+    return format_table([["Page", "Figure", *_COLUMNS], *rows])
+
+
+def with_results_table(page: str) -> str:
+    """The page docs/results/index.md with that table between its marks."""
+    before, _, rest = page.partition(_BEGIN)
+    _, _, after = rest.partition(_END)
+    return f"{before}{_BEGIN}\n\n{results_table()}\n\n{_END}{after}"
+
+
 def _parts(paper: Paper) -> Iterator[str]:
     yield f"## {paper.name}\n\n{paper.citation}."
     methods = ", ".join(f"[{name}](methods/{name}.md)" for name in paper.methods)
     yield f"Methods: {methods}."
-    head = ["Section", "What it describes", "Where it is here", "Command"]
+    head = ["Section", "What it describes", "Where it is here", "Command", "How it compares"]
     yield format_table([head, *(_row(section) for section in paper.sections)])
-    figures = [
-        [f"[{name}](results/{name}.md)", *row]
-        for name in paper.reproductions
-        if (page := DOCS / "results" / f"{name}.md").is_file()
-        for row in read_comparison(page.read_text(encoding="utf-8"))
-    ]
-    yield format_table([["Page", "Figure", "The paper", "As the paper", "Ours"], *figures])
+    yield f"All figures of {paper.name}:"
+    figures = [[f"[{name}](results/{name}.md)", *row] for name in paper.reproductions for row in _figures(name)]
+    yield format_table([["Page", "Figure", *_COLUMNS], *figures])
+
+
+def _figures(name: str) -> list[list[str]]:
+    """The main figures on the page of a reproduction, if that page was made."""
+    page = DOCS / "results" / f"{name}.md"
+    return read_comparison(page.read_text(encoding="utf-8")) if page.is_file() else []
 
 
 def _row(section: Section) -> list[str]:
     places = ", ".join(f"`{place}`" for place in section.here)
     command = f"mainmatter reproduce {section.reproduction}" if section.reproduction else section.command
     text = f"{section.describes} {section.note}".strip()
-    return [section.number, text, places, f"`{command}`" if command else ""]
+    return [section.number, text, places, f"`{command}`" if command else "", _comparison(section.reproduction)]
+
+
+def _comparison(name: str) -> str:
+    """The first figure of a page, in words."""
+    if not name:
+        return ""
+    page = f"[{name}](results/{name}.md)"
+    for what, *figures in _figures(name)[:1]:
+        told = ", ".join(
+            f"{column.lower()} {figure}" for column, figure in zip(_COLUMNS, figures, strict=True) if figure
+        )
+        return f"{page}: {what}: {told}"
+    return page
 
 
 if __name__ == "__main__":
     TARGET.write_text(paper_index(), encoding="utf-8")
+    RESULTS.write_text(with_results_table(RESULTS.read_text(encoding="utf-8")), encoding="utf-8")

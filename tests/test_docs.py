@@ -140,6 +140,9 @@ def test_index_of_the_papers_is_what_their_packages_say() -> None:
     script = _script("update_paper_index")
     written = script.TARGET.read_text(encoding="utf-8")
     assert written == script.paper_index(), "out of date; run: python scripts/update_paper_index.py"
+    written = script.RESULTS.read_text(encoding="utf-8")
+    assert script.results_table() in written
+    assert written == script.with_results_table(written), "out of date; run: python scripts/update_paper_index.py"
 
 
 @pytest.mark.parametrize("command", ["", "bench", "bench speed", "clean", "evaluate", "explain", "methods", "plot"])

@@ -111,7 +111,10 @@ def test_page_with_an_unforeseen_error_is_named(folder: Path, monkeypatch: pytes
     ("args", "message"),
     [
         (("-m", "densty"), "Error: unknown method 'densty'; did you mean 'density'?\n"),
-        (("-m", "density:c3=1"), "Error: method 'density' has no parameter 'c3'; it has: c1, c2, strings, smoothing, edge\n"),
+        (
+            ("-m", "density:c3=1"),
+            "Error: method 'density' has no parameter 'c3'; it has: c1, c2, strings, smoothing, edge\n",
+        ),
         (("-m", "density:c1"), "Error: method 'density': 'c1' is not of the form NAME=VALUE\n"),
         (("-m", "density:=1"), "Error: method 'density': '=1' is not of the form NAME=VALUE\n"),
         (("-m", "density:c1=abc"), "Error: method 'density': c1 is a number, not 'abc'\n"),
