@@ -25,6 +25,7 @@ from mainmatter.papers.fiasco import method as module
 from mainmatter.papers.fiasco.alignment import label_elements
 from mainmatter.papers.fiasco.elements import Belonging, find_elements
 from mainmatter.papers.fiasco.method import Fiasco
+from mainmatter.papers.fiasco.svm import Tried
 from mainmatter.records import Gold, Kind, Page
 from mainmatter.registry import get_method, make_untrained
 
@@ -503,6 +504,34 @@ def test_a_grid_search_chooses_c_and_gamma(monkeypatch: pytest.MonkeyPatch) -> N
     method = make_untrained("fiasco:preset=paper,search=True,features=structural").fit(examples())
     assert isinstance(method, Fiasco)
     assert (method.C, method.gamma) == (7, 0.5)
+
+
+def test_the_search_is_on_a_part_of_the_nodes_in_three_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[Any] = []
+
+    def search(folds: list[Any], **_: Any) -> list[Tried]:
+        found.extend(folds)
+        return [Tried(2.0, 0.25, 1.0)]
+
+    monkeypatch.setattr(module, "grid_search", search)
+    method = Fiasco(**Fiasco.presets["paper"])
+    rows = np.random.default_rng(0).random((3_000, len(method.feature_names)), np.float32)
+    method.low_, method.high_ = rows.min(axis=0), rows.max(axis=0)
+    assert method._search(rows, rows[:, 0] > 0.5) == (2.0, 0.25)
+    assert sorted(len(fold.test) for fold in found) == [833, 833, 834]
+    assert all(len(fold.learn) + len(fold.test) == 2_500 for fold in found)
+
+
+@pytest.mark.parametrize(("keyness", "is_chosen"), [("tokens", True), ("pages", False)])
+def test_what_keywords_are_found_by(keyness: str, is_chosen: bool) -> None:
+    pytest.importorskip("wordfreq")
+    # One page out of five has a word of its own, very often.
+    pages = [read(f"<p>{LONG}{'xylo ' * (40 * (number == 0))}<ul><li>{'menu item ' * 30}</ul>") for number in range(5)]
+    method = make_untrained(f"fiasco:preset=paper,keyness={keyness}")
+    assert isinstance(method, Fiasco)
+    observed = [method.observe(label(page, Gold(text=page.texts[0]))) for page in pages]
+    method.prepare(observed)
+    assert ("xylo" in method.clean_keywords_) == is_chosen
 
 
 @pytest.mark.parametrize(

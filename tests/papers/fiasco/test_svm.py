@@ -139,3 +139,10 @@ def test_the_kernel_counts_for_what_is_too_large() -> None:
     restore_svm("rbf", 1e4, VECTORS, weights, 0.0)
     with pytest.raises(ValueError, match="too large"):
         restore_svm("polynomial", 1e4, VECTORS, weights, 0.0)
+
+
+@pytest.mark.parametrize(("gamma", "digits"), [(1.0, np.float32), (1.01, np.float64)])
+def test_narrow_kernels_are_added_up_with_more_digits(gamma: float, digits: type) -> None:
+    machine = Svm("rbf", gamma, np.ones((2, 3), np.float32), np.ones(2, np.float32), 0.0)
+    assert machine._right().dtype == digits
+    assert Svm("linear", gamma, machine.vectors, machine.weights, 0.0)._right().dtype == np.float32

@@ -318,6 +318,33 @@ class Fiasco(Trainable[NodesOfPage]):
             InputError: there is no page, or all nodes are clean, or all dirty.
             MissingExtra: scikit-learn or wordfreq is not installed.
         """
+        rows, is_clean = self.prepare(observations, report)
+        if self.search:
+            self.C, self.gamma = self._search(rows, is_clean)
+            report(f"the grid search found C = {self.C:g}, gamma = {self.gamma:g}")
+        report(f"training with {len(rows)} nodes of {len(observations)} page{'s' * (len(observations) != 1)}")
+        machine = train_svm(
+            self._scaled(rows),
+            is_clean,
+            cost=self.C,
+            gamma=self.gamma,
+            kernel=self.kernel,
+            weights=np.where(is_clean, self.clean_weight, 1.0),
+        )
+        report(f"{len(machine.vectors)} support vectors")
+        # As it is stored: half the digits of a support vector are enough.
+        self.machine_ = replace(machine, vectors=machine.vectors.astype(np.float16).astype(np.float32))
+        return self
+
+    def prepare(
+        self, observations: Sequence[NodesOfPage], report: Callable[[str], object] = be_silent
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Choose keywords and the scale; gives the features of the nodes to learn from, and which are clean.
+
+        Raises:
+            InputError: there is no page, or all nodes are clean, or all dirty.
+            MissingExtra: wordfreq is not installed.
+        """
         need_some(observations, self.name)
         if "linguistic" in self.families:
             self.clean_keywords_, self.dirty_keywords_ = find_keywords(
@@ -335,22 +362,7 @@ class Fiasco(Trainable[NodesOfPage]):
         self.low_, self.high_ = rows.min(axis=0), rows.max(axis=0)
         if (self.low_ == self.high_).all():
             raise InputError(f"fiasco: all nodes are alike by {self.features}; take more features")
-        if self.search:
-            self.C, self.gamma = self._search(rows, is_clean)
-            report(f"the grid search found C = {self.C:g}, gamma = {self.gamma:g}")
-        report(f"training with {len(rows)} nodes of {len(observations)} page{'s' * (len(observations) != 1)}")
-        machine = train_svm(
-            self._scaled(rows),
-            is_clean,
-            cost=self.C,
-            gamma=self.gamma,
-            kernel=self.kernel,
-            weights=np.where(is_clean, self.clean_weight, 1.0),
-        )
-        report(f"{len(machine.vectors)} support vectors")
-        # As it is stored: half the digits of a support vector are enough.
-        self.machine_ = replace(machine, vectors=machine.vectors.astype(np.float16).astype(np.float32))
-        return self
+        return rows, is_clean
 
     def _search(self, rows: NDArray[np.float32], is_clean: NDArray[np.bool_]) -> tuple[float, float]:
         """The best C and gamma of the grid, on some of the nodes."""

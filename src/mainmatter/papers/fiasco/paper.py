@@ -70,12 +70,14 @@ PAPER = Paper(
             "figure 2",
             "Four regions of a page.",
             here=("papers.fiasco.visual:find_regions",),
+            reproduction="fiasco-visual",
             note="The page is not to be had; four regions of a page of ours.",
         ),
         Section(
             "table 1",
             "The visual features of these regions.",
             here=("papers.fiasco.visual:measure_regions",),
+            reproduction="fiasco-visual",
         ),
         Section(
             "4.1",
@@ -117,18 +119,21 @@ PAPER = Paper(
         Section(
             "7",
             "Structural and visual features alone for Chinese pages.",
-            here=("papers.fiasco.method:Fiasco",),
+            here=("papers.fiasco.reproduce:chinese",),
             command="mainmatter train fiasco:preset=paper,features=structural+visual --on magic-a -o model",
+            reproduction="fiasco-chinese",
         ),
     ),
     reproductions={
         "alignment": Reproduction(
             "FIASCO 5.1: gold text to labels, and how many pages align well", "reproduce:alignment"
         ),
+        "fiasco-chinese": Reproduction("FIASCO 7: Chinese pages, without linguistic features", "reproduce:chinese"),
         "fiasco-features": Reproduction("FIASCO tables 2 and 3: feature subsets", "reproduce:feature_subsets"),
         "fiasco-kernels": Reproduction("FIASCO 4.1: grid search, kernels, trees", "reproduce:kernels"),
         "fiasco-system": Reproduction(
             "FIASCO 6: word-level precision and recall of the whole system", "reproduce:system"
         ),
+        "fiasco-visual": Reproduction("FIASCO table 1: the visual features of four regions", "reproduce:visual"),
     },
 )
