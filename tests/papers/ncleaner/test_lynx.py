@@ -181,6 +181,12 @@ def test_lynx_finds_the_encoding_itself() -> None:
     assert dump(Page("<p>naïve –"), "lynx").strip() == "naïve –"
 
 
+@needs_lynx
+def test_lynx_gives_the_same_dump_each_time() -> None:
+    page = Page("<meta http-equiv=refresh content=9><p>The river")
+    assert dump(page, "lynx").split() == ["REFRESH(9", "sec):", "The", "river"]
+
+
 def test_without_lynx(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lynx, "_COMMAND", ("no-such-browser",))
     assert not has_lynx()

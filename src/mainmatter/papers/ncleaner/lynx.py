@@ -34,6 +34,8 @@ _COMMAND = (
     "-display_charset=utf-8",
 )  # fmt: skip
 _SECONDS = 30  # a page takes a hundredth of one
+# What Lynx calls a page on standard input, of which it tells where a page refreshes itself: another name each time.
+_TEMPORARY = re.compile(r"\s*file://localhost\S+/L\d+-\d+TMP\.html")
 _WIDTH = 80  # Lynx's own
 _WIDEST = 1000  # where lines are to be broken as rarely as possible; Lynx takes up to 1,023
 
@@ -133,7 +135,7 @@ def run_lynx(html: bytes, width: int = _WIDTH, charset: str | None = None) -> st
         raise InputError("Lynx is not installed; on Debian: apt-get install lynx") from error
     except subprocess.SubprocessError as error:
         raise InputError(f"Lynx failed: {error}") from error
-    return done.stdout.decode("utf-8", "replace")
+    return _TEMPORARY.sub("", done.stdout.decode("utf-8", "replace"))
 
 
 def like_lynx(document: Document, *, marked: bool = False, width: int = _WIDTH) -> str:
