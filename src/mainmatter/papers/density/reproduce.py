@@ -269,7 +269,7 @@ def _table_4(report: ResultsPage, times: dict[str, dict[str, float]]) -> None:
 
 
 _LEAST_STRINGS = 30  # a page with fewer makes no picture
-_LEAST_GOLD = 3  # fewer strings are often a headline alone, where the gold standard has lost the text
+_LEAST_GOLD = 500  # characters; less is often a headline alone, where the gold standard has lost the text
 _GOLD, _OTHER, _REGION = "#1b7837", "#b8b8b8", "#dfe8f3"
 
 
@@ -284,7 +284,7 @@ def _figures(report: ResultsPage, found: _Measured) -> None:
         "it is main content by the gold standard. The dashed line is the cutoff, *c1* of the longest string; the blue "
         "area is what is kept. Figure 2 is the page on which `density:preset=paper` does best. Figure 3 is the one on "
         "which it does worst, of those whose longest string is not main content, as on the paper's slashdot pages. "
-        f"Of {len(ranked)} pages with at least {_LEAST_STRINGS} strings, {_LEAST_GOLD} or more of them main content, "
+        f"Of {len(ranked)} pages with at least {_LEAST_STRINGS} strings and {_LEAST_GOLD} characters of main content, "
         f"that is so on {len(misled)}."
     )
     for number, index, what in (
@@ -298,7 +298,8 @@ def _figures(report: ResultsPage, found: _Measured) -> None:
 
 def _makes_a_picture(example: Example) -> bool:
     strings = strings_by_tags(example.document)
-    return len(strings.texts) >= _LEAST_STRINGS and int(_spread(example.kept, strings).sum()) >= _LEAST_GOLD
+    in_gold = sum(len(text) for text, kept in zip(example.document.texts, example.kept, strict=True) if kept)
+    return len(strings.texts) >= _LEAST_STRINGS and in_gold >= _LEAST_GOLD
 
 
 def _longest_is_gold(example: Example) -> bool:
