@@ -59,11 +59,12 @@ def table_1(run: Run) -> ResultsPage:
         for preset in ("", _PRESET)
     }
     ours = {name: learned.get(name) or _measure(run, name, _DEV, pages) for name in _METHODS}
+    baseline, *methods = zip(_PAPERS_SCORES.items(), _METHODS, strict=True)
     report.compare(
         [
             (f"{theirs}, {what}, {_DEV}", re.findall(r"\*\*(.*?)\*\*", " ".join(scores))[column], *figures)
             for what, column in (("text-only", 1), ("combined", 2))
-            for (theirs, scores), name in zip(_PAPERS_SCORES.items(), _METHODS, strict=True)
+            for (theirs, scores), name in [*methods, baseline]
             for figures in [[f"{one[name].scores[_METRIC][_COLUMNS[column]]:.1f}" for one in (as_paper, ours)]]
         ]
     )
