@@ -603,8 +603,9 @@ def feature_subsets(run: Run) -> ResultsPage:
         report.text(f"{style_note(pages)} {_not_shown(only(with_families(ours, ['layout']), ours, observed[1]))}")
     share = (
         f"{len(well)} pages, the same share as the paper's {_WELL_ALIGNED_PAGES} of {_PAPERS_PAGES}: those with the "
-        "highest share of gold paragraphs that were found, here "
-        f"{min((rates[number] for number in well), default=1):.0%} or more."
+        "highest share of gold paragraphs that were found, at least "
+        f"{min((rates[number] for number in well), default=1):.0%}; {rates.count(1.0)} pages have 100%, of equal ones "
+        "the first are taken."
     )
     notes = (f"## Table 2: all pages\n\n{len(pages)} pages.", f"## Table 3: the best-aligned pages\n\n{share}")
     for number, note in enumerate(notes):
