@@ -881,9 +881,9 @@ def visual(run: Run) -> ResultsPage:
     report.text(
         "The page of the paper's figure 2 is not to be had. This is a page of ours with the same four regions: two "
         "lists of lines of different lengths in a narrow column, and two paragraphs of justified text, the first of "
-        "few lines. The page was changed after first values were seen, so that it looks like the paper's: the lists are "
-        "about as ragged as their Solidity I says, and the first paragraph has fewer lines. The five values are those "
-        "of table 1. The paper does not say how they are scaled; "
+        "few lines. The page was changed after first values were seen, so that it looks like the paper's: the lists "
+        "are about as ragged as their Solidity I says, and the first paragraph has fewer lines. The five values are "
+        "those of table 1. The paper does not say how they are scaled; "
         "`papers/fiasco/visual.py` has our reading. Ours has the same visual features, so there is no figure of its "
         "own."
     )
