@@ -52,7 +52,7 @@ def test_a_section_is_where_it_is_said_to_be(room: str, section: Section) -> Non
     if section.command:
         program, command, *arguments = shlex.split(section.command)
         assert program == "mainmatter"
-        context = click.Context(group)
+        context = click.Context(group, **group.context_settings)  # a command remembers the names of its --help
         chosen = group.get_command(context, command)
         assert chosen is not None
         chosen.make_context(command, arguments, context)
