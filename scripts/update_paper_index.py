@@ -15,7 +15,7 @@ from mainmatter.papers.paper import load_papers
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mainmatter.papers.paper import Paper, Section
+    from mainmatter.papers.paper import Paper, PaperSection
 
 DOCS = Path(__file__).parents[1] / "docs"
 TARGET = DOCS / "papers.md"
@@ -72,7 +72,7 @@ def _figures(name: str) -> list[list[str]]:
     return read_comparison(page.read_text(encoding="utf-8")) if page.is_file() else []
 
 
-def _row(section: Section) -> list[str]:
+def _row(section: PaperSection) -> list[str]:
     places = ", ".join(f"`{place}`" for place in section.here)
     command = f"mainmatter reproduce {section.reproduction}" if section.reproduction else section.command
     text = f"{section.describes} {section.note}".strip()

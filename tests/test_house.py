@@ -26,6 +26,11 @@ def test_classes_of_the_same_name() -> None:
     assert found == ["A"]
 
 
+def test_no_class_of_ours_has_the_name_of_another() -> None:
+    files = sorted((ROOT / "src" / "mainmatter").rglob("*.py"))
+    assert house.classes_defined_twice({str(file): ast.parse(file.read_text("utf-8")) for file in files}) == []
+
+
 def test_private_functions_that_are_called_once() -> None:
     source = "def _once(): ...\ndef _twice(): ...\ndef _never(): ...\ndef open(): _once(), _twice(), _twice()"
     assert house.private_functions_called_once(trees(a=source, b="_never()")) == (1, 3)

@@ -12,7 +12,7 @@ import pytest
 from mainmatter.clean import read
 from mainmatter.cli import group
 from mainmatter.lab.reproduction import REPRODUCTIONS
-from mainmatter.papers.paper import Section, load_papers
+from mainmatter.papers.paper import PaperSection, load_papers
 from mainmatter.records import Page
 from mainmatter.registry import METHODS, get_method
 
@@ -43,7 +43,7 @@ def test_a_paper_is_described_and_its_reproductions_are_part_of_it(room: str) ->
 
 
 @pytest.mark.parametrize(("room", "section"), SECTIONS, ids=[f"{room} {section.number}" for room, section in SECTIONS])
-def test_a_section_is_where_it_is_said_to_be(room: str, section: Section) -> None:
+def test_a_section_is_where_it_is_said_to_be(room: str, section: PaperSection) -> None:
     assert section.here or section.note
     for place in section.here:
         module, _, name = place.partition(":")

@@ -26,7 +26,7 @@ class Reproduction:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class PaperSection:
     """A section, table or figure of a paper.
 
     Attributes:
@@ -62,7 +62,7 @@ class Paper:
     name: str
     citation: str
     methods: tuple[str, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[PaperSection, ...]
     reproductions: dict[str, Reproduction] = field(default_factory=dict)
 
 

@@ -2,100 +2,100 @@
 
 from __future__ import annotations
 
-from mainmatter.papers.paper import Paper, Reproduction, Section
+from mainmatter.papers.paper import Paper, PaperSection, Reproduction
 
 PAPER = Paper(
     name="Density",
     citation='J. Arias, K. Deschacht and M.-F. Moens, "Language Independent Content Extraction from Web Pages", 2009',
     methods=("density",),
     sections=(
-        Section("1", "Why pages are cleaned.", note="An introduction; nothing to implement."),
-        Section(
+        PaperSection("1", "Why pages are cleaned.", note="An introduction; nothing to implement."),
+        PaperSection(
             "2",
             "Related methods, among them adapted content code blurring (ACCB): each character is content or code, "
             "and blurred until the values are stable; the tags of links are ignored.",
             ("papers.density.accb:extract_accb",),
             note="For the tables only. The paper gives none of its constants; ours were chosen on data that may train.",
         ),
-        Section(
+        PaperSection(
             "3",
             "The task: each character of a page is main content or not; the output is text without markup.",
             ("papers.density.method:Density",),
             "mainmatter clean PAGE -m density:preset=paper",
             note="Decisions are for whole blocks; a block is kept if some of its text is in the region.",
         ),
-        Section(
+        PaperSection(
             "figure 1",
             "A page with its main content marked.",
             ("workbench.inspect",),
             "mainmatter serve",
             note="The workbench shows any page so.",
         ),
-        Section(
+        PaperSection(
             "4",
             "A page becomes a list of strings, one for each structural tag.",
             ("papers.density.strings:strings_by_tags",),
             "mainmatter clean PAGE -m density:preset=paper",
             note="The default's strings are blocks: a single <br> starts none, text after an end tag does.",
         ),
-        Section(
+        PaperSection(
             "4",
             "The dense region starts at the longest string, and takes in each string that is longer than c1 = 0.333 "
             "of it and less than c2 = 4 places away; what lies between its ends is the main content.",
             ("papers.density.method:Density",),
             "mainmatter explain PAGE -m density:preset=paper",
         ),
-        Section(
+        PaperSection(
             "figure 2",
             "The lengths of the strings of a page, whose main content is the densest region.",
             ("papers.density.reproduce:tables", "render.plot:plot"),
             "mainmatter plot PAGE -m density -o density.png",
             "density",
         ),
-        Section(
+        PaperSection(
             "5.1, table 1",
             "14 sets of pages, each of one site.",
             ("lab.datasets:load_dataset",),
             note="They are not to be had; l3s-gn1, daniel-a (also by site) and cleaneval-final stand in.",
         ),
-        Section(
+        PaperSection(
             "5.2",
             "Longest common substring and subsequence of characters: precision, recall, F1; spaces do not count.",
             ("lab.metrics.longest:longest_common",),
             "mainmatter evaluate density:preset=paper --on l3s-gn1 --metric lcs",
         ),
-        Section(
+        PaperSection(
             "5.3, table 2",
             "F1 of the method beside that of all text.",
             ("papers.density.reproduce:tables",),
             reproduction="density",
         ),
-        Section(
+        PaperSection(
             "figure 3",
             "A slashdot page, whose comments are longer than its main content.",
             ("papers.density.reproduce:tables",),
             reproduction="density",
         ),
-        Section(
+        PaperSection(
             "5.3, table 3",
             "LCSequence of the method beside that of ACCB.",
             ("papers.density.reproduce:tables",),
             reproduction="density",
         ),
-        Section(
+        PaperSection(
             "5.3, table 4",
             "Seconds a megabyte of the method and of ACCB.",
             ("papers.density.reproduce:tables",),
             reproduction="density",
             note="Other computers; the ratio of the two compares.",
         ),
-        Section(
+        PaperSection(
             "6",
             "Future work: what the pages of a site have in common; words that tell main content from the rest.",
             ("papers.template.method", "papers.ncleaner.method"),
             note="What other papers did; nothing of it is described here.",
         ),
-        Section(
+        PaperSection(
             "6",
             "Future work: a polynomial, fitted to the density curve by least squares, and its derivatives.",
             ("papers.density.smoothing:smooth_region",),

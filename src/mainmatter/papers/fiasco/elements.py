@@ -165,7 +165,7 @@ def find_elements(document: Document) -> Elements:
     """The elements of a document; in a plain-text dump every block is a paragraph."""
     if not document.has_markup:
         texts = [" ".join(text.split()) for text in document.texts]
-        walked = _Walked()
+        walked = _ElementWalk()
         for block, text in enumerate(texts):
             walked.open(PARAGRAPH, 0, None)
             walked.add(text, block + 1, block)
@@ -175,7 +175,7 @@ def find_elements(document: Document) -> Elements:
     return _walk(tree, block_of).arrange()
 
 
-class _Walked:
+class _ElementWalk:
     """What a walk over the tree brings home."""
 
     def __init__(self) -> None:
@@ -236,9 +236,9 @@ class _Walked:
         )
 
 
-def _walk(tree: Iterable[Any], block_of: dict[Any, int]) -> _Walked:
+def _walk(tree: Iterable[Any], block_of: dict[Any, int]) -> _ElementWalk:
     """Visit the elements and texts once; not by recursion, since pages can be deep."""
-    walked = _Walked()
+    walked = _ElementWalk()
     open_elements: list[tuple[Iterator[Any], int]] = []
     children: Iterator[Any] = iter(_make_paragraphs(tree))
     current = 0

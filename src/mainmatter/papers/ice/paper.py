@@ -2,66 +2,66 @@
 
 from __future__ import annotations
 
-from mainmatter.papers.paper import Paper, Reproduction, Section
+from mainmatter.papers.paper import Paper, PaperSection, Reproduction
 
 PAPER = Paper(
     name="ICE",
     citation='K. Hofmann and W. Weerkamp, "Web Corpus Cleaning using Content and Structure", 2007',
     methods=("ice-baseline", "ice-heuristic", "ice-elaborate", "ice-tree", "ice-lm", "ice-regex"),
     sections=(
-        Section(
+        PaperSection(
             "1, 2",
             "Cleaning as a step before other work; earlier systems, by layout and by the templates of sites.",
             note="Nothing to be done.",
         ),
-        Section(
+        PaperSection(
             "3.1",
             "The baseline: all text, every block-level element a paragraph, two line breaks a paragraph boundary.",
             ("papers.ice.baseline:IceBaseline", "html.segment:segment"),
             "mainmatter clean -m ice-baseline:preset=paper page.html",
         ),
-        Section(
+        PaperSection(
             "3.2",
             "Heuristics: lines of the page without tags, kept by the length of their words; headings before them.",
             ("papers.ice.heuristic:IceHeuristic", "papers.ice.source:Source"),
             "mainmatter clean -m ice-heuristic:preset=paper page.html",
         ),
-        Section("figure 1", "The algorithm of the heuristics.", ("papers.ice.heuristic:IceHeuristic",)),
-        Section(
+        PaperSection("figure 1", "The algorithm of the heuristics.", ("papers.ice.heuristic:IceHeuristic",)),
+        PaperSection(
             "3.2, end",
             "More elaborate heuristics: pseudo-probabilities of list item, heading and paragraph.",
             ("papers.ice.elaborate:IceElaborate",),
             "mainmatter clean -m ice-elaborate:preset=paper page.html",
             note="The paper has no weights and no threshold; they are ours.",
         ),
-        Section(
+        PaperSection(
             "3.3, figure 2",
             "A C4.5 tree over five features, trained on elements that are found in the cleaned files; ten-fold error.",
             ("papers.ice.tree:IceTree", "papers.ice.tree:match_labels", "papers.ice.decision_tree:grow_tree"),
             reproduction="ice-tree",
         ),
-        Section(
+        PaperSection(
             "3.4",
             "Language models: elements whose model is near that of title, headings and keywords.",
             ("papers.ice.lm:IceLm", "papers.ice.lm:QueryModel"),
             "mainmatter clean -m ice-lm:preset=paper page.html",
             note="Discount and threshold are not given.",
         ),
-        Section(
+        PaperSection(
             "3.5",
             "A genetic search for a regular expression that captures the content of the HTML.",
             ("papers.ice.regex:IceRegex", "papers.ice.genetic:search", "papers.ice.expressions:HTML"),
             reproduction="ice-regex",
             note="But for two, the literals are not given.",
         ),
-        Section(
+        PaperSection(
             "4, table 1",
             "Minimum, maximum and average of CleanEval's scores, and how often each system is the best.",
             ("papers.ice.reproduce:table_1", "lab.metrics.alignment:cleaneval_score"),
             reproduction="ice-table-1",
             note="The organisers' script is not at hand; ours scores higher, above all with markup.",
         ),
-        Section(
+        PaperSection(
             "5",
             "Future work: finer features, weights, the KL divergence in the tree; bold text in the query.",
             ("papers.ice.tree:IceTree", "papers.ice.lm:IceLm"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mainmatter.papers.paper import Paper, Reproduction, Section
+from mainmatter.papers.paper import Paper, PaperSection, Reproduction
 
 PAPER = Paper(
     name="Template",
@@ -10,28 +10,28 @@ PAPER = Paper(
     '"Extracting Unstructured Data from Template Generated Web Documents", 2003',
     methods=("template",),
     sections=(
-        Section(
+        PaperSection(
             "1",
             "Templates spoil search: a query finds every page that has its words in the navigation bar.",
             ("papers.template.method:Template",),
             "mainmatter clean FOLDER --method template:preset=paper --site-templates",
         ),
-        Section(
+        PaperSection(
             "table 1",
             "The share of text that is template, for eight sites.",
             ("papers.template.reproduce:ratio",),
             reproduction="template-ratio",
             note="The sites are not to be had; sites that are made up and two gold standards stand in.",
         ),
-        Section("2", "Related work.", note="Nothing to be done."),
-        Section(
+        PaperSection("2", "Related work.", note="Nothing to be done."),
+        PaperSection(
             "3",
             "What a template is, and the unit: the table text chunk, what stands between two nearest table tags.",
             ("papers.template.chunks:find_chunks",),
             "mainmatter clean FOLDER --method template:unit=table --site-templates",
             note="Ours is the text between two nearest tags of any container.",
         ),
-        Section(
+        PaperSection(
             "figure 1",
             "The process: I-Match with SHA-1 removes duplicates, a first pass counts on how many pages each chunk is, "
             "a second one drops those over a threshold.",
@@ -43,19 +43,19 @@ PAPER = Paper(
             "mainmatter clean FOLDER --method template:preset=paper --site-templates",
             note="What the text leaves open is listed on the method's page.",
         ),
-        Section(
+        PaperSection(
             "4.1",
             "The data: 55,711 pages of cnnfn, 10,000 queries.",
             note="Not to be had; each results page says what stands in.",
         ),
-        Section(
+        PaperSection(
             "4.2",
             "Min-max clustering of pages by template, tried and left.",
             ("papers.template.site_counts:cluster_sets", "papers.template.reproduce:clusters"),
             reproduction="template-clusters",
             note="Measured on sites that are made up.",
         ),
-        Section(
+        PaperSection(
             "4.3",
             "Queries with template terms, judged by people, BM25.",
             (
@@ -64,39 +64,39 @@ PAPER = Paper(
             ),
             note="Queries are drawn at random, and gold texts say which pages are relevant.",
         ),
-        Section(
+        PaperSection(
             "4.3.1",
             "Which queries get better and worse; two engines, for extracted text and for all text, and a switch.",
             ("papers.template.reproduce_retrieval:compare", "papers.template.reproduce_retrieval:switch_engines"),
             note="The paper does not say what switches: the better engine, and one chosen by the query's words.",
         ),
-        Section(
+        PaperSection(
             "figure 2",
             "Relevant pages among the first 1, 5 and 10, with and without the template.",
             ("papers.template.reproduce_retrieval:draw_figure_2",),
             reproduction="retrieval",
         ),
-        Section(
+        PaperSection(
             "table 2",
             "The template table discovery ratio of eight sites.",
             ("papers.template.reproduce:discovery",),
             reproduction="template-discovery",
             note="Of sites that are made up, and, by what they repeat, of real ones.",
         ),
-        Section(
+        PaperSection(
             "4.4",
             "The size of a sample, and the ratio of 200 pages of a large collection.",
             ("papers.template.reproduce:sample_size",),
             reproduction="template-discovery",
             note="On a large site that is made up.",
         ),
-        Section(
+        PaperSection(
             "figure 3",
             "How many pages are enough, and what time that saves.",
             ("papers.template.reproduce:number_of_pages",),
             reproduction="template-pages",
         ),
-        Section(
+        PaperSection(
             "5",
             "Conclusions: extracted text instead of all text.",
             ("main.site:know_site", "papers.template.reproduce:main_with_templates"),
