@@ -163,3 +163,19 @@ def test_children_that_cannot_be_started_are_told() -> None:
     assert isinstance(late, ChildExited)
     assert late.reason == "time"
     pool.close()
+
+
+def test_children_that_have_started_are_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    next_call = Pool._next
+
+    def next_a_little_later(self: Pool, slot: Any) -> Any:
+        time.sleep(0.1)
+        return next_call(self, slot)
+
+    monkeypatch.setattr(Pool, "_next", next_a_little_later)
+    pool = Pool(lambda: Child(as_service, act), 2)
+    try:
+        wait(pool.start_all())
+        assert pool.idle == 2
+    finally:
+        pool.close()

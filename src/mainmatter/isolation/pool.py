@@ -159,18 +159,29 @@ class Pool:
         while (call := slot.calls.get()) is not None:
             if isinstance(call, Call):
                 self._do(slot, call)
+                more = self._next(slot)
             else:
-                try:
-                    self._need_child(slot)
-                except Exception as error:
-                    call.set_exception(error)
-                else:
-                    call.set_result(None)
-            while (more := self._next(slot)) is not None:
+                more = self._begin(slot, call)
+            while more is not None:
                 self._do(slot, more)
+                more = self._next(slot)
         if slot.child is not None:
             slot.child.close()
             slot.child = None
+
+    def _begin(self, slot: _Slot, started: Future[None]) -> Call | None:
+        """Start the child of a slot. Whoever waits for that finds the slot idle then, or at work on a call."""
+        error: Exception | None = None
+        try:
+            self._need_child(slot)
+        except Exception as raised:
+            error = raised
+        more = self._next(slot)
+        if error is None:
+            started.set_result(None)
+        else:
+            started.set_exception(error)
+        return more
 
     def _next(self, slot: _Slot) -> Call | None:
         with self._lock:
