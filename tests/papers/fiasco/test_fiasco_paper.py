@@ -31,6 +31,7 @@ from mainmatter.registry import get_method, make_untrained
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from mainmatter.papers.fiasco.elements import Elements
     from mainmatter.records import Document
@@ -497,13 +498,19 @@ def test_the_grid_is_that_of_libsvm() -> None:
     assert 32 in module.GRID_COSTS
 
 
-def test_a_grid_search_chooses_c_and_gamma(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_grid_search_chooses_c_and_gamma(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pytest.importorskip("sklearn")
     monkeypatch.setattr(module, "GRID_COSTS", (1e-9, 7.0))
     monkeypatch.setattr(module, "GRID_GAMMAS", (0.5,))
     method = make_untrained("fiasco:preset=paper,search=True,features=structural").fit(examples())
     assert isinstance(method, Fiasco)
-    assert (method.C, method.gamma) == (7, 0.5)
+    assert method.searched_ == (7.0, 0.5)
+    assert (method.C, method.gamma) == (32, 8)  # as given
+    method.save(tmp_path / "model")
+    loaded = Fiasco.load(tmp_path / "model")
+    document = examples()[0].document
+    assert loaded.searched_ == (7.0, 0.5)
+    assert np.array_equal(loaded.extract(document).scores, method.extract(document).scores)
 
 
 def test_the_search_is_on_a_part_of_the_nodes_in_three_folds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -180,6 +180,7 @@ class Fiasco(Trainable[NodesOfPage]):
     three_kinds: bool = False
     search: bool = False
 
+    searched_: tuple[float, float] | None = field(init=False, default=None, repr=False)  # C and gamma
     low_: NDArray[np.float32] | None = field(init=False, default=None, repr=False)
     high_: NDArray[np.float32] | None = field(init=False, default=None, repr=False)
     clean_keywords_: tuple[str, ...] = field(init=False, default=(), repr=False)
@@ -319,15 +320,16 @@ class Fiasco(Trainable[NodesOfPage]):
             MissingExtra: scikit-learn or wordfreq is not installed.
         """
         rows, is_clean = self.prepare(observations, report)
+        self.searched_ = self._search(rows, is_clean) if self.search else None
+        cost, gamma = self.searched_ or (self.C, self.gamma)
         if self.search:
-            self.C, self.gamma = self._search(rows, is_clean)
-            report(f"the grid search found C = {self.C:g}, gamma = {self.gamma:g}")
+            report(f"the grid search found C = {cost:g}, gamma = {gamma:g}")
         report(f"training with {len(rows)} nodes of {len(observations)} page{'s' * (len(observations) != 1)}")
         machine = train_svm(
             self._scaled(rows),
             is_clean,
-            cost=self.C,
-            gamma=self.gamma,
+            cost=cost,
+            gamma=gamma,
             kernel=self.kernel,
             weights=np.where(is_clean, self.clean_weight, 1.0),
         )
@@ -381,12 +383,14 @@ class Fiasco(Trainable[NodesOfPage]):
             InputError: it has not learned yet.
         """
         machine, low, high = self._learned()
-        facts = {
+        facts: dict[str, Any] = {
             "features": self.feature_names,
             "clean_keywords": list(self.clean_keywords_),
             "dirty_keywords": list(self.dirty_keywords_),
             "bias": machine.bias,
         }
+        if self.searched_ is not None:
+            facts["searched"] = list(self.searched_)
         arrays: dict[str, NDArray[Any]] = {
             "vectors": machine.vectors.astype(np.float16),
             "weights": machine.weights,
@@ -407,7 +411,13 @@ class Fiasco(Trainable[NodesOfPage]):
         names = self.feature_names
         if facts["features"] != names:
             raise ValueError(f"its features are {facts['features']}, not {names}")
-        machine = restore_svm(self.kernel, self.gamma, arrays["vectors"], arrays["weights"], facts["bias"])
+        if "searched" in facts:
+            self.searched_ = float(facts["searched"][0]), float(facts["searched"][1])
+        _, gamma = self.searched_ or (self.C, self.gamma)
+        low_gamma, high_gamma = _RANGES["gamma"]
+        if not low_gamma <= gamma <= high_gamma:
+            raise ValueError(f"gamma is {gamma}")
+        machine = restore_svm(self.kernel, gamma, arrays["vectors"], arrays["weights"], facts["bias"])
         low, high = arrays["low"], arrays["high"]
         shapes = [machine.vectors.shape[1:], low.shape, high.shape]
         if shapes != [(len(names),)] * 3 or low.dtype.kind != "f" or high.dtype.kind != "f":
