@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from mainmatter.main.net import BlockNet, NetOutput
 
-FEATURES, NAMES, LEVELS, TYPES = 5, 9, 3, 4
+FEATURES, NAMES, LEVELS, LABELS, TYPES, CONVENTIONS = 5, 9, 3, 6, 4, 3
 
 
 def random_input(rng: Generator, blocks: int, elements: int = 12, tokens: int = 20) -> NetInput:
@@ -29,14 +29,14 @@ def random_input(rng: Generator, blocks: int, elements: int = 12, tokens: int = 
 
 
 def random_example(
-    rng: Generator, blocks: int, tokens: int = 20, page_type: int = -1, weight: float = 1.0
+    rng: Generator, blocks: int, tokens: int = 20, page_type: int = -1, weight: float = 1.0, convention: int = 0
 ) -> NetExample:
     shares = rng.random(blocks).astype(np.float32)
-    comment = rng.integers(0, 2, blocks).astype(np.float32)
+    labels = rng.integers(0, LABELS, blocks)
     if blocks > 2:
-        shares[1] = comment[2] = np.nan
+        shares[1], labels[2] = np.nan, -1
     words = rng.integers(0, 40, blocks)
-    return NetExample(random_input(rng, blocks, tokens=tokens), shares, words, comment, page_type, weight)
+    return NetExample(random_input(rng, blocks, tokens=tokens), shares, words, labels, convention, page_type, weight)
 
 
 def jump_pointers(parents: NDArray[np.intp]) -> list[NDArray[np.intp]]:
@@ -48,9 +48,9 @@ def jump_pointers(parents: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     return jumps
 
 
-def forward(net: BlockNet, page: NetInput) -> NetOutput:
+def forward(net: BlockNet, page: NetInput, convention: int = 0) -> NetOutput:
     """What a net says about a page that it could be trained on."""
     embedding = net.weights["embedding"]
     vectors = np.zeros((len(page.parents), embedding.shape[1]), np.float32)
     np.add.at(vectors, page.token_elements, embedding[page.tokens])
-    return net.forward(page.dense, vectors, jump_pointers(page.parents), page.containers)
+    return net.forward(page.dense, vectors, jump_pointers(page.parents), page.containers, convention)

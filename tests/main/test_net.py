@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mainmatter.main.net import BlockNet, NetOutput, multiply, path_means, shapes_of
-from net_pages import FEATURES, LEVELS, NAMES, TYPES, forward, jump_pointers, random_input
+from net_pages import CONVENTIONS, FEATURES, LABELS, LEVELS, NAMES, TYPES, forward, jump_pointers, random_input
 
 if TYPE_CHECKING:
     from mainmatter.main.training import NetInput
@@ -20,7 +20,16 @@ DILATIONS = (1, 2, 4)
 
 def random_net(hidden: int = 6) -> BlockNet:
     shapes = shapes_of(
-        features=FEATURES, names=NAMES, levels=LEVELS, width=3, hidden=hidden, pooled=4, layers=3, types=TYPES
+        features=FEATURES,
+        names=NAMES,
+        levels=LEVELS,
+        width=3,
+        hidden=hidden,
+        pooled=4,
+        layers=3,
+        labels=LABELS,
+        types=TYPES,
+        conventions=CONVENTIONS,
     )
     rng = np.random.default_rng(7)
     weights = {name: rng.normal(0, 0.4, shape) for name, shape in shapes.items()}
@@ -58,7 +67,7 @@ def plain_forward(net: BlockNet, rows: NetInput) -> tuple[Any, Any]:
                     y[block] += h[other] @ w["conv_weights"][layer, tap]
         h = h + np.maximum(y, 0)
     page = pool("pool2")
-    h = np.maximum(h + page @ w["back2_weights"] + w["back2_bias"], 0)
+    h = np.maximum(h + page @ w["back2_weights"] + w["back2_bias"] + w["convention_vectors"][0], 0)
     a = np.maximum(h @ w["hidden_weights"] + w["hidden_bias"], 0)
     return a @ w["out_weights"] + w["out_bias"], page @ w["type_weights"] + w["type_bias"]
 

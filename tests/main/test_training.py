@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mainmatter.main.net import BlockNet, shapes_of
+from mainmatter.main.net import BlockNet, shapes_of, softmax
 from mainmatter.main.training import (
     AdamW,
     Batch,
@@ -22,18 +22,28 @@ from mainmatter.main.training import (
     pack,
     train_net,
 )
-from net_pages import FEATURES, LEVELS, NAMES, TYPES, forward, random_example
+from net_pages import CONVENTIONS, FEATURES, LABELS, LEVELS, NAMES, TYPES, forward, random_example
 
 DILATIONS = (1, 2, 4)
+COMMENT = 5
 SHAPES = shapes_of(
-    features=FEATURES, names=NAMES, levels=LEVELS, width=3, hidden=6, pooled=4, layers=len(DILATIONS), types=TYPES
+    features=FEATURES,
+    names=NAMES,
+    levels=LEVELS,
+    width=3,
+    hidden=6,
+    pooled=4,
+    layers=len(DILATIONS),
+    labels=LABELS,
+    types=TYPES,
+    conventions=CONVENTIONS,
 )
 SMALL = TrainingConfig(width=3, hidden=8, pooled=4, types=TYPES, dilations=DILATIONS, epochs=3, batch_size=4)
 
 
 def random_weights() -> dict[str, Any]:
     rng = np.random.default_rng(5)
-    weights = {name: rng.normal(0, 0.5, shape) for name, shape in SHAPES.items()}
+    weights = {name: rng.normal(0, 0.25, shape) for name, shape in SHAPES.items()}
     weights["embedding"][0] = 0
     return weights
 
@@ -43,8 +53,8 @@ def small_pages() -> list[NetExample]:
     pages = [
         random_example(rng, 9, page_type=2),
         random_example(rng, 1, weight=2.5),
-        random_example(rng, 3, page_type=0),
-        random_example(rng, 6, tokens=0),
+        random_example(rng, 3, page_type=0, convention=2),
+        random_example(rng, 6, tokens=0, convention=1),
         random_example(rng, 2),
     ]
     nothing_known = random_example(rng, 4)
@@ -58,7 +68,7 @@ def small_batch() -> Batch:
 
 def loss(weights: dict[str, Any], batch: Batch, dropout: float) -> float:
     run = Pass(weights, DILATIONS, batch, np.random.default_rng(1), dropout)
-    return loss_and_gradients(run.logits, run.types, batch, LossWeights())[0]
+    return loss_and_gradients(run.logits, run.types, weights["convention_keeps"], batch, LossWeights())[0]
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.2])
@@ -66,8 +76,9 @@ def loss(weights: dict[str, Any], batch: Batch, dropout: float) -> float:
 def test_the_gradient_is_what_small_changes_show(name: str, dropout: float) -> None:
     weights, batch, step = random_weights(), small_batch(), 1e-6
     run = Pass(weights, DILATIONS, batch, np.random.default_rng(1), dropout)
-    _, d_logits, d_types = loss_and_gradients(run.logits, run.types, batch, LossWeights())
-    gradient = run.gradients(d_logits, d_types)
+    keeps = weights["convention_keeps"]
+    _, d_logits, d_types, d_keeps = loss_and_gradients(run.logits, run.types, keeps, batch, LossWeights())
+    gradient = {**run.gradients(d_logits, d_types), "convention_keeps": d_keeps}
     assert gradient.keys() == weights.keys()
     flat, found = weights[name].reshape(-1), gradient[name].reshape(-1)
     assert gradient[name].shape == weights[name].shape
@@ -90,7 +101,7 @@ def test_a_batch_is_its_pages_one_by_one() -> None:
     net = BlockNet(weights, np.zeros(FEATURES), np.ones(FEATURES), DILATIONS)
     dense = np.clip(np.concatenate([page.inputs.dense for page in pages]), -6, 6).astype(np.float64)
     run = Pass(weights, DILATIONS, pack(pages, dense))
-    outputs = [forward(net, page.inputs) for page in pages]
+    outputs = [forward(net, page.inputs, page.convention) for page in pages]
     assert run.logits == pytest.approx(np.concatenate([output.logits for output in outputs]), rel=1e-4, abs=1e-4)
     assert run.types == pytest.approx(np.stack([output.types for output in outputs]), rel=1e-4, abs=1e-4)
 
@@ -106,24 +117,31 @@ def toy(pages: int, seed: int = 0) -> list[NetExample]:
         follows = np.concatenate([[False], rows.dense[:-1, 1] > 5])
         shares = ((rows.dense[:, 0] > 4) | named | follows).astype(np.float32)
         rows.dense[:, 2] += 5 * (number % 2)
-        comment = (rows.dense[:, 3] > 3).astype(np.float32)
-        found.append(replace(example, shares=shares, comment=comment))
+        labels = np.where(rows.dense[:, 3] > 3, COMMENT, shares.astype(np.intp))
+        # By convention 1 comments are main matter, by our own they are not.
+        convention = number // 2 % 2
+        shares = (labels > 0).astype(np.float32) if convention else (labels == 1).astype(np.float32)
+        found.append(replace(example, shares=shares, labels=labels, convention=convention))
     return found
 
 
-def test_it_learns_main_matter_comments_and_types() -> None:
+def test_it_learns_labels_conventions_and_types() -> None:
     said: list[str] = []
-    config = replace(SMALL, hidden=16, pooled=12, epochs=25, learning_rate=0.01, dropout=0.02)
-    net = train_net(toy(160), config, report=said.append)
+    config = replace(SMALL, hidden=16, pooled=12, epochs=25, learning_rate=0.01, dropout=0.02, conventions=2)
+    pages = [page if number % 3 else replace(page, labels=page.labels * 0 - 1) for number, page in enumerate(toy(160))]
+    net = train_net(pages, config, report=said.append)
     assert len(said) == 25
     assert said[0].startswith("epoch 1 of 25: loss ")
     tests = toy(40, seed=1)
-    outputs = [forward(net, page.inputs) for page in tests]
-    right = np.concatenate([(out.logits[:, 0] > 0) == page.shares for out, page in zip(outputs, tests, strict=True)])
-    assert right.mean() > 0.93
-    right = np.concatenate([(out.logits[:, 1] > 0) == page.comment for out, page in zip(outputs, tests, strict=True)])
-    assert right.mean() > 0.9
-    assert np.mean([out.types.argmax() == page.page_type for out, page in zip(outputs, tests, strict=True)]) > 0.9
+    outputs = [forward(net, page.inputs, page.convention) for page in tests]
+    both = list(zip(outputs, tests, strict=True))
+    assert np.concatenate([out.logits.argmax(axis=1) == page.labels for out, page in both]).mean() > 0.9
+    kept = [net.keep(softmax(out.logits), page.convention) > 0.5 for out, page in both]
+    assert np.concatenate([its == page.shares for its, page in zip(kept, tests, strict=True)]).mean() > 0.93
+    assert np.mean([out.types.argmax() == page.page_type for out, page in both]) > 0.9
+    ours, theirs = net.weights["convention_keeps"]
+    assert (ours > 0).tolist() == [False, True, True, False, False, False]
+    assert theirs[COMMENT] > 1
 
 
 def same(net: BlockNet, other: BlockNet) -> bool:

@@ -3,7 +3,11 @@
 It sees a page as a sequence of blocks. A block is a row of numbers and the names (tags, classes) of the elements around
 it. Names have embeddings; the vector of an element is the sum over its names. A first layer sees each block by itself,
 dilated convolutions with residual connections see its neighbours near and far (van den Oord et al. 2016, WaveNet, 2.1),
-and two pools over all blocks see the page as a whole.
+and two pools over all blocks see the page as a whole. It says of each block what it is (its label).
+
+Which labels belong to the main matter is a convention: gold standards differ about headlines, bylines, captions and
+comments. What the net knows about pages is shared by all conventions; each has only a vector that is added before the
+last layers, and a number a label that says whether it is kept (`BlockNet.keep`). Convention 0 is our own.
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ class NetOutput:
     """What the net says about a page.
 
     Attributes:
-        logits: one row a block: that it is main matter, and that it is a comment; above 0 is more likely than not.
+        logits: one row a block, one column a label; the highest is the likeliest.
         types: one logit a type of page; the highest is the likeliest.
     """
 
@@ -44,7 +48,17 @@ class NetOutput:
 
 
 def shapes_of(
-    *, features: int, names: int, levels: int, width: int, hidden: int, pooled: int, layers: int, types: int
+    *,
+    features: int,
+    names: int,
+    levels: int,
+    width: int,
+    hidden: int,
+    pooled: int,
+    layers: int,
+    labels: int,
+    types: int,
+    conventions: int,
 ) -> dict[str, tuple[int, ...]]:
     """The shapes of all arrays that are learned, by name.
 
@@ -56,7 +70,9 @@ def shapes_of(
         hidden: of a block's vector inside of the net.
         pooled: of the page's vector.
         layers: how many convolutions.
+        labels: of blocks.
         types: of pages.
+        conventions: which labels are main matter.
     """
     half = hidden // 2
     return {
@@ -75,10 +91,12 @@ def shapes_of(
         "back2_bias": (hidden,),
         "hidden_weights": (hidden, half),
         "hidden_bias": (half,),
-        "out_weights": (half, 2),
-        "out_bias": (2,),
+        "out_weights": (half, labels),
+        "out_bias": (labels,),
         "type_weights": (pooled, types),
         "type_bias": (types,),
+        "convention_vectors": (conventions, hidden),
+        "convention_keeps": (conventions, labels),
     }
 
 
@@ -166,6 +184,7 @@ class BlockNet:
         vectors: NDArray[np.float32],
         jumps: Sequence[NDArray[np.intp]],
         containers: NDArray[np.intp],
+        convention: int = 0,
     ) -> NetOutput:
         """Judge a page.
 
@@ -174,11 +193,13 @@ class BlockNet:
             vectors: of the page's elements (`embed`), one a row; the first element is the whole page.
             jumps: jump pointers: for each element the one around it, two up, four up, ... (`Containers.jumps`).
             containers: for each block its element and ever wider ones, one a column.
+            convention: its number.
         """
         weights = self.weights
+        labels = len(weights["out_bias"])
         if not len(dense):
             page = self._page_vector("pool2", np.zeros(len(weights["pool2_weights"]), np.float32))
-            return NetOutput(np.zeros((0, 2), np.float32), page @ weights["type_weights"] + weights["type_bias"])
+            return NetOutput(np.zeros((0, labels), np.float32), page @ weights["type_weights"] + weights["type_bias"])
         paths = path_means(vectors, jumps)
         activations = _Activations(len(dense), weights["in_weights"].shape[1], self.dilations)
         zeros = activations.zeros
@@ -192,8 +213,8 @@ class BlockNet:
         for dilation, kernel, bias in zip(self.dilations, self._kernels, self._conv_bias, strict=True):
             activations.convolve(dilation, kernel, bias)
         page = self._page_vector("pool2", activations.pool())
-        of_page = page @ weights["back2_weights"] + weights["back2_bias"]
-        logits = np.empty((len(dense), 2), np.float32)
+        of_page = page @ weights["back2_weights"] + weights["back2_bias"] + weights["convention_vectors"][convention]
+        logits = np.empty((len(dense), labels), np.float32)
         for part, h in activations.chunks():
             np.maximum(np.add(h, of_page, out=h), zeros[: len(h)], out=h)
             hidden = multiply(h, weights["hidden_weights"])
@@ -201,6 +222,12 @@ class BlockNet:
             np.maximum(hidden, 0, out=hidden)
             np.add(multiply(hidden, weights["out_weights"]), weights["out_bias"], out=logits[part])
         return NetOutput(logits, page @ weights["type_weights"] + weights["type_bias"])
+
+    def keep(self, probabilities: NDArray[np.float64], convention: int = 0) -> NDArray[np.float64]:
+        """How likely each block is main matter by a convention, from the probabilities of its labels (`softmax`)."""
+        keeps = self.weights["convention_keeps"][convention].astype(np.float64)
+        kept: NDArray[np.float64] = probabilities @ (1 / (1 + np.exp(-keeps)))
+        return kept
 
     def _first_layer(
         self,
@@ -307,6 +334,13 @@ def multiply(rows: NDArray[Any], matrix: NDArray[Any], out: NDArray[Any] | None 
     return product
 
 
+def softmax(logits: NDArray[Any]) -> NDArray[np.float64]:
+    """Logits as probabilities, row by row."""
+    powers = np.exp(logits.astype(np.float64) - logits.max(axis=1, keepdims=True, initial=-np.inf))
+    probabilities: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+    return probabilities
+
+
 def path_means(vectors: NDArray[Any], jumps: Sequence[NDArray[np.intp]]) -> NDArray[Any]:
     """For each element the sum over it and all elements around it, divided by its depth.
 
@@ -333,7 +367,7 @@ def path_means(vectors: NDArray[Any], jumps: Sequence[NDArray[np.intp]]) -> NDAr
 def _check(net: BlockNet) -> None:
     """Raise ValueError for arrays that are no net."""
     weights = net.weights
-    for name in ("embedding", "in_weights", "pool1_weights", "type_weights"):
+    for name in ("embedding", "in_weights", "pool1_weights", "out_weights", "type_weights", "convention_vectors"):
         if weights.get(name, net.mean).ndim != 2:
             raise ValueError(f"{name}: missing, or not a table")
     (names, width), (inputs, hidden), features = weights["embedding"].shape, weights["in_weights"].shape, len(net.mean)
@@ -346,7 +380,9 @@ def _check(net: BlockNet) -> None:
         hidden=hidden,
         pooled=weights["pool1_weights"].shape[1],
         layers=len(net.dilations),
+        labels=weights["out_weights"].shape[1],
         types=weights["type_weights"].shape[1],
+        conventions=len(weights["convention_vectors"]),
     )
     if levels < 1 or min(names, width, hidden) < 1:
         raise ValueError("sizes of less than one")

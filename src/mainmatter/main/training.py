@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 _MIN_SCALE = 1e-3  # of numbers that are the same everywhere
 _BATCHES_SORTED_AT_ONCE = 8  # pages of a batch are of similar length, but not the same ones in each epoch
 _SPREAD_OF_EMBEDDINGS = 0.1  # at the start
+_LIKELY, _SURE = 4.0, 10.0  # as logits
 _DROPOUT_STEPS = 1 << 16  # of the random numbers that decide what is dropped: two bytes each are enough
 _MIN_WEIGHT_OF_PAGE = 1e-6  # where no block is known
+_MIN_PROBABILITY = 1e-6  # of which the logarithm is taken
 _BETA1 = (0.95, 0.85)  # at both ends of the cycle, and at its peak
 _BETA2 = 0.999
 _EPSILON = 1e-8
@@ -57,9 +59,11 @@ class NetExample:
 
     Attributes:
         inputs: the page.
-        shares: how much of each block is main matter, from 0 to 1; NaN where that is not known.
+        shares: how much of each block is main matter by the page's convention, from 0 to 1; NaN where that is not
+            known.
         words: how many words each block has.
-        comment: 1 for blocks that are comments, else 0; NaN where that is not known.
+        labels: the number of each block's label, -1 where that is not known.
+        convention: the number of the convention that `shares` follow.
         page_type: the number of its type, -1 if that is not known.
         weight: how much more or less than 1 the page counts.
         repeats: how often it is looked at in an epoch.
@@ -68,7 +72,8 @@ class NetExample:
     inputs: NetInput
     shares: NDArray[np.float32]
     words: NDArray[Any]
-    comment: NDArray[np.float32]
+    labels: NDArray[np.intp]
+    convention: int = 0
     page_type: int = -1
     weight: float = 1.0
     repeats: int = 1
@@ -80,12 +85,12 @@ class LossWeights:
 
     Attributes:
         f1: one minus the F1 of words, with probabilities for decisions.
-        comment: cross-entropy of comments.
+        label: cross-entropy of labels.
         page_type: cross-entropy of the type of page.
     """
 
     f1: float = 1.0
-    comment: float = 0.3
+    label: float = 0.3
     page_type: float = 0.1
 
 
@@ -98,6 +103,9 @@ class TrainingConfig:
         width: of a name's embedding.
         hidden: of a block's vector inside of the net.
         pooled: of the page's vector.
+        labels: of blocks.
+        kept_labels: those that are main matter by convention 0, which is given, not learned.
+        conventions: how many there are.
         types: of pages.
         dilations: how far each convolution looks.
         epochs: how often each page is looked at.
@@ -115,6 +123,9 @@ class TrainingConfig:
     width: int = 12
     hidden: int = 48
     pooled: int = 32
+    labels: int = 6
+    kept_labels: tuple[int, ...] = (1, 2)
+    conventions: int = 1
     types: int = 7
     dilations: tuple[int, ...] = (1, 2, 4, 8, 16)
     epochs: int = 12
@@ -157,9 +168,10 @@ def train_net(
     net = _first_net(examples, config, rng) if start is None else start
     if start is not None:
         _check_fit(examples, start)
+    decays = {"embedding": config.embedding_decay, "convention_keeps": 0.0}
     adam = AdamW(
         net.weights,
-        {name: config.embedding_decay if name == "embedding" else config.weight_decay for name in net.weights},
+        {name: decays.get(name, config.weight_decay) for name in net.weights},
         config.max_gradient_norm,
     )
     order = np.repeat(np.arange(len(examples)), [example.repeats for example in examples])
@@ -178,8 +190,12 @@ def train_net(
             np.clip(dense, -MAX_DEVIATIONS, MAX_DEVIATIONS, out=dense)
             batch = pack(pages, dense)
             run = Pass(adam.arrays, net.dilations, batch, rng, config.dropout)
-            loss, d_logits, d_types = loss_and_gradients(run.logits, run.types, batch, config.loss_weights)
-            adam.step(run.gradients(d_logits, d_types), *cycle.at(step))
+            keeps = adam.arrays["convention_keeps"]
+            loss, d_logits, d_types, d_keeps = loss_and_gradients(
+                run.logits, run.types, keeps, batch, config.loss_weights
+            )
+            d_keeps[0] = 0  # our own convention is given
+            adam.step({**run.gradients(d_logits, d_types), "convention_keeps": d_keeps}, *cycle.at(step))
             step += 1
             total += loss
         mean = total / max(1, len(batches))
@@ -204,7 +220,9 @@ def _first_net(examples: Sequence[NetExample], config: TrainingConfig, rng: np.r
         hidden=config.hidden,
         pooled=config.pooled,
         layers=len(config.dilations),
+        labels=config.labels,
         types=config.types,
+        conventions=config.conventions,
     )
     if highest_token >= shapes["embedding"][0]:
         raise ValueError(f"a token of {highest_token}, but {config.names} names")
@@ -213,12 +231,25 @@ def _first_net(examples: Sequence[NetExample], config: TrainingConfig, rng: np.r
         if name == "embedding":
             first = rng.normal(0, _SPREAD_OF_EMBEDDINGS, shape)
             first[0] = 0
+        elif name == "convention_vectors":
+            first = np.zeros(shape)
+        elif name == "convention_keeps":
+            first = _first_keeps(config)
         else:
             matrix = shapes[name.replace("bias", "weights")]
             fan_in = 3 * matrix[2] if name.startswith("conv") else matrix[0]
             first = rng.uniform(-1 / sqrt(fan_in), 1 / sqrt(fan_in), shape)
         weights[name] = first.astype(np.float32)
     return BlockNet(weights, mean, np.sqrt(squares / count) + _MIN_SCALE, config.dilations)
+
+
+def _first_keeps(config: TrainingConfig) -> NDArray[np.float64]:
+    """Our own convention, of which nothing is open, and others that begin with what is sure: the first two labels."""
+    keeps = np.zeros((config.conventions, config.labels))
+    keeps[:, :2] = -_LIKELY, _LIKELY
+    keeps[0] = -_SURE
+    keeps[0, list(config.kept_labels)] = _SURE
+    return keeps
 
 
 def _check_fit(examples: Sequence[NetExample], net: BlockNet) -> None:
@@ -256,7 +287,7 @@ def _cut(example: NetExample, max_blocks: int, rng: np.random.Generator) -> NetE
         inputs=replace(page, dense=page.dense[part], containers=page.containers[part]),
         shares=example.shares[part],
         words=example.words[part],
-        comment=example.comment[part],
+        labels=example.labels[part],
     )
 
 
@@ -283,7 +314,8 @@ class Batch:
     containers: NDArray[np.intp]
     shares: NDArray[Any]
     words: NDArray[Any]
-    comment: NDArray[Any]
+    labels: NDArray[np.intp]
+    conventions: NDArray[np.intp]
     page_types: NDArray[np.intp]
     page_weights: NDArray[Any]
 
@@ -313,7 +345,8 @@ def pack(examples: Sequence[NetExample], dense: NDArray[Any]) -> Batch:
         containers=shifted([page.containers for page in pages]),
         shares=joined([example.shares for example in examples]),
         words=joined([example.words for example in examples]),
-        comment=joined([example.comment for example in examples]),
+        labels=np.concatenate([example.labels for example in examples]),
+        conventions=np.array([example.convention for example in examples], np.intp),
         page_types=np.array([example.page_type for example in examples], np.intp),
         page_weights=np.array([example.weight for example in examples], dense.dtype),
     )
@@ -362,7 +395,8 @@ class Pass:
             h = h + self._added[-1]
         self._pooled2, self._argmax2 = _pool(h, batch)
         self._g2 = _relu(self._linear("pool2", self._pooled2))
-        self._h3 = self._drop_out(_relu(h + self._for_blocks(self._linear("back2", self._g2))))
+        of_pages = self._linear("back2", self._g2) + weights["convention_vectors"].take(batch.conventions, axis=0)
+        self._h3 = self._drop_out(_relu(h + self._for_blocks(of_pages)))
         self._hidden = _relu(self._linear("hidden", self._h3))
         self.logits = self._linear("out", self._hidden)
         self.types = self._linear("type", self._g2)
@@ -441,7 +475,10 @@ class Pass:
         d_h *= self._h3 > 0
         d_h *= self._dropout_scale
         d_page = self._back("type", self._g2, d_types, found)
-        d_page += self._back("back2", self._g2, self._for_pages(d_h), found)
+        d_of_pages = self._for_pages(d_h)
+        conventions = len(self._weights["convention_vectors"])
+        found["convention_vectors"] = scatter(self._batch.conventions, d_of_pages, conventions)
+        d_page += self._back("back2", self._g2, d_of_pages, found)
         self._back_from_page("pool2", (self._g2, self._pooled2, self._argmax2), d_page, d_h, found)
         d_h = self._back_through_convolutions(d_h, found)
         d_h *= self._h2 > 0
@@ -559,11 +596,16 @@ def _borders(batch: Batch, distance: int) -> tuple[NDArray[np.intp], NDArray[np.
 
 
 def loss_and_gradients(
-    logits: NDArray[Any], types: NDArray[Any], batch: Batch, loss_weights: LossWeights
-) -> tuple[float, NDArray[Any], NDArray[Any]]:
-    """The mean loss of the pages, and its gradients by the logits and by the types.
+    logits: NDArray[Any],
+    types: NDArray[Any],
+    keeps: NDArray[Any],
+    batch: Batch,
+    loss_weights: LossWeights,
+) -> tuple[float, NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """The mean loss of the pages, and its gradients by the logits, the types, and what conventions keep.
 
-    Blocks count by the square root of their words, and only where it is known how much of them is main matter.
+    A block is main matter as far as its labels are, by the page's convention. Blocks count by the square root of their
+    words, and only where it is known how much of them is main matter, or what they are.
     """
 
     def by_page(values: NDArray[Any]) -> NDArray[Any]:
@@ -571,36 +613,47 @@ def loss_and_gradients(
         return sums
 
     def of_pages(values: NDArray[Any]) -> NDArray[Any]:
-        return np.repeat(values, batch.lengths)
+        return np.repeat(values, batch.lengths, axis=0)
 
-    logit = logits[:, 0]
+    real = logits.dtype.type
+    log_of_label = logits - logits.max(axis=1, keepdims=True)
+    log_of_label -= np.log(np.exp(log_of_label).sum(axis=1, keepdims=True))
+    of_label = np.exp(log_of_label)
+    kept_label = of_pages(_sigmoid(keeps).take(batch.conventions, axis=0))
+    kept = of_label * kept_label
+    p = np.clip(kept.sum(axis=1), _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
+
     is_known = np.isfinite(batch.shares)
     y = np.where(is_known, batch.shares, 0)
-    weights = np.sqrt(batch.words + 1) * is_known
-    weights /= of_pages(np.maximum(by_page(weights), _MIN_WEIGHT_OF_PAGE))
+    root_words = np.sqrt(batch.words + 1)
     page_weights = batch.page_weights / len(batch.lengths)
-    block_weights = weights * of_pages(page_weights)
 
-    p = _sigmoid(logit)
-    loss = float(_cross_entropy(logit, y) @ block_weights)
-    d_logits = np.empty_like(logits)
-    d_logits[:, 0] = (p - y) * block_weights
+    def weigh(counts: NDArray[np.bool_]) -> NDArray[Any]:
+        """The weights of the blocks that count, whose sum is the weight of their page."""
+        weights = root_words * counts
+        return weights * of_pages(page_weights / np.maximum(by_page(weights), _MIN_WEIGHT_OF_PAGE))  # type: ignore[no-any-return]
 
+    weights = weigh(is_known)
+    loss = -float((y * np.log(p) + (1 - y) * np.log1p(-p)) @ weights)
+    d_p = weights * (p - y) / (p * (1 - p))
     words = batch.words * is_known
     both = 2 * by_page(p * y * words) + 1
     all_words = by_page(p * words) + by_page(y * words) + 1
     loss += loss_weights.f1 * float((1 - both / all_words) @ page_weights)
-    d_p = words * (of_pages(both / all_words) - 2 * y) * of_pages(page_weights / all_words)
-    d_logits[:, 0] += d_p * p * (1 - p) * logits.dtype.type(loss_weights.f1)
+    d_p += real(loss_weights.f1) * words * (of_pages(both / all_words) - 2 * y) * of_pages(page_weights / all_words)
+    d_logits = d_p[:, None] * (kept - of_label * p[:, None])
+    d_kept_label = d_p[:, None] * kept * (1 - kept_label)
+    d_keeps = scatter(batch.conventions, np.add.reduceat(d_kept_label, batch.starts), len(keeps))
 
-    is_told = np.isfinite(batch.comment)
-    is_comment = np.where(is_told, batch.comment, 0)
-    comment_weights = block_weights * is_told * logits.dtype.type(loss_weights.comment)
-    loss += float(_cross_entropy(logits[:, 1], is_comment) @ comment_weights)
-    d_logits[:, 1] = (_sigmoid(logits[:, 1]) - is_comment) * comment_weights
+    told = np.flatnonzero(batch.labels >= 0)
+    label_weights = weigh(batch.labels >= 0)[told] * real(loss_weights.label)
+    labels = batch.labels[told]
+    loss -= float(log_of_label[told, labels] @ label_weights)
+    d_logits[told] += of_label[told] * label_weights[:, None]
+    d_logits[told, labels] -= label_weights
 
     type_loss, d_types = _type_loss(types, batch.page_types)
-    return loss + loss_weights.page_type * type_loss, d_logits, d_types * logits.dtype.type(loss_weights.page_type)
+    return loss + loss_weights.page_type * type_loss, d_logits, d_types * real(loss_weights.page_type), d_keeps
 
 
 def _type_loss(types: NDArray[Any], true: NDArray[np.intp]) -> tuple[float, NDArray[Any]]:
@@ -615,11 +668,6 @@ def _type_loss(types: NDArray[Any], true: NDArray[np.intp]) -> tuple[float, NDAr
     d_known[np.arange(len(known)), true[known]] -= 1
     d_types[known] = d_known / types.dtype.type(len(known))
     return -float(log_p[np.arange(len(known)), true[known]].mean()), d_types
-
-
-def _cross_entropy(logit: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
-    losses: NDArray[Any] = np.maximum(logit, 0) - logit * y + np.log1p(np.exp(-np.abs(logit)))
-    return losses
 
 
 def _sigmoid(logit: NDArray[Any]) -> NDArray[Any]:
