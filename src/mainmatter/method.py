@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 Observation = TypeVar("Observation")
 
+OUR_CONVENTION = "house"  # headline and main matter; bylines, captions and comments are apart
+
 _MAJORITY = 0.5  # a block is main matter if more than this share of its words is
 
 
@@ -202,8 +204,9 @@ class Example:
         kinds: heading, list item or paragraph: what each block is by the gold standard's markup or, where that says
             nothing, by the page's own.
         page_type: what kind of page it is, such as "article", if the gold standard says so.
-        comments: 1 for each block that annotators call a comment, 0 for those that they do not, NaN where they did not
-            say; None where nobody labelled blocks.
+        labels: what each block is, as numbers of `records.LABELS`, -1 where nobody said so; None where nobody said
+            anything.
+        convention: the name of the rules that the gold standard follows about headlines, bylines, captions, comments.
     """
 
     document: Document
@@ -211,7 +214,8 @@ class Example:
     shares: NDArray[np.float64]
     kinds: Sequence[Kind]
     page_type: str | None = None
-    comments: NDArray[np.float64] | None = None
+    labels: NDArray[np.intp] | None = None
+    convention: str = OUR_CONVENTION
 
     @property
     def kept(self) -> NDArray[np.bool_]:

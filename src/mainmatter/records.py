@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -125,7 +125,8 @@ Need = Literal["gold", "gold_marked", "snippets", "metadata"]
 class Gold:
     """What the gold standard says about a page; None, or no snippets, where it does not say.
 
-    An empty `text` or `marked` says that the page has no main content, which is not the same as None.
+    An empty `text` or `marked` says that the page has no main content, which is not the same as None. Where a gold
+    standard keeps bylines, captions and comments apart from `text`, it says so by texts that are not None.
     """
 
     text: str | None = None
@@ -135,6 +136,9 @@ class Gold:
     title: str | None = None
     author: str | None = None
     date: str | None = None
+    byline: str | None = None
+    captions: str | None = None
+    comments: str | None = None
 
     def has(self, need: Need) -> bool:
         """Does the gold standard have what a metric needs?"""
@@ -328,7 +332,10 @@ _TAG_OF_KIND = {
     Kind.CAPTION: "caption",
 }
 
-Label = Literal["main", "comment", "boilerplate"]
+# What a block may be. The order is that of the net's answers.
+Label = Literal["boilerplate", "main", "headline", "byline", "caption", "comment"]
+LABELS: tuple[Label, ...] = get_args(Label)
+BOILERPLATE, MAIN, HEADLINE, BYLINE, CAPTION, COMMENT = range(len(LABELS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,8 +352,8 @@ class Extraction:
         page_type: what kind of page it is in the method's eyes, such as "article" or "forum"; None if the method does
             not say.
         confidence: how sure the method is of the whole page, from 0 to 1; None if the method does not say.
-        is_comment: one truth value a block: it is a reader's comment, kept or not; None if the method does not tell
-            comments from other text.
+        found_labels: what each block is in the method's eyes, kept or not: numbers of `LABELS`; None if the method
+            tells only main matter from the rest.
         marks_comments: comments that are kept are to be rendered apart from the main matter; else they stand where
             they stand on the page.
     """
@@ -359,7 +366,7 @@ class Extraction:
     reasons: Sequence[str] = field(repr=False)
     page_type: str | None = None
     confidence: float | None = None
-    is_comment: NDArray[np.bool_] | None = None
+    found_labels: NDArray[np.intp] | None = None
     marks_comments: bool = False
 
     def __len__(self) -> int:
@@ -380,12 +387,19 @@ class Extraction:
 
     @cached_property
     def labels(self) -> list[Label]:
-        """What each block of the page is: "main" (kept), "comment" (kept or not) or "boilerplate" (all others)."""
+        """What each block of the page is: headline, byline, caption or comment, kept or not; of all others, those that
+        were kept are "main", those that were not "boilerplate".
+        """
         labels: list[Label] = ["main" if is_kept else "boilerplate" for is_kept in self.kept.tolist()]
-        if self.is_comment is not None:
-            for i in self.is_comment.nonzero()[0].tolist():
-                labels[i] = "comment"
+        if self.found_labels is not None:
+            for i in np.flatnonzero(self.found_labels > MAIN).tolist():
+                labels[i] = LABELS[self.found_labels[i]]
         return labels
+
+    @property
+    def is_comment(self) -> NDArray[np.bool_] | None:
+        """One truth value a block: it is a reader's comment, kept or not; None if the method does not say."""
+        return None if self.found_labels is None else self.found_labels == COMMENT
 
     @cached_property
     def text(self) -> str:

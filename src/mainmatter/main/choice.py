@@ -18,7 +18,7 @@ import numpy as np
 from mainmatter.errors import InputError
 from mainmatter.main.features import COLUMNS
 from mainmatter.main.names import CALLED
-from mainmatter.records import Kind
+from mainmatter.records import BYLINE, CAPTION, COMMENT, HEADLINE, MAIN, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 PAGE_TYPES = ("article", "documentation", "service", "forum", "product", "listing", "collection")
 Comments = Literal["drop", "keep", "mark"]
-# The switches, and the kind of block that each is about.
-SWITCHES = {"headings": Kind.HEADING, "tables": Kind.TABLE_ROW, "captions": Kind.CAPTION, "code": Kind.CODE}
+# The switches, and the kind of block, or the label, that each is about.
+SWITCHES = {"headings": Kind.HEADING, "tables": Kind.TABLE_ROW, "code": Kind.CODE}
+PIECES = {"headline": HEADLINE, "bylines": BYLINE, "captions": CAPTION, "comments": COMMENT}
 
 # How much recall counts beside precision, by type of page: nets are too sure of running text and not sure enough of
 # lists of things. On sites that were left out of training 0.5 and 0.7 were equally good for running text; between the
@@ -36,13 +37,8 @@ SWITCHES = {"headings": Kind.HEADING, "tables": Kind.TABLE_ROW, "captions": Kind
 _BETA_OF_TYPE = {"service": 1.0, "product": 1.4, "listing": 1.4, "collection": 1.4}
 _BETA = 0.5
 _MAX_BETA = 1e6  # all text, to the last block
-# Of a probability, to be a comment. Training sets hardly tell the second from 0.5: they have few comments, and some
-# keep them. It was chosen with dragnet's figures in view, whose gold texts have none.
-_COMMENT_THRESHOLD, _THRESHOLD_IF_CALLED_SO = 0.5, 0.1
-_MAX_LINK_SHARE = 0.9  # a block with a larger share of links is no comment, but a link that stands among them
-LINK_SHARE, IN_TITLE, IS_HEADING, HAS_TITLE, CALLED_COMMENT = map(
-    (*COLUMNS, *CALLED).index, ("link_share", "in_title", "kind_heading", "page_has_title", "called_comment")
-)
+_HEADLINE_THRESHOLD = 0.5  # of a probability; below it the page's title decides
+IN_TITLE, IS_HEADING, HAS_TITLE = map((*COLUMNS, *CALLED).index, ("in_title", "kind_heading", "page_has_title"))
 
 
 class Selection(NamedTuple):
@@ -89,32 +85,30 @@ def beta_of(page_type: str) -> float:
     return _BETA_OF_TYPE.get(page_type, _BETA)
 
 
-def find_headline(dense: NDArray[np.float32]) -> int | None:
-    """The heading that says most of the page's title, which readers want whatever the net has learned.
+def find_headline(dense: NDArray[np.float32], probabilities: NDArray[np.float64]) -> int | None:
+    """The page's headline: the block that the net takes for it, or the heading that says most of the page's title.
 
-    Gold standards differ: CleanEval's keep it, WCXB's keep it on one page in four, as title and not as text.
+    Args:
+        dense: what each block looks like.
+        probabilities: that each block is the headline.
     """
-    if not len(dense) or not dense[0, HAS_TITLE]:
+    if not len(dense):
         return None
-    in_title = dense[:, IN_TITLE] * dense[:, IS_HEADING]
+    likeliest = int(probabilities.argmax())
+    if probabilities[likeliest] > _HEADLINE_THRESHOLD:
+        return likeliest
+    in_title = dense[:, IN_TITLE] * dense[:, IS_HEADING] * dense[0, HAS_TITLE]
     headline = int(in_title.argmax())
     return headline if in_title[headline] > 0 else None
 
 
-def find_comments(
-    probabilities: NDArray[np.float64], dense: NDArray[np.float32], controls: Sequence[bool]
-) -> NDArray[np.bool_]:
-    """The blocks that are readers' comments; not the buttons and links that stand among them.
-
-    What stands in something that the page calls comments needs less evidence than what does not. A page of nothing but
-    comments has them for its main matter.
-    """
-    found: NDArray[np.bool_] = probabilities > _THRESHOLD_IF_CALLED_SO
-    if not found.any():
-        return found
-    found &= (probabilities > _COMMENT_THRESHOLD) | (dense[:, CALLED_COMMENT] > 0)
-    found &= ~np.array(controls) & (dense[:, LINK_SHARE] < _MAX_LINK_SHARE)
-    return found if not found.all() else np.zeros_like(found)
+def choose_labels(probabilities: NDArray[np.float64], headline: int | None) -> NDArray[np.intp]:
+    """What each block is: its likeliest label, but there is one headline at most."""
+    labels: NDArray[np.intp] = probabilities.argmax(axis=1)
+    labels[labels == HEADLINE] = MAIN
+    if headline is not None:
+        labels[headline] = HEADLINE
+    return labels
 
 
 def check_controls(name: str, *, dial: float, comments: str) -> None:
@@ -137,12 +131,14 @@ def check_controls(name: str, *, dial: float, comments: str) -> None:
 def apply_controls(
     kept: NDArray[np.bool_],
     kinds: Sequence[Kind],
-    is_comment: NDArray[np.bool_] | None = None,
+    labels: NDArray[np.intp] | None = None,
     *,
     comments: Comments = "drop",
+    headline: bool = True,
+    bylines: bool = False,
+    captions: bool = False,
     headings: bool = True,
     tables: bool = True,
-    captions: bool = True,
     code: bool = True,
 ) -> NDArray[np.bool_]:
     """Do to a verdict what the user asked for; nothing may be left then.
@@ -150,20 +146,25 @@ def apply_controls(
     Args:
         kept: what the method judged to be worth keeping, one truth value a block; it is not changed.
         kinds: what each block is, by its markup.
-        is_comment: which blocks are readers' comments; None if the method does not tell.
+        labels: what each block is in the method's eyes (`records.LABELS`); None if the method does not tell.
         comments: "drop" keeps none of them; "keep" and "mark" keep all of them, whatever `kept` says of them.
+        headline: keep the headline.
+        bylines: keep all bylines, whatever `kept` says of them; else none.
+        captions: the same for captions.
         headings: keep headings that `kept` has.
         tables: keep the rows of tables that `kept` has.
-        captions: keep captions that `kept` has.
         code: keep code that `kept` has.
 
     Returns:
         What is to be kept: `kept` itself if nothing else was asked for.
     """
-    if is_comment is not None:
-        kept = kept & ~is_comment if comments == "drop" else kept | is_comment
-    if headings and tables and captions and code:
+    if labels is not None:
+        wanted = {HEADLINE: headline, BYLINE: bylines, CAPTION: captions, COMMENT: comments != "drop"}
+        for label, is_wanted in wanted.items():
+            has_label = labels == label
+            kept = kept | has_label if is_wanted else kept & ~has_label
+    if headings and tables and code:
         return kept
-    wanted = {Kind.HEADING: headings, Kind.TABLE_ROW: tables, Kind.CAPTION: captions, Kind.CODE: code}
-    unwanted = {kind for kind, is_wanted in wanted.items() if not is_wanted}
+    of_kind = {Kind.HEADING: headings, Kind.TABLE_ROW: tables, Kind.CODE: code}
+    unwanted = {kind for kind, is_wanted in of_kind.items() if not is_wanted}
     return kept & np.array([kind not in unwanted for kind in kinds], np.bool_)

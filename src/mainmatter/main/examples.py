@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mainmatter.inputs.sites import site_of_page
 from mainmatter.main.choice import HAS_TITLE, IN_TITLE, IS_HEADING, PAGE_TYPES
 from mainmatter.main.features import COLUMNS, describe_blocks
-from mainmatter.main.names import DIV, FIRST_STEM, SEMANTIC_TAGS, STEMS, bits_of, stems_of
+from mainmatter.main.names import COMMENT_BIT, DIV, FIRST_WORD, SEMANTIC_TAGS, bits_of
 from mainmatter.main.training import NetExample, NetInput
+from mainmatter.method import OUR_CONVENTION
+from mainmatter.records import BOILERPLATE, COMMENT
 from mainmatter.text.tokens import words
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mainmatter.main.features import PageFeatures
+    from mainmatter.main.names import Vocabulary
     from mainmatter.method import Example
 
 # How often each change is made.
@@ -40,7 +44,6 @@ _DROPPED_NAMES = 0.1  # of the names, where they are not all dropped
 _MAX_INSERTED = 60  # blocks of another page
 _SURELY_BOILERPLATE = 0.1  # a block with a smaller share of main matter
 
-_COMMENT = FIRST_STEM + STEMS.index("comment")
 _MOST_OF_PAGE = 0.7
 _AT = {name: number for number, name in enumerate(COLUMNS)}
 _LOG_SIZES = [
@@ -55,49 +58,87 @@ _TOPS = [_AT[f"top_{level}"] for level in (1, 2, 3)]
 _TAGS = np.array(sorted(SEMANTIC_TAGS))
 
 
-def observe(example: Example) -> NetExample:
+@dataclass(frozen=True, slots=True)
+class ObservedPage:
+    """What `main` needs of a page for learning, before it is known which names have embeddings.
+
+    Attributes:
+        site: the site that the page is of.
+        names: the class and id of each element.
+        convention: the name of the rules that its labels follow.
+        example: the page as the net sees it, but for the words of names; its convention has no number yet.
+    """
+
+    site: str
+    names: list[str]
+    convention: str
+    example: NetExample
+
+    def number(self, vocabulary: Vocabulary, conventions: Sequence[str]) -> NetExample:
+        """The page as the net sees it, with the words of its names and the number of its convention.
+
+        What follows rules that nobody knows is taken for ours.
+        """
+        page = self.example.inputs
+        numbers = [vocabulary.numbers_of(name) for name in self.names]
+        tags = page.tokens.tolist()
+        tokens = [number for tag, its in zip(tags, numbers, strict=True) for number in (tag, *its)]
+        inputs = replace(
+            page,
+            tokens=np.array(tokens, np.intp),
+            token_elements=np.repeat(np.arange(len(tags)), [1 + len(its) for its in numbers]),
+        )
+        known = self.convention if self.convention in conventions else OUR_CONVENTION
+        return replace(self.example, inputs=inputs, convention=conventions.index(known))
+
+
+def observe(example: Example) -> ObservedPage:
     """What the net sees of a page, and the labels of its blocks."""
     document, containers = example.document, example.document.containers
-    stems = list(map(stems_of, document.names))
-    features = describe_blocks(document, bits_of(stems))
-    names = [(tag, *numbers) for tag, numbers in zip(containers.tags.tolist(), stems, strict=True)]
+    bits = np.array(list(map(bits_of, document.names)), np.int64)
+    features = describe_blocks(document, bits)
     page = NetInput(
         dense=np.ascontiguousarray(features.dense),
-        tokens=np.array([number for numbers in names for number in numbers], np.intp),
-        token_elements=np.repeat(np.arange(len(names)), [len(numbers) for numbers in names]),
+        tokens=containers.tags.astype(np.intp),
+        token_elements=np.arange(len(containers.tags)),
         parents=containers.parents,
         containers=np.ascontiguousarray(features.around),
     )
-    comment = _comment_labels(features, page, example.page_type)
-    if example.comments is not None:  # what annotators call comments; where they said nothing, what names tell
-        comment = np.where(np.isnan(example.comments), comment, example.comments).astype(np.float32)
-    return NetExample(
+    is_comment = _called_comments(features, page, bits, example.page_type)
+    if example.labels is None:
+        labels = np.where(is_comment, COMMENT, -1)
+    else:  # where annotators said nothing, what names tell
+        labels = np.where((example.labels < 0) & is_comment, COMMENT, example.labels)
+    observed = NetExample(
         inputs=page,
         shares=example.shares.astype(np.float32),
         words=np.array([len(words(text)) for text in document.columns.texts], np.float32),
-        comment=comment,
+        labels=labels,
         page_type=PAGE_TYPES.index(example.page_type) if example.page_type in PAGE_TYPES else -1,
     )
+    return ObservedPage(site_of_page(document.page), list(document.names), example.convention, observed)
 
 
-def _comment_labels(features: PageFeatures, page: NetInput, page_type: str | None) -> NDArray[np.float32]:
+def _called_comments(
+    features: PageFeatures, page: NetInput, bits: NDArray[np.int64], page_type: str | None
+) -> NDArray[np.bool_]:
     """The blocks in what a page calls comments, for learning what comments look like where no name tells.
 
     A forum's posts are its main matter, whatever it calls them; and what holds the headline, or most of a page that has
     none, is no comment: many a page says in the name of its body whether it has comments.
     """
-    labels = np.zeros(len(page.dense), np.float32)
-    if page_type == "forum" or not len(labels):
-        return labels
+    found = np.zeros(len(page.dense), np.bool_)
+    if page_type == "forum" or not len(found):
+        return found
     containers, sizes = features.containers, features.sizes
     in_title = page.dense[:, IN_TITLE] * (1 + page.dense[:, IS_HEADING])
     headline = int(in_title.argmax()) if page.dense[0, HAS_TITLE] else -1
-    for element in np.unique(page.token_elements[page.tokens == _COMMENT]).tolist():
+    for element in np.flatnonzero(bits & COMMENT_BIT).tolist():
         first, end = int(containers.first[element]), int(containers.end[element])
         is_most = headline < 0 and sizes[first:end].sum() > _MOST_OF_PAGE * sizes.sum()
         if not first <= headline < end and not is_most:
-            labels[first:end] = 1
-    return labels
+            found[first:end] = True
+    return found
 
 
 @dataclass(frozen=True)
@@ -122,7 +163,7 @@ class Augmenter:
         if rng.random() < _NO_NAMES:
             dropped = 1.0
             dense[:, len(COLUMNS) :] = 0  # names that are inherited (`CALLED`)
-        kept = (tokens < FIRST_STEM) | (rng.random(len(tokens)) >= dropped)
+        kept = (tokens < FIRST_WORD) | (rng.random(len(tokens)) >= dropped)
         tokens, token_elements = tokens[kept], token_elements[kept]
         if rng.random() < _NO_SEMANTIC_TAGS:
             tokens = np.where(np.isin(tokens, _TAGS), DIV, tokens)
@@ -165,7 +206,7 @@ def _with_boilerplate(example: NetExample, donor: NetExample, rng: Generator) ->
         inputs=inputs,
         shares=np.insert(example.shares, at, donor.shares[run]),
         words=np.insert(example.words, at, donor.words[run]),
-        comment=np.insert(example.comment, at, donor.comment[run]),
+        labels=np.insert(example.labels, at, np.where(donor.labels[run] < 0, BOILERPLATE, donor.labels[run])),
     )
 
 

@@ -1,17 +1,18 @@
 """What a page calls its elements: tag, class and id, as numbers that mean the same on many sites.
 
-"articleBody", "post-content" and "kommentarliste" have stems that many sites use. Which stem speaks for or against
-main matter is learned, not told; words of other languages count as the English stem of the same meaning, so that what
-was learned on English pages holds for them too. Names without any known stem, such as hashes, say nothing.
+"articleBody", "post-content" and "bbWrapper" say a lot to those who have seen many sites. So each word of a class or
+id that many training sites use, as it stands and cut at hyphens and capitals, has an embedding (`Vocabulary`): what it
+means is learned, not told. Names that few sites use, such as hashes, say nothing.
 
 A block deep inside of something that is called "comments" is a comment, whatever the elements between are called; so
-some stems are inherited (`CALLED`), as the tags in html/read.py are.
+some stems, of whatever word, are inherited (`CALLED`), as the tags in html/read.py are. Words of other languages count
+as the English stem of the same meaning.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections import Counter
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -21,11 +22,12 @@ from mainmatter.html.segment import NUMBER_OF_TAG
 from mainmatter.html.segment import TAGS as TAGS_OF_OUTLINE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-STEMS = tuple(
+# A name is cut into the longest of these stems: a headline is no head, and a footnote no foot.
+_STEMS = tuple(
     """
     abstract accordion account address advert answer archive article author avatar banner block blog body bottom box
     breadcrumb button byline caption card carousel cart categ center checkout code col comment consent contact
@@ -36,6 +38,14 @@ STEMS = tuple(
     reply result review right row search section share side signature signup single skip slide social sort spec
     sponsor story subscri summary tab table tag teaser text thread time title toc top trend user view vote widget wiki
     wrap
+    """.split()
+)
+# The stems that say most about all that is below; as many as fit into one whole number.
+INHERITED = tuple(
+    """
+    advert article author banner body breadcrumb caption card comment consent content cookie descr entry filter foot
+    forum head hidden list login main menu message meta modal nav newsletter pag popular popup post product promo
+    recommend relat reply review search share side social sponsor story subscri tag teaser text thread widget
     """.split()
 )
 _SAME_AS = {
@@ -53,26 +63,16 @@ _SAME_AS = {
 }
 TAGS = TAGS_OF_OUTLINE[1:]
 
-# Number 0 is what has no name. Tags come first, with the numbers that they have in the outline, then stems.
-_NUMBER_OF_STEM = {stem: number for number, stem in enumerate(STEMS, start=1 + len(TAGS))}
-_NUMBER_OF_STEM |= {other: _NUMBER_OF_STEM[stem] for stem, others in _SAME_AS.items() for other in others.split()}
-TOKEN_COUNT = 1 + len(TAGS) + len(STEMS)
-FIRST_STEM = 1 + len(TAGS)
+# Number 0 is what has no name. Tags come first, with the numbers that they have in the outline, then the vocabulary.
+FIRST_WORD = 1 + len(TAGS)
+_BIT_OF_STEM = dict.fromkeys(_STEMS, 0) | {stem: 1 << bit for bit, stem in enumerate(INHERITED)}
+_BIT_OF_STEM |= {other: _BIT_OF_STEM[stem] for stem, others in _SAME_AS.items() for other in others.split()}
+COMMENT_BIT = _BIT_OF_STEM["comment"]
 # Tags that today's pages use to say what is what, and that older ones and careless ones do without.
 SEMANTIC_TAGS = frozenset(map(NUMBER_OF_TAG.__getitem__, "nav header footer aside article main section figure".split()))
 DIV = NUMBER_OF_TAG["div"]
 
-# The stems that say most about all that is below; as many as fit into one whole number.
-_INHERITED = tuple(
-    """
-    advert article author banner body breadcrumb caption card comment consent content cookie descr entry filter foot
-    forum head hidden list login main menu message meta modal nav newsletter pag popular popup post product promo
-    recommend relat reply review search share side social sponsor story subscri tag teaser text thread widget
-    """.split()
-)
-CALLED = tuple(f"called_{stem}" for stem in _INHERITED)
-
-_BIT_OF_STEM = {FIRST_STEM + STEMS.index(stem): 1 << bit for bit, stem in enumerate(_INHERITED)}
+CALLED = tuple(f"called_{stem}" for stem in INHERITED)
 
 
 def _pattern_of(stems: Iterable[str]) -> str:
@@ -84,49 +84,91 @@ def _pattern_of(stems: Iterable[str]) -> str:
     return f"(?:{rest})?" if "" in by_letter and rest else f"(?:{rest})" if rest else ""
 
 
-_STEM = re.compile(_pattern_of(_NUMBER_OF_STEM))
+_STEM = re.compile(_pattern_of(_BIT_OF_STEM))
+# "articleBody", "post-content", "mainHTMLText": the parts of a name.
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
 _MAX_NAME = 300  # characters; what is longer is no name
+_MAX_WORD = 40
+_MIN_PART = 2
 _MAX_NAMES = 20_000  # in the cache; then it starts afresh, so that a crawl of all sites fits into memory
 
-Meaning = tuple[int, ...]  # of a name: the numbers of its stems
+Meaning = tuple[int, ...]  # of a name: the numbers of its words, and last its bits
 
 
-def stems_of(name: str) -> tuple[int, ...]:
-    """The numbers of the stems in a class or id, or in several with spaces between; each once."""
-    return _numbers_of(frozenset(_STEM.findall(name[:_MAX_NAME].lower())))
+def words_of(name: str) -> set[str]:
+    """The words of a class or id, or of several with spaces between: as they stand, and their parts; lower case."""
+    found: set[str] = set()
+    for word in name[:_MAX_NAME].split():
+        if len(word) <= _MAX_WORD:
+            found.add(word.lower())
+        found.update(part.lower() for part in _PART.findall(word) if len(part) >= _MIN_PART)
+    return found
 
 
-@lru_cache(maxsize=20_000)
-def _numbers_of(stems: frozenset[str]) -> tuple[int, ...]:
-    return tuple(sorted({_NUMBER_OF_STEM[stem] for stem in stems}))
+def bits_of(name: str) -> int:
+    """Which of `CALLED` a class or id means, one bit each."""
+    bits = 0
+    for stem in _STEM.findall(name[:_MAX_NAME].lower()):
+        bits |= _BIT_OF_STEM[stem]
+    return bits
 
 
-def bits_of(names: Iterable[Iterable[int]]) -> NDArray[np.int64]:
-    """Which of `CALLED` each of some names means, one bit each; of each name its stems."""
-    return np.array([sum(_BIT_OF_STEM.get(stem, 0) for stem in stems) for stems in names], np.int64)
+class Vocabulary:
+    """The words of names that have embeddings.
+
+    Args:
+        words: each once; their numbers follow those of the tags, in this order.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = tuple(words)
+        self._numbers = {word: number for number, word in enumerate(self.words, start=FIRST_WORD)}
+        if len(self._numbers) != len(self.words):
+            raise ValueError("a word is twice in the vocabulary")
+
+    @classmethod
+    def learn(cls, names_of_sites: Mapping[str, Iterable[str]], min_sites: int) -> Vocabulary:
+        """The words that so many sites use.
+
+        Args:
+            names_of_sites: the names on the pages of each site.
+            min_sites: words that fewer sites use are left out.
+        """
+        counts: Counter[str] = Counter()
+        for names in names_of_sites.values():
+            counts.update(set().union(*map(words_of, names)))
+        return cls(sorted(word for word, count in counts.items() if count >= min_sites))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def numbers_of(self, name: str) -> list[int]:
+        """The numbers of a name's words, in order; none for words that are not in the vocabulary."""
+        return sorted(number for word in words_of(name) if (number := self._numbers.get(word)) is not None)
+
+    def meaning_of(self, name: str) -> Meaning:
+        """What a name means to the net."""
+        return (*self.numbers_of(name), bits_of(name))
 
 
 class VectorCache:
     """The vector of each name, and its bits, made once: a page has hundreds of elements, few names.
 
-    One look-up finds both. A crawl of many sites has ever new names, but few meanings: on 400 pages 46,000 names have
-    9,000 sets of stems. Threads may share it.
+    One look-up finds both. A crawl of many sites has ever new names, but fewer meanings. Threads may share it.
 
     Args:
-        meaning_of: what a name means; names with the same meaning have the same vector and bits.
-        vectors_of: the vectors of some meanings, one a row; always the same one for the same meaning.
-        bits_of: the bits of some meanings, one number each.
+        vocabulary: the words that have embeddings.
+        vectors_of: the vectors of some bags of words, one a row; always the same one for the same bag.
         most: how many names are remembered.
     """
 
     def __init__(
         self,
-        meaning_of: Callable[[str], Meaning],
-        vectors_of: Callable[[Sequence[Meaning]], NDArray[np.float32]],
-        bits_of: Callable[[Sequence[Meaning]], NDArray[np.int64]],
+        vocabulary: Vocabulary,
+        vectors_of: Callable[[Sequence[Sequence[int]]], NDArray[np.float32]],
         most: int = _MAX_NAMES,
     ) -> None:
-        self._meaning_of, self._vectors_of, self._bits_of = meaning_of, vectors_of, bits_of
+        self._vocabulary, self._vectors_of = vocabulary, vectors_of
         self._most = most
         self._lock = Lock()
         self._clear()
@@ -154,11 +196,12 @@ class VectorCache:
         if len(self._rows) + len(new) > self._most:
             self._clear()
             new = list(dict.fromkeys(names))
-        meanings = list(map(self._meaning_of, new))
+        meanings = list(map(self._vocabulary.meaning_of, new))
         known = self._row_of_meaning
         unknown = [meaning for meaning in dict.fromkeys(meanings) if meaning not in known]
         if unknown:
-            self._remember(self._vectors_of(unknown), self._bits_of(unknown), len(known))
+            bits = np.array([meaning[-1] for meaning in unknown], np.int64)
+            self._remember(self._vectors_of([meaning[:-1] for meaning in unknown]), bits, len(known))
             known |= {meaning: row for row, meaning in enumerate(unknown, start=len(known))}
         self._rows |= zip(new, map(known.__getitem__, meanings), strict=True)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
-from mainmatter.main.choice import SWITCHES
+from mainmatter.main.choice import PIECES, SWITCHES
 from mainmatter.main.features import FAMILIES
 from mainmatter.method import LazyReasons, attach, detach
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mainmatter.main.choice import Comments
     from mainmatter.main.features import PageFeatures
     from mainmatter.method import Method
     from mainmatter.records import Document, Kind
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 _MIN_WEIGHT = 0.3  # in log odds: what changes less says nothing
 _MAX_FAMILIES = 3
 _SWITCH_OF = {kind: switch for switch, kind in SWITCHES.items()}
+_PIECE_OF = {label: switch for switch, label in PIECES.items()}
 
 
 class ExplainableNet(Protocol):
@@ -140,23 +140,25 @@ class ControlReasons(PrefixedReasons):
         judged: what the method judged to be worth keeping.
         kept: what `apply_controls` made of that.
         kinds: what each block is, as for `apply_controls`.
-        is_comment: which blocks are readers' comments, as for `apply_controls`.
-        comments: what was asked for, as for `apply_controls`.
+        labels: likewise.
     """
 
     judged: NDArray[np.bool_]
     kept: NDArray[np.bool_]
     kinds: Sequence[Kind]
-    is_comment: NDArray[np.bool_] | None = None
-    comments: Comments = "drop"
+    labels: NDArray[np.intp] | None = None
 
     def prefix(self, index: int) -> str:
         """The control that had the last word."""
         if self.judged[index] == self.kept[index]:
             return ""
+        switch = _PIECE_OF.get(int(self.labels[index])) if self.labels is not None else None
         if self.kept[index]:
-            return "comments are wanted"
-        if self.comments == "drop" and self.is_comment is not None and self.is_comment[index]:
-            return "comments are not wanted"
-        switch = _SWITCH_OF[self.kinds[index]]
-        return f"{switch} {'is' if switch == 'code' else 'are'} not wanted"
+            return f"{switch} {_verb(switch)} wanted"
+        if self.kinds[index] in _SWITCH_OF and switch is None:
+            switch = _SWITCH_OF[self.kinds[index]]
+        return f"{switch} {_verb(switch)} not wanted"
+
+
+def _verb(switch: str | None) -> str:
+    return "is" if switch in ("code", "headline") else "are"

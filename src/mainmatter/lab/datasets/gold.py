@@ -28,6 +28,7 @@ from mainmatter.errors import DatasetError, MissingExtra, UnknownName
 from mainmatter.html.parse import decode
 from mainmatter.inputs.sites import site_of_page, split_by_site
 from mainmatter.lab.datasets.labels import LABEL_KINDS, Label
+from mainmatter.method import OUR_CONVENTION
 from mainmatter.records import Gold, Page
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _FOLDERS = (
 )
 _INDEX = "index.json"
 _GROUPS = ("page_type", "lang")
+_PIECES = ("byline", "captions", "comments")  # what gold standards with all three columns keep apart
 _OF_INDEX = (*_GROUPS, "must_have", "must_not_have", "format", "lines_are_blocks", "labels")
 _PAGE_ENDINGS = frozenset((".html", ".htm", ".xhtml"))
 _MARKER = re.compile(r"^\s*<[hpl]>", re.IGNORECASE | re.MULTILINE)
@@ -59,6 +61,8 @@ class Dataset:
         description: what it is.
         licence: the licence of the data.
         trains: whether weights that ship may be trained on it; otherwise it is for tests only.
+        convention: the rules that it follows about headlines, bylines, captions and comments, as far as training knows
+            them: the name of a set, or of ours.
     """
 
     name: str
@@ -66,20 +70,25 @@ class Dataset:
     description: str
     licence: str
     trains: bool
+    convention: str = OUR_CONVENTION
 
 
 _ALL = (
-    Dataset("cleaneval-dev", 57, "CleanEval 2007, development set", "free for research", trains=True),
-    Dataset("cleaneval-final", 674, "CleanEval 2007, test set", "free for research", trains=False),
-    Dataset("cleanportaleval", 70, "CleanEval's format, four portals", "free for research", trains=False),
-    Dataset("daniel-a", 698, "DAnIEL: Chinese, English, Greek, Polish, Russian news", "research", trains=False),
-    Dataset("dragnet", 1381, "Dragnet 2012", "AGPL v3", trains=False),
-    Dataset("l3s-gn1", 559, "L3S-GN1 2010: news", "research use only", trains=False),
-    Dataset("magic-a", 124, "magic-html: articles and forum threads, half of them Chinese", "Apache 2.0", trains=True),
-    Dataset("readability", 130, "test pages of Mozilla's Readability", "Apache 2.0", trains=True),
-    Dataset("trafilatura-eval-a", 497, "trafilatura's evaluation: snippets, many languages", "Apache 2.0", trains=True),
-    Dataset("wcxb-dev", 1497, "WCXB 2026, development split: seven page types", "CC BY 4.0", trains=True),
-    Dataset("zh-news-a", 12, "Chinese news", "MIT", trains=True),
+    Dataset("cleaneval-dev", 57, "CleanEval 2007, development set", "free for research", True, "cleaneval"),
+    Dataset("cleaneval-final", 674, "CleanEval 2007, test set", "free for research", False, "cleaneval"),
+    Dataset("cleanportaleval", 70, "CleanEval's format, four portals", "free for research", False, "cleaneval"),
+    Dataset("daniel-a", 698, "DAnIEL: Chinese, English, Greek, Polish, Russian news", "research", False),
+    Dataset("dragnet", 1381, "Dragnet 2012", "AGPL v3", False),
+    Dataset("forum52-a", 64, "threads of 33 boards: the text of each post", "Apache 2.0", True, "forum52"),
+    Dataset("fundus-a", 142, "news of 103 publishers: no headline, no captions", "MIT", True, "fundus"),
+    Dataset("house-a", 1075, "pages of all types in 40 languages, by our own labelling guide", "as in its README", True),
+    Dataset("house-wcxb", 575, "pages of wcxb-dev that are no articles, by our labelling guide", "CC BY 4.0", True),
+    Dataset("l3s-gn1", 559, "L3S-GN1 2010: news", "research use only", False),
+    Dataset("magic-a", 124, "magic-html: articles and forum threads, half Chinese", "Apache 2.0", True, "magic"),
+    Dataset("readability", 130, "test pages of Mozilla's Readability", "Apache 2.0", True, "readability"),
+    Dataset("trafilatura-eval-a", 497, "trafilatura's evaluation: snippets, many languages", "Apache 2.0", True),
+    Dataset("wcxb-dev", 1497, "WCXB 2026, development split: seven page types", "CC BY 4.0", True, "wcxb"),
+    Dataset("zh-news-a", 12, "Chinese news, no headline", "MIT", True, "zh-news"),
 )
 DATASETS: dict[str, Dataset] = {dataset.name: dataset for dataset in _ALL}
 
@@ -93,12 +102,14 @@ class GoldPage:
         gold: its main content, snippets and metadata.
         groups: what to report separately by, such as {"page_type": "forum", "lang": "en"}.
         labels: what annotators said of its blocks, in the order of the page; None where there is gold text only.
+        convention: that of its gold standard (see `Dataset`).
     """
 
     page: Page
     gold: Gold
     groups: dict[str, str]
     labels: tuple[Label, ...] | None = None
+    convention: str = OUR_CONVENTION
 
 
 def load_dataset(name: str, data: str | Path | None = None) -> list[GoldPage]:
@@ -128,6 +139,8 @@ def load_dataset(name: str, data: str | Path | None = None) -> list[GoldPage]:
         raise UnknownName("dataset", name, DATASETS)
     if not pages:
         raise DatasetError(f"{path}: holds no page")
+    if name in DATASETS and DATASETS[name].convention != OUR_CONVENTION:
+        pages = [replace(page, convention=DATASETS[name].convention) for page in pages]
     # Of pages with snippets only, nothing is known about the whole text.
     if not any(page.gold.text or page.labels is not None for page in pages):
         return [replace(page, gold=replace(page.gold, text=None)) for page in pages]
@@ -185,6 +198,7 @@ def _from_row(row: dict[str, Any], where: str) -> GoldPage:
             title=row.get("title"),
             author=row.get("author"),
             date=row.get("date"),
+            **{name: row[name] or "" for name in _PIECES if all(piece in row for piece in _PIECES)},
         ),
         {group: str(row[group]) for group in _GROUPS if row.get(group)},
         _to_labels(row.get("labels"), where),

@@ -26,7 +26,7 @@ from mainmatter.lab.metrics.alignment import matching_blocks
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.method import Example
 from mainmatter.papers.fiasco.alignment import align_dice
-from mainmatter.records import Kind
+from mainmatter.records import BOILERPLATE, BYLINE, CAPTION, COMMENT, HEADLINE, MAIN, Kind
 from mainmatter.text.tokens import MARKERS, marked_tokens, words
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ Aligner = Literal["words", "dice"]
 # After a first alignment, blocks with a smaller aligned share stand aside, so that their few words cannot take the
 # place of those of the main matter in a second one.
 _CHANCE = 0.3
+_MOST = 0.5  # a block with a larger share of its words in a text is part of it
 
 # Of annotators' labels; when more are lost, the gold text that they made is aligned instead.
 _MOST_LOST = 0.5
@@ -66,14 +67,16 @@ def make_example(
     document = read(gold_page.page, limits)
     labelled = None if gold_page.labels is None else use_labels(document, gold_page.labels, unknown)
     if labelled is not None:
-        shares, kinds, comments = labelled
-        example = Example(document, gold_page.gold, shares, kinds, comments=comments)
+        shares, kinds, labels = labelled
+        example = Example(document, gold_page.gold, shares, kinds, labels=labels)
     elif gold_page.gold.text is None:
         shares, kinds = align_snippets(document, gold_page.gold), document.columns.kinds
         example = Example(document, gold_page.gold, shares, kinds)
     else:
         example = label(document, gold_page.gold, by)
-    return replace(example, page_type=gold_page.groups.get("page_type"))
+    if gold_page.gold.byline is not None:
+        example = replace(example, labels=label_pieces(document, gold_page.gold, example.shares))
+    return replace(example, page_type=gold_page.groups.get("page_type"), convention=gold_page.convention)
 
 
 def label(document: Document, gold: Gold, by: Aligner = "words") -> Example:
@@ -86,29 +89,54 @@ def label(document: Document, gold: Gold, by: Aligner = "words") -> Example:
 
 def use_labels(
     document: Document, labels: Sequence[Label], unknown: float = 0.0
-) -> tuple[NDArray[np.float64], list[Kind], NDArray[np.float64]] | None:
-    """The annotators' labels as shares, kinds and comments; None if most belong to blocks that are not found again."""
+) -> tuple[NDArray[np.float64], list[Kind], NDArray[np.intp]] | None:
+    """The annotators' labels as shares, kinds and labels; None if most belong to blocks that are not found again.
+
+    Annotators tell comments from the rest; what else they drop, or keep, may be anything.
+    """
     texts = document.columns.texts
     then = Referred([label.ref for label in labels], [label.text for label in labels])
     carried = carry_over(dict(enumerate(labels)), trace(then, Referred(make_references(texts), texts)))
     if len(carried.lost) > _MOST_LOST * len(labels):
         return None
-    shares, comments = np.full(len(document), unknown), np.full(len(document), np.nan)
+    shares, labels_found = np.full(len(document), unknown), np.full(len(document), -1)
     kinds = [kind if kind in _THREE_KINDS else Kind.PARAGRAPH for kind in document.columns.kinds]
     for i, found in carried.labels.items():
         shares[i] = float(found.kept)
         kinds[i] = kind_of_label(found.kind)
-        comments[i] = float(found.kind == "comment")
-    return shares, kinds, comments
+        if found.kind == "comment":
+            labels_found[i] = COMMENT
+    return shares, kinds, labels_found
+
+
+def label_pieces(document: Document, gold: Gold, shares: NDArray[np.float64]) -> NDArray[np.intp]:
+    """What each block is, by a gold standard that keeps bylines, captions and comments apart.
+
+    The headline is the first line of the gold text, if it stands in the page's title or in a heading. Where that is not
+    so, nobody knows which of the headings it is.
+    """
+    texts, kinds = document.texts, document.columns.kinds
+    labels = np.where(shares > _MOST, MAIN, BOILERPLATE)
+    first_line = " ".join((gold.text or "").partition("\n")[0].split())
+    for i in np.flatnonzero(labels == MAIN).tolist():
+        if " ".join(texts[i].split()) == first_line and (kinds[i] is Kind.HEADING or texts[i] in document.title):
+            labels[i] = HEADLINE
+            break
+    else:
+        labels[(labels == MAIN) & np.array([kind is Kind.HEADING for kind in kinds], np.bool_)] = -1
+    for label, text in ((BYLINE, gold.byline), (CAPTION, gold.captions), (COMMENT, gold.comments)):
+        if text:
+            is_free = labels == BOILERPLATE
+            rest = [words(each) if free else [] for each, free in zip(texts, is_free, strict=True)]
+            labels[[i for i, found in enumerate(_align_twice(rest, words(text))) if _share(found) > _MOST]] = label
+    return labels
 
 
 def align_words(document: Document, gold: Gold) -> tuple[NDArray[np.float64], list[Kind]]:
     """Align page and gold text word by word: the share of each block that is aligned, and what the gold calls it."""
     block_words = [words(text) for text in document.columns.texts]
     gold_words, gold_kinds = _gold_words(gold)
-    aligned = _align(block_words, gold_words)
-    likely = [block if _share(found) >= _CHANCE else [] for block, found in zip(block_words, aligned, strict=True)]
-    aligned = _align(likely, gold_words)
+    aligned = _align_twice(block_words, gold_words)
     kinds = [kind if kind in _THREE_KINDS else Kind.PARAGRAPH for kind in document.columns.kinds]
     for i, found in enumerate(aligned):
         in_gold = found[found >= 0]
@@ -142,6 +170,13 @@ def _gold_words(gold: Gold) -> tuple[list[str], list[Kind]]:
         found += of_token
         kinds += [kind] * len(of_token)
     return found, kinds
+
+
+def _align_twice(blocks: Sequence[list[str]], gold_words: list[str]) -> list[NDArray[np.intp]]:
+    """As `_align`, the second time without the blocks that had a few words in common by chance."""
+    aligned = _align(blocks, gold_words)
+    likely = [block if _share(found) >= _CHANCE else [] for block, found in zip(blocks, aligned, strict=True)]
+    return _align(likely, gold_words)
 
 
 def _align(blocks: Sequence[list[str]], gold_words: list[str]) -> list[NDArray[np.intp]]:
