@@ -11,10 +11,10 @@ from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.training.examples import make_example
 from mainmatter.main.choice import PAGE_TYPES
 from mainmatter.main.features import COLUMNS, LEVELS
-from mainmatter.main.method import Main
-from mainmatter.main.names import CALLED, FIRST_STEM, STEMS, TOKEN_COUNT
+from mainmatter.main.method import CONVENTIONS, Main
+from mainmatter.main.names import CALLED, FIRST_WORD
 from mainmatter.main.net import BlockNet, shapes_of
-from mainmatter.records import Gold, Page
+from mainmatter.records import BOILERPLATE, LABELS, MAIN, Gold, Page
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,24 +93,29 @@ def linear_main(names: dict[str, float] | None = None, bias: float = 0, **column
     features = len(COLUMNS) + len(CALLED)
     shapes = shapes_of(
         features=features,
-        names=TOKEN_COUNT - 1,
+        names=FIRST_WORD - 1 + len(trained().vocabulary_),
         levels=LEVELS + 1,
         width=1,
         hidden=2,
         pooled=1,
         layers=0,
+        labels=len(LABELS),
         types=len(PAGE_TYPES),
+        conventions=len(CONVENTIONS),
     )
     weights: dict[str, NDArray[Any]] = {name: np.zeros(shape) for name, shape in shapes.items()}
     for column, weight in columns.items():
         weights["in_weights"][COLUMNS.index(column), 0] = weight * _SCALE
     weights["in_weights"][features, 0] = 1  # the element itself comes first
     for stem, weight in (names or {}).items():
-        weights["embedding"][FIRST_STEM + STEMS.index(stem)] = weight
+        [number] = trained().vocabulary_.numbers_of(stem)
+        weights["embedding"][number] = weight
     weights["in_bias"][0] = _FAR  # so that nothing is cut at zero
     weights["hidden_weights"][0] = 1
-    weights["out_weights"][0, 0] = 1
-    weights["out_bias"][:] = bias - _FAR, -_FAR
+    weights["out_weights"][0, MAIN] = 1
+    weights["out_bias"][:] = -2 * _FAR
+    weights["out_bias"][[BOILERPLATE, MAIN]] = 0, bias - _FAR
+    weights["convention_keeps"][:] = trained().net_.weights["convention_keeps"]
     net = BlockNet(weights, np.zeros(features), np.full(features, _SCALE), ())
     method = Main()
     method.restore(trained().facts_and_arrays()[0], net.arrays())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import reduce
+from operator import or_
 
 import pytest
 from hypothesis import given
@@ -10,14 +12,15 @@ from hypothesis import strategies as st
 
 import mainmatter
 from mainmatter.main.names import (
-    _NUMBER_OF_STEM,
+    _BIT_OF_STEM,
     DIV,
-    FIRST_STEM,
+    FIRST_WORD,
+    INHERITED,
     SEMANTIC_TAGS,
-    STEMS,
     TAGS,
-    TOKEN_COUNT,
-    stems_of,
+    Vocabulary,
+    bits_of,
+    words_of,
 )
 from mainmatter.records import Page
 
@@ -45,35 +48,56 @@ def test_shadow_roots_have_the_tag_of_their_template() -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
+        ("", set()),
+        ("post-content", {"post-content", "post", "content"}),
+        ("articleBody", {"articlebody", "article", "body"}),
+        ("mainHTMLText", {"mainhtmltext", "main", "html", "text"}),
+        ("comment comment-list", {"comment", "comment-list", "list"}),
+        ("col-6 x", {"col-6", "col", "x"}),  # parts of one letter, and numbers, are none
+        ("комментарии", {"комментарии"}),
+        ("a" * 40, {"a" * 40}),
+        ("a" * 20 + "-" + "b" * 20, {"a" * 20, "b" * 20}),  # too long to be a word as it stands
+    ],
+)
+def test_words(name: str, expected: set[str]) -> None:
+    assert words_of(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
         ("", []),
         ("x7f3a", []),
         ("post-content", ["content", "post"]),
-        ("articleBody", ["article", "body"]),
-        ("comment comment-list", ["comment", "list"]),
         ("kommentarliste", ["comment", "list"]),
-        ("footnotes", ["footnote"]),  # the longest that fits, so no "foot"
+        ("footnotes headline", []),  # the longest stems that fit, so no "foot" and no "head"
         ("INHALT", ["content"]),
-        ("x" * 300 + "main", []),  # too long for a name
+        ("x" * 296 + "menu" + "x" * 100, ["menu"]),
+        ("x" * 297 + "menu", []),  # too long for a name
     ],
 )
-def test_stems(name: str, expected: list[str]) -> None:
-    assert [STEMS[number - FIRST_STEM] for number in stems_of(name)] == expected
+def test_bits(name: str, expected: list[str]) -> None:
+    assert [stem for bit, stem in enumerate(INHERITED) if bits_of(name) >> bit & 1] == expected
 
 
-@given(st.lists(st.sampled_from([*_NUMBER_OF_STEM, "x", "-", "foo", "Commen"]), max_size=6).map("".join))
+@given(st.lists(st.sampled_from([*_BIT_OF_STEM, "x", "-", "foo", "Commen"]), max_size=6).map("".join))
 def test_stems_are_the_longest_from_left_to_right(name: str) -> None:
-    stems = re.findall("|".join(sorted(_NUMBER_OF_STEM, key=len, reverse=True)), name[:300].lower())
-    assert stems_of(name) == tuple(sorted({_NUMBER_OF_STEM[stem] for stem in stems}))
+    stems = re.findall("|".join(sorted(_BIT_OF_STEM, key=len, reverse=True)), name[:300].lower())
+    assert bits_of(name) == reduce(or_, (_BIT_OF_STEM[stem] for stem in stems), 0)
+
+
+def test_a_vocabulary_has_the_words_of_enough_sites() -> None:
+    sites = {"a": ["post-body", "x1"], "b": ["post"], "c": ["postBody"], "d": ["body", "body"]}
+    assert Vocabulary.learn(sites, 3).words == ("body", "post")
+    assert Vocabulary.learn(sites, 4).words == ()
+    vocabulary = Vocabulary(["body", "post"])
+    assert vocabulary.numbers_of("postBody other") == [FIRST_WORD, FIRST_WORD + 1]
+    assert vocabulary.meaning_of("post") == (FIRST_WORD + 1, bits_of("post"))
+    with pytest.raises(ValueError, match="twice"):
+        Vocabulary(["body", "body"])
 
 
 def test_numbers() -> None:
     assert TAGS[DIV - 1] == "div"
     assert {TAGS[number - 1] for number in SEMANTIC_TAGS} >= {"nav", "article", "main"}
-    assert len(TAGS) + 1 == FIRST_STEM
-    assert FIRST_STEM + len(STEMS) == TOKEN_COUNT
-
-
-def test_a_name_is_read_up_to_300_characters() -> None:
-    number = FIRST_STEM + STEMS.index("menu")
-    assert stems_of("x" * 296 + "menu" + "x" * 100) == (number,)
-    assert stems_of("x" * 297 + "menu") == ()
+    assert len(TAGS) + 1 == FIRST_WORD

@@ -6,16 +6,16 @@ import numpy as np
 
 from mainmatter.clean import read
 from mainmatter.main.features import COLUMNS, describe_blocks
-from mainmatter.main.names import _INHERITED, CALLED, STEMS, bits_of, stems_of
+from mainmatter.main.names import _STEMS, CALLED, INHERITED, bits_of
 from mainmatter.records import Document, Page
 
 
 def called(document: Document) -> list[set[str]]:
     """For each block, the names around it."""
-    found = describe_blocks(document, bits_of(map(stems_of, document.names))).dense.T[len(COLUMNS) :]
+    found = describe_blocks(document, np.array(list(map(bits_of, document.names)))).dense.T[len(COLUMNS) :]
     assert found.shape == (len(CALLED), len(document))
     assert set(np.unique(found).tolist()) <= {0, 1}
-    return [{name for name, is_one in zip(_INHERITED, column, strict=True) if is_one} for column in found.T.tolist()]
+    return [{name for name, is_one in zip(INHERITED, column, strict=True) if is_one} for column in found.T.tolist()]
 
 
 def of_html(html: str) -> list[set[str]]:
@@ -23,8 +23,8 @@ def of_html(html: str) -> list[set[str]]:
 
 
 def test_the_names_are_stems_and_fit_into_a_whole_number() -> None:
-    assert set(_INHERITED) <= set(STEMS)
-    assert len(set(CALLED)) == len(CALLED) == len(_INHERITED) <= 63
+    assert set(INHERITED) <= set(_STEMS)
+    assert len(set(CALLED)) == len(CALLED) == len(INHERITED) <= 63
     assert CALLED[0] == "called_advert"
 
 
@@ -50,7 +50,7 @@ def test_the_same_name_twice() -> None:
 
 
 def test_names_that_are_not_inherited_or_not_known() -> None:
-    assert "row" in STEMS
+    assert "row" in _STEMS
     assert of_html('<div class="row x7f3a qzx"><p>a') == [set()]
 
 
@@ -61,8 +61,8 @@ def test_very_deep_pages() -> None:
 
 
 def test_every_name_has_its_own_bit() -> None:
-    html = "".join(f'<div class="{stem}"><p>{stem}</p></div>' for stem in _INHERITED)
-    for stem, found in zip(_INHERITED, of_html(html), strict=True):
+    html = "".join(f'<div class="{stem}"><p>{stem}</p></div>' for stem in INHERITED)
+    for stem, found in zip(INHERITED, of_html(html), strict=True):
         assert found == {stem}
 
 

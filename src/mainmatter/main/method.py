@@ -324,7 +324,11 @@ class Main(Trainable[ObservedPage]):
 
     def _use(self, net: BlockNet, vocabulary: Vocabulary) -> None:
         self.net_, self.vocabulary_ = net, vocabulary
-        self.vectors_ = VectorCache(vocabulary, net.embed)
+        self.vectors_ = VectorCache(
+            vocabulary.meaning_of,
+            lambda meanings: net.embed([meaning[:-1] for meaning in meanings]),
+            lambda meanings: np.array([meaning[-1] for meaning in meanings], np.int64),
+        )
 
     def _need_net(self) -> None:
         if not hasattr(self, "net_"):

@@ -154,21 +154,24 @@ class Vocabulary:
 class VectorCache:
     """The vector of each name, and its bits, made once: a page has hundreds of elements, few names.
 
-    One look-up finds both. A crawl of many sites has ever new names, but fewer meanings. Threads may share it.
+    One look-up finds both. A crawl of many sites has ever new names, but few meanings: on 400 pages 46,000 names have
+    9,000 sets of stems. Threads may share it.
 
     Args:
-        vocabulary: the words that have embeddings.
-        vectors_of: the vectors of some bags of words, one a row; always the same one for the same bag.
+        meaning_of: what a name means; names with the same meaning have the same vector and bits.
+        vectors_of: the vectors of some meanings, one a row; always the same one for the same meaning.
+        bits_of: the bits of some meanings, one number each.
         most: how many names are remembered.
     """
 
     def __init__(
         self,
-        vocabulary: Vocabulary,
-        vectors_of: Callable[[Sequence[Sequence[int]]], NDArray[np.float32]],
+        meaning_of: Callable[[str], Meaning],
+        vectors_of: Callable[[Sequence[Meaning]], NDArray[np.float32]],
+        bits_of: Callable[[Sequence[Meaning]], NDArray[np.int64]],
         most: int = _MAX_NAMES,
     ) -> None:
-        self._vocabulary, self._vectors_of = vocabulary, vectors_of
+        self._meaning_of, self._vectors_of, self._bits_of = meaning_of, vectors_of, bits_of
         self._most = most
         self._lock = Lock()
         self._clear()
@@ -196,12 +199,11 @@ class VectorCache:
         if len(self._rows) + len(new) > self._most:
             self._clear()
             new = list(dict.fromkeys(names))
-        meanings = list(map(self._vocabulary.meaning_of, new))
+        meanings = list(map(self._meaning_of, new))
         known = self._row_of_meaning
         unknown = [meaning for meaning in dict.fromkeys(meanings) if meaning not in known]
         if unknown:
-            bits = np.array([meaning[-1] for meaning in unknown], np.int64)
-            self._remember(self._vectors_of([meaning[:-1] for meaning in unknown]), bits, len(known))
+            self._remember(self._vectors_of(unknown), self._bits_of(unknown), len(known))
             known |= {meaning: row for row, meaning in enumerate(unknown, start=len(known))}
         self._rows |= zip(new, map(known.__getitem__, meanings), strict=True)
 
