@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     from mainmatter.method import Example
 
 # How often each change is made.
-_NO_NAMES, _NO_SEMANTIC_TAGS, _NO_CAPITALS, _OTHER_SCRIPT, _OTHER_PAGE, _BOILERPLATE = (
+_NO_NAMES, _NO_SEMANTIC_TAGS, _NO_CAPITALS, _NO_TITLE, _OTHER_SCRIPT, _OTHER_PAGE, _BOILERPLATE = (
     0.5,
     0.4,
     0.3,
+    0.1,
     0.2,
     0.3,
     0.35,
@@ -52,6 +53,7 @@ _LOG_SIZES = [
     if name in ("chars", "page_chars", "page_longest") or (name.startswith("container_") and name.endswith("_chars"))
 ]
 _CAPITALS = [_AT["capitals"], _AT["begins_with_capital"]]
+_TITLE = [_AT[name] for name in ("in_title", "title_level", "title_side", "page_has_title")]
 _SEMANTIC = [_AT[f"in_{tag}"] for tag in "nav header footer aside article main section figure".split()]
 _OF_PAGE = [number for name, number in _AT.items() if name.startswith("page_")]
 _TOPS = [_AT[f"top_{level}"] for level in (1, 2, 3)]
@@ -174,6 +176,8 @@ class Augmenter:
         dense[:, _LOG_SIZES] = np.where(sizes > 0, np.maximum(sizes + shift, 0.3), sizes)
         if rng.random() < _NO_CAPITALS:
             dense[:, _CAPITALS] = 0
+        if rng.random() < _NO_TITLE:
+            dense[:, _TITLE] = 0
         if rng.random() < _OTHER_PAGE:
             dense[:, _OF_PAGE] *= rng.normal(1, 0.1, len(_OF_PAGE)).astype(np.float32)
         return replace(example, inputs=replace(page, dense=dense, tokens=tokens, token_elements=token_elements))
