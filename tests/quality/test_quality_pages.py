@@ -6,81 +6,66 @@ stands in not_yet.json, no more and no less: what gets worse fails, and so does 
 
 from __future__ import annotations
 
-import json
 import re
-from functools import cache
 from html import unescape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
+from expectations import (
+    FOLDER,
+    INDEX,
+    NAMELESS,
+    NOT_YET,
+    PAGES,
+    PIECES,
+    cleaned,
+    missing,
+    nameless,
+    not_yet,
+    present,
+    spaced,
+    unmet,
+    unwanted,
+)
 from mainmatter import clean, method_names
 from mainmatter.html.parse import decode
-from mainmatter.lab.bench.gate import GATED_METHOD as METHOD
-from mainmatter.lab.datasets import GoldPage, load_dataset
 from mainmatter.lab.metrics.bag import bag_of_words
 from page_variants import SEMANTIC, VARIANTS, variant
 
 if TYPE_CHECKING:
-    from mainmatter import Extraction
+    from collections.abc import Iterable
 
-FOLDER = Path(__file__).parent / "pages"
-INDEX: dict[str, dict[str, Any]] = json.loads((FOLDER / "index.json").read_text("utf-8"))
-NOT_YET: dict[str, dict[str, list[str]]] = json.loads((FOLDER.parent / "not_yet.json").read_text("utf-8"))
-PAGES: dict[str, GoldPage] = {page.page.id or "": page for page in load_dataset(str(FOLDER))}
-MOST_UNMET = 0.08  # of all expectations
+MOST_UNMET = 0.08  # of what the text must and must not have
+MOST_UNKNOWN = 0.5  # of the headlines, bylines, captions and comments, whose labels are wrong
 PAGE_TYPES = {"article", "collection", "documentation", "forum", "listing", "product", "service"}
 
-# Kinds of markup whose names are as different as possible, each in a form in which it has lost them.
-NAMELESS = [
-    ("article-wordpress-comments", "hashed-names"),
-    ("service-faq-accordion", "hashed-names"),
-    ("article-de", "no-attributes"),
-    ("forum-phpbb", "no-attributes"),
-    ("documentation-docusaurus", "only-divisions"),
-    ("article-ar", "only-divisions"),
-]
-
 every_page = pytest.mark.parametrize("name", INDEX)
-
-
-def spaced(text: str) -> str:
-    return " ".join(text.split())
-
-
-@cache
-def cleaned(name: str, method: str = METHOD) -> Extraction:
-    return clean(PAGES[name].page, method=method)
-
-
-def not_yet(name: str, expectation: str) -> list[str]:
-    return NOT_YET.get(name, {}).get(expectation, [])
-
-
-def missing(text: str, snippets: list[str]) -> list[str]:
-    return [snippet for snippet in snippets if spaced(snippet) not in spaced(text)]
-
-
-def present(text: str, snippets: list[str]) -> list[str]:
-    return [snippet for snippet in snippets if spaced(snippet) in spaced(text)]
 
 
 # The pages
 
 
+def unmet_share(expectations: Iterable[str], expected: int) -> float:
+    return sum(len(page.get(each, [])) for page in NOT_YET.values() for each in expectations) / expected
+
+
 def test_most_expectations_are_met() -> None:
-    expected = sum(len(facts["must_have"]) + len(facts["must_not_have"]) for facts in INDEX.values())
-    unmet = sum(len(snippets) for unmet in NOT_YET.values() for snippets in unmet.values())
-    assert unmet < MOST_UNMET * expected
+    of_text = sum(len(facts["must_have"]) + len(unwanted(name)) for name, facts in INDEX.items())
+    of_labels = sum("headline" in facts for facts in INDEX.values())
+    of_labels += sum(len(facts.get(piece, [])) for facts in INDEX.values() for piece in PIECES)
+    assert unmet_share(("must_have", "must_not_have", "markdown"), of_text) < MOST_UNMET
+    assert unmet_share(("headline", *PIECES), of_labels) < MOST_UNKNOWN
 
 
 def test_pages_of_all_kinds() -> None:
     assert set(INDEX) == set(PAGES)
-    assert len(INDEX) >= 16
+    assert len(INDEX) >= 48
     assert {facts["page_type"] for facts in INDEX.values()} == PAGE_TYPES
     assert {facts["lang"] for facts in INDEX.values()} == set("ar de el en es fr it ja pl ru zh".split())
     assert all(facts["about"] and facts["must_have"] and facts["must_not_have"] for facts in INDEX.values())
+    assert {piece for facts in INDEX.values() for piece in PIECES if facts.get(piece)} == set(PIECES)
 
 
 def test_the_guide_lists_the_pages() -> None:
@@ -98,10 +83,11 @@ def test_snippets_agree_with_the_gold_text(name: str) -> None:
     places = [gold.find(spaced(snippet)) for snippet in facts["must_have"]]
     assert -1 not in places
     assert places == sorted(places)
-    assert present(gold, facts["must_not_have"]) == []
+    assert gold.startswith(spaced(facts.get("headline", ""))) or name == "article-de"  # which has a kicker
+    assert present(gold, unwanted(name)) == []
     assert isinstance(page.page.html, bytes)
     source = unescape(re.sub("<[^>]*>", " ", decode(page.page.html)[0]))
-    assert missing(source, facts["must_not_have"]) == []
+    assert missing(source, unwanted(name)) == []
 
 
 # What comes out
@@ -109,12 +95,12 @@ def test_snippets_agree_with_the_gold_text(name: str) -> None:
 
 @every_page
 def test_content_is_kept(name: str) -> None:
-    assert missing(cleaned(name).text, INDEX[name]["must_have"]) == not_yet(name, "must_have")
+    assert unmet(name)["must_have"] == not_yet(name, "must_have")
 
 
 @every_page
 def test_boilerplate_is_dropped(name: str) -> None:
-    assert present(cleaned(name).text, INDEX[name]["must_not_have"]) == not_yet(name, "must_not_have")
+    assert unmet(name)["must_not_have"] == not_yet(name, "must_not_have")
 
 
 @every_page
@@ -124,10 +110,7 @@ def test_something_is_kept(name: str) -> None:
 
 @every_page
 def test_markdown_keeps_the_structure(name: str) -> None:
-    expected = INDEX[name].get("markdown", [])
-    lines = [spaced(line) for line in cleaned(name).markdown(links=False).splitlines()]
-    absent = [start for start in expected if not any(line.startswith(start) for line in lines)]
-    assert absent == not_yet(name, "markdown")
+    assert unmet(name)["markdown"] == not_yet(name, "markdown")
 
 
 @pytest.mark.parametrize("name", [name for name, facts in INDEX.items() if "```" in facts.get("markdown", [])])
@@ -176,8 +159,6 @@ def test_variants_have_lost_the_names() -> None:
 
 @pytest.mark.parametrize(("name", "change"), NAMELESS)
 def test_content_is_found_without_names(name: str, change: str) -> None:
-    html = PAGES[name].page.html
-    assert isinstance(html, bytes)
-    text = clean(variant(decode(html)[0], change), method=METHOD).text
+    text = nameless(name, change)
     assert missing(text, INDEX[name]["must_have"]) == not_yet(f"{name} {change}", "must_have")
     assert bag_of_words(text, PAGES[name].gold.text or "").f1 > 0.8
