@@ -1,4 +1,4 @@
-"""A method with all that users can control, which tells comments and page types by what the page itself says."""
+"""A method with all that users can control, which tells comments, captions and so on by the words they begin with."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from mainmatter.main.choice import Comments, apply_controls, check_controls
+from mainmatter.main.choice import Comments, Controls, apply_controls, check_controls
 from mainmatter.main.reasons import ControlReasons
 from mainmatter.method import Reasons
-from mainmatter.records import Document, Extraction
+from mainmatter.records import BYLINE, CAPTION, COMMENT, HEADLINE, LABELS, Document, Extraction
 from mainmatter.registry import METHODS
 
 if TYPE_CHECKING:
@@ -32,9 +32,11 @@ class Commenting:
 
     dial: float = 0.5
     comments: Comments = "drop"
+    headline: bool = True
+    bylines: bool = False
+    captions: bool = True
     headings: bool = True
     tables: bool = True
-    captions: bool = True
     code: bool = True
 
     name: ClassVar[str] = "commenting"
@@ -46,18 +48,9 @@ class Commenting:
     def extract(self, document: Document) -> Extraction:
         texts, kinds = document.columns.texts, document.columns.kinds
         scores = np.array([min(1.0, len(text) / 20) for text in texts], np.float64)
-        is_comment = np.array([text.startswith("Comment") for text in texts], np.bool_)
+        labels = np.array([self._label(text) for text in texts], np.intp)
         judged = np.array([text != "menu" for text in texts], np.bool_) & (scores >= (1 - self.dial) / 2)
-        kept = apply_controls(
-            judged,
-            kinds,
-            is_comment,
-            comments=self.comments,
-            headings=self.headings,
-            tables=self.tables,
-            captions=self.captions,
-            code=self.code,
-        )
+        kept = apply_controls(judged, kinds, labels, Controls.of(self))
         reasons = Reasons(judged.astype(np.intp), ("a menu, or short", "text"))
         return Extraction(
             document,
@@ -65,12 +58,19 @@ class Commenting:
             scores,
             kept,
             kinds,
-            ControlReasons(reasons, judged, kept, kinds, is_comment, comments=self.comments),
+            ControlReasons(reasons, judged, kept, kinds, labels, Controls.of(self)),
             page_type="article",
             confidence=0.875,
-            is_comment=is_comment,
+            found_labels=labels,
             marks_comments=self.comments == "mark",
         )
+
+    @staticmethod
+    def _label(text: str) -> int:
+        for start, label in (("How to", HEADLINE), ("By ", BYLINE), ("A kite, seen", CAPTION), ("Comment", COMMENT)):
+            if text.startswith(start):
+                return label
+        return LABELS.index("main")
 
 
 def register(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,9 +12,9 @@ from mainmatter.lab.training.examples import make_example
 from mainmatter.main.choice import PAGE_TYPES
 from mainmatter.main.features import COLUMNS, LEVELS
 from mainmatter.main.method import CONVENTIONS, Main
-from mainmatter.main.names import CALLED, FIRST_WORD
+from mainmatter.main.names import CALLED, FIRST_WORD, Vocabulary
 from mainmatter.main.net import BlockNet, shapes_of
-from mainmatter.records import BOILERPLATE, LABELS, MAIN, Gold, Page
+from mainmatter.records import BOILERPLATE, HEADLINE, LABELS, MAIN, Gold, Page
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,14 +42,19 @@ def prose(number: int, sentences: int = 3) -> str:
     return f"{' '.join(chosen)} That was day {number}."
 
 
+def _gold(*lines: str, comments: str = "") -> Gold:
+    return Gold("\n".join(lines), byline="", captions="", comments=comments)
+
+
 def article(number: int, comments: str = "comments") -> GoldPage:
     """A text with a headline, and two comments in a container of that class."""
     title, paragraphs = f"News of day {number}", [prose(number), prose(number + 1, 4), prose(number + 2)]
+    said = f"Me too, I saw {number} of them.", f"I doubt it, there are never {number}."
     html = f"""<title>{title}</title><body>{MENU}<article class="content"><h1>{title}</h1>
         {"".join(f"<p>{text}</p>" for text in paragraphs)}</article>
-        <div class="{comments}"><div class="entry"><p>Me too, I saw {number} of them.</p></div>
-        <div class="entry"><p>I doubt it, there are never {number}.</p></div></div>{_FOOT}"""
-    return GoldPage(Page(html, id=f"article-{number}"), Gold("\n".join([title, *paragraphs])), {"page_type": "article"})
+        <div class="{comments}">{"".join(f'<div class="entry"><p>{text}</p></div>' for text in said)}</div>{_FOOT}"""
+    gold = _gold(title, *paragraphs, comments="\n".join(said))
+    return GoldPage(Page(html, id=f"article-{number}"), gold, {"page_type": "article"})
 
 
 def forum(number: int) -> GoldPage:
@@ -58,7 +63,7 @@ def forum(number: int) -> GoldPage:
     html = f"""<title>{title}</title><body>{MENU}<div class="thread"><h1>{title}</h1>
         {"".join(f'<div class="comment"><b>Sailor {i}</b><p>{post}</p></div>' for i, post in enumerate(posts))}
         </div>{_FOOT}"""
-    return GoldPage(Page(html, id=f"forum-{number}"), Gold("\n".join([title, *posts])), {"page_type": "forum"})
+    return GoldPage(Page(html, id=f"forum-{number}"), _gold(title, *posts), {"page_type": "forum"})
 
 
 def product(number: int) -> GoldPage:
@@ -67,8 +72,8 @@ def product(number: int) -> GoldPage:
     html = f"""<title>{title} - The Rope Shop</title><body>{MENU}<div class="product"><h1>{title}</h1><p>{text}</p>
         <table>{"".join(f"<tr><td>{name}<td>{value}" for name, value in rows)}</table><button>Add to cart</button></div>
         <div class="related"><a href="/1">Another rope</a> <a href="/2">A third rope</a></div>{_FOOT}"""
-    gold = "\n".join([title, text, *(" ".join(row) for row in rows)])
-    return GoldPage(Page(html, id=f"product-{number}"), Gold(gold), {"page_type": "product"})
+    gold = _gold(title, text, *(" ".join(row) for row in rows))
+    return GoldPage(Page(html, id=f"product-{number}"), gold, {"page_type": "product"})
 
 
 def gold_pages(count: int = 6) -> list[GoldPage]:
@@ -91,9 +96,10 @@ def trained() -> Main:
 def linear_main(names: dict[str, float] | None = None, bias: float = 0, **columns: float) -> Main:
     """A method whose log odds are so many times the columns, so much for a name of the block's element, and a bias."""
     features = len(COLUMNS) + len(CALLED)
+    vocabulary = Vocabulary(sorted(names or {}))
     shapes = shapes_of(
         features=features,
-        names=FIRST_WORD - 1 + len(trained().vocabulary_),
+        names=FIRST_WORD - 1 + len(vocabulary),
         levels=LEVELS + 1,
         width=1,
         hidden=2,
@@ -107,16 +113,17 @@ def linear_main(names: dict[str, float] | None = None, bias: float = 0, **column
     for column, weight in columns.items():
         weights["in_weights"][COLUMNS.index(column), 0] = weight * _SCALE
     weights["in_weights"][features, 0] = 1  # the element itself comes first
-    for stem, weight in (names or {}).items():
-        [number] = trained().vocabulary_.numbers_of(stem)
+    for name, weight in (names or {}).items():
+        [number] = vocabulary.numbers_of(name)
         weights["embedding"][number] = weight
     weights["in_bias"][0] = _FAR  # so that nothing is cut at zero
     weights["hidden_weights"][0] = 1
     weights["out_weights"][0, MAIN] = 1
     weights["out_bias"][:] = -2 * _FAR
     weights["out_bias"][[BOILERPLATE, MAIN]] = 0, bias - _FAR
-    weights["convention_keeps"][:] = trained().net_.weights["convention_keeps"]
+    weights["convention_keeps"][:] = -_FAR
+    weights["convention_keeps"][:, [MAIN, HEADLINE]] = _FAR
     net = BlockNet(weights, np.zeros(features), np.full(features, _SCALE), ())
     method = Main()
-    method.restore(trained().facts_and_arrays()[0], net.arrays())
+    method.restore(trained().facts_and_arrays()[0] | {"words": list(vocabulary.words)}, net.arrays())
     return method

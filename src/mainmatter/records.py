@@ -387,8 +387,9 @@ class Extraction:
 
     @cached_property
     def labels(self) -> list[Label]:
-        """What each block of the page is: headline, byline, caption or comment, kept or not; of all others, those that
-        were kept are "main", those that were not "boilerplate".
+        """What each block of the page is: headline, byline, caption or comment, kept or not.
+
+        Of all others, those that were kept are "main", those that were not "boilerplate".
         """
         labels: list[Label] = ["main" if is_kept else "boilerplate" for is_kept in self.kept.tolist()]
         if self.found_labels is not None:

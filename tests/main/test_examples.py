@@ -10,20 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from main_pages import examples
+from main_pages import examples, trained
 from mainmatter.main import examples as examples_module
 from mainmatter.main.examples import Augmenter
 from mainmatter.main.features import COLUMNS
-from mainmatter.main.method import Main
-from mainmatter.main.names import CALLED, DIV, FIRST_STEM, SEMANTIC_TAGS
+from mainmatter.main.method import CONVENTIONS, Main
+from mainmatter.main.names import CALLED, DIV, FIRST_WORD, SEMANTIC_TAGS
 from mainmatter.main.training import NetInput
+from mainmatter.records import BOILERPLATE
 
 if TYPE_CHECKING:
     from mainmatter.main.training import NetExample
 
 CHANGES = ("_NO_NAMES", "_NO_SEMANTIC_TAGS", "_NO_CAPITALS", "_OTHER_SCRIPT", "_OTHER_PAGE", "_BOILERPLATE")
 AT = {name: number for number, name in enumerate((*COLUMNS, *CALLED))}
-PAGES = [Main().observe(example) for example in examples()[:6]]
+PAGES = [Main().observe(example).number(trained().vocabulary_, CONVENTIONS) for example in examples()[:6]]
 MARK = AT["copies"]  # a column that no change touches, made the number of the block
 HOST_MARK, GUEST_MARK = 1000, 5000
 
@@ -32,11 +33,8 @@ pages = st.integers(0, len(PAGES) - 1)
 
 
 def arrays_of(example: NetExample) -> list[np.ndarray]:
-    return [getattr(example.inputs, field.name) for field in fields(NetInput)] + [
-        example.shares,
-        example.words,
-        example.comment,
-    ]
+    of_blocks = [example.shares, example.words, example.labels]
+    return [getattr(example.inputs, field.name) for field in fields(NetInput)] + of_blocks
 
 
 def copied(example: NetExample) -> list[np.ndarray]:
@@ -68,8 +66,9 @@ def check(example: NetExample) -> None:
     assert rows.dense.dtype == np.float32
     assert np.isfinite(rows.dense).all()
     assert rows.containers.shape == (count, 6)
-    assert len(example.words) == len(example.comment) == count
-    assert example.shares.dtype == example.comment.dtype == np.float32
+    assert len(example.words) == len(example.labels) == count
+    assert example.shares.dtype == np.float32
+    assert example.labels.dtype == np.intp
     assert rows.parents[0] == 0
     assert (rows.parents[1:] < np.arange(1, len(rows.parents))).all()
     assert rows.containers.min() >= 0
@@ -132,10 +131,12 @@ def test_boilerplate_of_another_page(monkeypatch: pytest.MonkeyPatch, host_numbe
         assert (np.diff(np.flatnonzero(is_guest)) == 1).all()
         assert (donor.shares[guests] < 0.1).all()
         # Labels stay with their blocks.
-        for labels in ("shares", "words", "comment"):
-            changed, of_host, of_donor = (getattr(page, labels) for page in (found, host, donor))
+        for name in ("shares", "words", "labels"):
+            changed, of_host, of_donor = (getattr(page, name) for page in (found, host, donor))
             assert np.array_equal(changed[~is_guest], of_host)
-            assert np.array_equal(changed[is_guest], of_donor[guests])
+            # Whatever a guest is, it is no main matter here.
+            of_guests = np.where(of_donor < 0, BOILERPLATE, of_donor)[guests] if name == "labels" else of_donor[guests]
+            assert np.array_equal(changed[is_guest], of_guests)
         # Main matter stays together.
         first, *_, last = np.flatnonzero(found.shares > 0.5)
         assert not is_guest[first:last].any()
@@ -198,10 +199,10 @@ def test_what_is_unknown_is_taken_for_main_matter(monkeypatch: pytest.MonkeyPatc
 def test_names_are_dropped_but_not_tags(monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch, "_NO_NAMES")
     page = PAGES[0]
-    assert (page.inputs.tokens >= FIRST_STEM).any()
+    assert (page.inputs.tokens >= FIRST_WORD).any()
     assert page.inputs.dense[:, len(COLUMNS) :].any()
     found = Augmenter(PAGES)(page, np.random.default_rng(1)).inputs
-    is_tag = page.inputs.tokens < FIRST_STEM
+    is_tag = page.inputs.tokens < FIRST_WORD
     assert np.array_equal(found.tokens, page.inputs.tokens[is_tag])
     assert np.array_equal(found.token_elements, page.inputs.token_elements[is_tag])
     assert not found.dense[:, len(COLUMNS) :].any()
@@ -211,10 +212,10 @@ def test_some_names_are_dropped_else(monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch)
     monkeypatch.setattr(examples_module, "_DROPPED_NAMES", 0.5)
     page = PAGES[0].inputs
-    stems = int((page.tokens >= FIRST_STEM).sum())
+    words = int((page.tokens >= FIRST_WORD).sum())
     left = [Augmenter(PAGES)(PAGES[0], np.random.default_rng(seed)).inputs for seed in range(20)]
-    assert all((rows.tokens < FIRST_STEM).sum() == (page.tokens < FIRST_STEM).sum() for rows in left)
-    assert 0.35 * stems < np.mean([(rows.tokens >= FIRST_STEM).sum() for rows in left]) < 0.65 * stems
+    assert all((rows.tokens < FIRST_WORD).sum() == (page.tokens < FIRST_WORD).sum() for rows in left)
+    assert 0.35 * words < np.mean([(rows.tokens >= FIRST_WORD).sum() for rows in left]) < 0.65 * words
 
 
 def test_semantic_tags_become_divs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -335,7 +336,7 @@ def test_how_often_each_change_is_made(change: str, share: float) -> None:
 def test_a_tenth_of_the_names_is_dropped() -> None:
     for chance, is_left in ((0.0995, False), (0.1, True)):
         found = Augmenter(PAGES)(PAGES[0], cast("np.random.Generator", Fixed(1.0, chance)))
-        assert (found.inputs.tokens >= FIRST_STEM).any() == is_left
+        assert (found.inputs.tokens >= FIRST_WORD).any() == is_left
 
 
 def with_shares(example: NetExample, *shares: float) -> NetExample:
@@ -347,7 +348,7 @@ def with_shares(example: NetExample, *shares: float) -> NetExample:
         inputs=replace(rows, dense=rows.dense[first], containers=rows.containers[first]),
         shares=np.array(shares, np.float32),
         words=example.words[first],
-        comment=example.comment[first],
+        labels=example.labels[first],
     )
 
 

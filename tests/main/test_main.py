@@ -20,7 +20,7 @@ from mainmatter.main.choice import PAGE_TYPES, best_choice
 from mainmatter.main.method import Main
 from mainmatter.main.net import BlockNet
 from mainmatter.models.store import load
-from mainmatter.records import Extraction, Page
+from mainmatter.records import BOILERPLATE, COMMENT, LABELS, MAIN, Extraction, Page
 from mainmatter.registry import get_method
 from toys import edit_model
 
@@ -55,11 +55,10 @@ def with_net(**parameters: Any) -> Main:
 
 
 def decided(found: Extraction) -> tuple[Any, ...]:
-    assert found.is_comment is not None
     return (
         found.scores.tolist(),
         found.kept.tolist(),
-        found.is_comment.tolist(),
+        found.labels,
         found.page_type,
         found.confidence,
         list(found.reasons),
@@ -75,10 +74,11 @@ def kept_texts(found: Extraction) -> list[str]:
 
 
 def always(main_odds: float, comment_odds: float) -> Main:
-    """A method that believes the same of each block."""
+    """A method that believes the same of each block: boilerplate, or so much likelier main matter or a comment."""
     net = trained().net_
     weights = {**net.weights, "out_weights": np.zeros_like(net.weights["out_weights"])}
-    weights["out_bias"] = np.array([main_odds, comment_odds], np.float32)
+    weights["out_bias"] = np.full(len(LABELS), -900, np.float32)
+    weights["out_bias"][[BOILERPLATE, MAIN, COMMENT]] = 0, main_odds, comment_odds
     method = Main()
     method.restore(trained().facts_and_arrays()[0], BlockNet(weights, net.mean, net.scale, net.dilations).arrays())
     return method
@@ -106,9 +106,11 @@ def test_what_holds_for_every_page(page: Page, dial: float) -> None:
     assert type(found.confidence) is float
     assert ((found.scores >= 0) & (found.scores <= 1)).all()
     assert found.scores.dtype == np.float64
-    assert found.is_comment is not None
-    assert found.kept.dtype == found.is_comment.dtype == np.bool_
-    assert len(found.scores) == len(found.kept) == len(found.is_comment) == len(found.reasons) == len(found.document)
+    assert found.kept.dtype == np.bool_
+    assert len(found.scores) == len(found.kept) == len(found.labels) == len(found.reasons) == len(found.document)
+    if found.found_labels is not None:
+        assert found.found_labels.dtype == np.intp
+        assert len(found.found_labels) == len(found.document)
 
 
 def test_an_empty_page() -> None:
@@ -117,8 +119,7 @@ def test_an_empty_page() -> None:
         assert found.text == ""
         assert found.page_type is None
         assert found.confidence is None
-        assert found.is_comment is not None
-        assert len(found.scores) == len(found.kept) == len(found.is_comment) == len(found.reasons) == 0
+        assert len(found.scores) == len(found.kept) == len(found.labels) == len(found.reasons) == 0
 
 
 def test_the_same_again_and_again() -> None:
@@ -150,7 +151,7 @@ def test_an_untrained_one_can_be_pickled_and_says_what_to_do() -> None:
             method.facts_and_arrays()
 
 
-@pytest.mark.parametrize("fact", ["columns", "tags", "stems", "page_types"])
+@pytest.mark.parametrize("fact", ["columns", "tags", "labels", "page_types", "conventions"])
 def test_models_with_other_facts_are_refused(tmp_path: Path, fact: str) -> None:
     trained().save(tmp_path / "model")
     facts = load(tmp_path / "model").facts
@@ -169,6 +170,8 @@ def resized(arrays: dict[str, np.ndarray], name: str) -> dict[str, np.ndarray]:
         return {**arrays, "in_weights": at_most, "mean": longer["mean"], "scale": longer["scale"]}
     if name == "names":
         return {**arrays, "embedding": longer["embedding"]}
+    if name == "conventions":
+        return {**arrays, **{key: longer[key] for key in ("convention_vectors", "convention_keeps")}}
     if name == "levels":
         width = arrays["embedding"].shape[1]
         return {**arrays, "in_weights": arrays["in_weights"][:-width]}
@@ -183,6 +186,7 @@ def resized(arrays: dict[str, np.ndarray], name: str) -> dict[str, np.ndarray]:
         ("names", "does not fit its facts"),
         ("levels", "does not fit its facts"),
         ("types", "knows other types of pages"),
+        ("conventions", "knows other labels or conventions"),
     ],
 )
 def test_models_of_other_sizes_are_refused(
@@ -204,6 +208,7 @@ def test_models_of_other_sizes_are_refused(
         ({"dial": -0.1}, "dial is from 0"),
         ({"dial": float("nan")}, "dial is from 0"),
         ({"comments": "hide"}, "comments is drop, keep or mark, not 'hide'"),
+        ({"convention": "nobody's"}, 'no convention "nobody\'s"; there are house, cleaneval, '),
         ({"without": "names+smell"}, "no signal 'smell'; there are length, .*names"),
         ({"epochs": 0}, "epochs is a whole number from 1, not 0"),
         ({"epochs": 2.0}, "epochs is a whole number from 1, not 2.0"),
@@ -234,9 +239,9 @@ def test_the_further_the_dial_the_more_is_kept() -> None:
             found = mainmatter.clean(page, method=with_net(dial=dial))
             assert not len(before) or (found.kept | ~before).all()
             before = found.kept
-        assert found.is_comment is not None
-        assert before.tolist() == (~found.is_comment).tolist()  # all text but comments
-        assert mainmatter.clean(page, method=with_net(dial=1.0, comments="keep")).kept.all()
+        assert before.tolist() == [label in ("headline", "main") for label in found.labels]
+        method = with_net(dial=1.0, comments="keep", bylines=True, captions=True)
+        assert mainmatter.clean(page, method=method).kept.all()
 
 
 COMMENTS = ["Me too, I saw 20 of them.", "I doubt it, there are never 20."]
@@ -253,30 +258,14 @@ def test_comments(comments: Comments, are_kept: bool) -> None:
     assert found.marks_comments == (comments == "mark")
     assert ("--- Comments ---" in found.text) == (comments == "mark")
     reason = found.reasons[texts.index(COMMENTS[0])]
-    assert reason.startswith("comments are wanted; prob" if are_kept else "comments are not wanted; prob")
+    kept, dropped = "a comment: kept, as comments are wanted", "a comment: dropped, as comments are unless asked for"
+    assert reason.startswith(f"{kept if are_kept else dropped}; probability 0.")
     assert plain.confidence == found.confidence
-
-
-def test_links_and_buttons_among_comments_are_none() -> None:
-    reply = '<a href="/reply">Answer this</a><button>Vote</button></div>'
-    html = str(article(20).page.html).replace("of them.</p></div>", f"of them.</p>{reply}")
-    found = mainmatter.clean(html, method=trained())
-    assert found.is_comment is not None
-    are_comments = dict(zip(found.document.texts, found.is_comment.tolist(), strict=True))
-    assert "Answer this" in are_comments
-    assert "Vote" in are_comments
-    assert [text for text, is_one in are_comments.items() if is_one] == COMMENTS
-
-
-def test_what_is_called_comments_needs_less_evidence() -> None:
-    found = mainmatter.clean("<div class='comments'><p>one</p></div><p>two</p>", method=always(0, -1))
-    assert found.is_comment is not None
-    assert found.is_comment.tolist() == [True, False]
 
 
 def test_comments_are_no_main_matter_however_likely() -> None:
     method = pickle.loads(pickle.dumps(trained()))
-    method.net_.weights["out_bias"][0] += 16
+    method.net_.weights["convention_keeps"][0, COMMENT] = 50
     document = read(article(20).page)
     found, sizes = method.extract(document), method.describe(document).sizes
     assert (found.scores[found.is_comment] > 0.5).any()
@@ -288,14 +277,12 @@ def test_comments_are_no_main_matter_however_likely() -> None:
 
 def test_a_page_of_nothing_but_comments_is_not_empty() -> None:
     found = mainmatter.clean("<p>one</p><p>two</p>", method=always(0, 5))
-    assert found.is_comment is not None
-    assert not found.is_comment.any()
-    assert found.kept.any()
+    assert found.labels == ["main", "main"]
 
 
 def test_odds_that_are_very_large() -> None:
     found = mainmatter.clean("<p>one</p><p>two</p>", method=always(-900, -900))  # no warning
-    assert found.scores.tolist() == [0, 0]
+    assert found.scores.tolist() == pytest.approx([0, 0], abs=1e-4)
     assert found.text
 
 
@@ -355,6 +342,7 @@ def test_the_headline_is_kept_whatever_the_net_says() -> None:
     ("parameters", "page"),
     [
         ({"dial": 0.0}, "<title>{0}</title>{1}<h1>{0}</h1><p>{2}</p>"),  # only what is surest
+        ({"headline": False}, "<title>{0}</title>{1}<h1>{0}</h1><p>{2}</p>"),
         ({"headings": False}, "<title>{0}</title>{1}<h1>{0}</h1><p>{2}</p>"),
         ({"without": "title"}, "<title>{0}</title>{1}<h1>{0}</h1><p>{2}</p>"),
         ({}, "<title>Another title</title>{1}<h1>{0}</h1><p>{2}</p>"),
@@ -375,7 +363,8 @@ def test_the_log_odds_are_those_of_the_chances() -> None:
     judged = trained().judge(described)
     assert judged.probabilities == pytest.approx(1 / (1 + np.exp(-trained().log_odds(described))))
     assert judged.page_type == "article"
-    assert judged.comment_probabilities.shape == judged.probabilities.shape
+    assert judged.of_labels.shape == (len(judged.probabilities), len(LABELS))
+    assert judged.of_labels.sum(axis=1) == pytest.approx(1)
 
 
 def test_a_page_of_very_many_blocks_takes_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:

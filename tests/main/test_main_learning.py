@@ -20,24 +20,29 @@ from mainmatter.lab.training.train import observe_pages
 from mainmatter.main import method as main
 from mainmatter.main.choice import PAGE_TYPES
 from mainmatter.main.examples import Augmenter
-from mainmatter.main.method import Main
-from mainmatter.main.names import FIRST_STEM, STEMS
+from mainmatter.main.method import CONVENTIONS, Main
+from mainmatter.main.names import FIRST_WORD, Vocabulary
 from mainmatter.main.training import NetInput
-from mainmatter.records import Gold, Page
+from mainmatter.records import COMMENT, Gold, Page
 from net_pages import forward
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from mainmatter.main.examples import ObservedPage
     from mainmatter.main.net import BlockNet
     from mainmatter.main.training import NetExample, TrainingConfig
 
 NEW = [article(30), forum(31), product(32)]
 
 
-def observed(html: str, gold: str = "", page_type: str | None = None) -> NetExample:
+def observed(html: str, gold: str = "", page_type: str | None = None) -> ObservedPage:
     groups = {} if page_type is None else {"page_type": page_type}
     return Main().observe(make_example(GoldPage(Page(html), Gold(gold), groups)))
+
+
+def with_shares(page: ObservedPage, share: float) -> ObservedPage:
+    return replace(page, example=replace(page.example, shares=np.full_like(page.example.shares, share)))
 
 
 def f1(method: Main, pages: list[GoldPage] = NEW) -> float:
@@ -57,7 +62,7 @@ def snippets_of(page: GoldPage) -> GoldPage:
 
 def test_training_sees_what_judging_sees() -> None:
     for page in (*gold_pages(2), GoldPage(Page("Menu\n\nA text.", format="text"), Gold("A text."), {})):
-        page_input = trained().observe(make_example(page)).inputs
+        page_input = trained().observe(make_example(page)).number(trained().vocabulary_, CONVENTIONS).inputs
         described = trained().describe(read(page.page))
         assert np.array_equal(page_input.dense, described.dense)
         trained_on, judged = forward(trained().net_, page_input), trained()._run(described)
@@ -66,24 +71,25 @@ def test_training_sees_what_judging_sees() -> None:
 
 
 def test_what_is_taken_from_a_page() -> None:
-    found = observed(
+    page = observed(
         "<title>On foxes</title><h1>On foxes</h1><p class=teaser>A red fox!</p><p>© me", "A red fox", "forum"
     )
+    found = page.number(Vocabulary(["fox", "teaser"]), CONVENTIONS)
     assert found.shares.tolist() == [0, 1, 0]
     assert found.shares.dtype == np.float32
     assert found.words.tolist() == [2, 3, 1]
     assert PAGE_TYPES[found.page_type] == "forum"
-    assert found.comment.tolist() == [0, 0, 0]
+    assert found.labels.tolist() == [-1, -1, -1]
     assert (found.weight, found.repeats) == (1, 1)
-    (element,) = found.inputs.token_elements[found.inputs.tokens == FIRST_STEM + STEMS.index("teaser")]
+    (element,) = found.inputs.token_elements[found.inputs.tokens == FIRST_WORD + 1]
     assert found.inputs.containers[:, 0].tolist().index(element) == 1
 
 
 def test_types_that_are_not_known() -> None:
-    assert observed("<p>a").page_type == -1
-    assert observed("<p>a", page_type="poem").page_type == -1
+    assert observed("<p>a").example.page_type == -1
+    assert observed("<p>a", page_type="poem").example.page_type == -1
     for number, name in enumerate(PAGE_TYPES):
-        assert observed("<p>a", page_type=name).page_type == number
+        assert observed("<p>a", page_type=name).example.page_type == number
 
 
 def test_what_is_observed_can_travel_and_holds_no_page() -> None:
@@ -92,22 +98,23 @@ def test_what_is_observed_can_travel_and_holds_no_page() -> None:
     assert b"harbour" not in data
     after = pickle.loads(data)
     for field in fields(NetInput):
-        assert np.array_equal(getattr(before.inputs, field.name), getattr(after.inputs, field.name))
-    for name in ("shares", "words", "comment", "page_type"):
-        assert np.array_equal(getattr(before, name), getattr(after, name))
+        assert np.array_equal(getattr(before.example.inputs, field.name), getattr(after.example.inputs, field.name))
+    for name in ("shares", "words", "labels", "page_type"):
+        assert np.array_equal(getattr(before.example, name), getattr(after.example, name))
+    assert (after.site, after.names, after.convention) == (before.site, before.names, before.convention)
 
 
 def test_observing_needs_no_training_and_several_processes_observe_the_same() -> None:
     one, two = (observe_pages(Main(), gold_pages(4), workers=workers).observations for workers in (1, 2))
     assert len(one) == 12
     for here, there in zip(one, two, strict=True):
-        assert np.array_equal(here.inputs.dense, there.inputs.dense)
-        assert np.array_equal(here.inputs.tokens, there.inputs.tokens)
+        assert np.array_equal(here.example.inputs.dense, there.example.inputs.dense)
+        assert here.names == there.names
 
 
 def comment_labels(html: str, page_type: str | None = None) -> dict[str, bool]:
-    example = observed(html, page_type=page_type)
-    return dict(zip(read(Page(html)).texts, (example.comment > 0.5).tolist(), strict=True))
+    labels = observed(html, page_type=page_type).example.labels
+    return dict(zip(read(Page(html)).texts, (labels == COMMENT).tolist(), strict=True))
 
 
 DISCUSSION = '<div class="{}"><p>me too</p><div><p>not me</p></div></div>'
@@ -129,7 +136,7 @@ def test_posts_of_a_forum_are_not_labelled_as_comments() -> None:
     html = f"<title>Foxes</title><h1>Foxes</h1><p>A red fox.</p>{DISCUSSION.format('comments')}"
     assert any(comment_labels(html, "article").values())
     assert not any(comment_labels(html, "forum").values())
-    assert not Main().observe(make_example(forum(1))).comment.any()
+    assert COMMENT not in Main().observe(make_example(forum(1))).example.labels
 
 
 @pytest.mark.parametrize("tag", ["body", "main"])
@@ -159,8 +166,8 @@ def test_comments_may_be_most_of_a_page_with_a_headline() -> None:
 
 def test_no_labels_without_names() -> None:
     assert not any(comment_labels("<p>comments</p><p>me too").values())
-    assert observed("").comment.shape == (0,)
-    assert observed("", page_type="forum").comment.shape == (0,)
+    assert observed("").example.labels.shape == (0,)
+    assert observed("", page_type="forum").example.labels.shape == (0,)
 
 
 def test_learning_gives_the_same_again_and_another_seed_another() -> None:
@@ -245,7 +252,7 @@ def test_a_method_that_was_trained_again_forgets_old_vectors() -> None:
 
 def test_of_pages_with_snippets_only_nothing_else_is_known() -> None:
     page = snippets_of(article(3))
-    found = Main().observe(make_example(page))
+    found = Main().observe(make_example(page)).example
     texts = read(page.page).texts
     known = {text[:7]: share for text, share in zip(texts, found.shares.tolist(), strict=True) if not np.isnan(share)}
     assert sorted(known.values()) == [0, 1]
@@ -270,8 +277,7 @@ def test_learning_from_snippets_alone() -> None:
 
 
 def test_nothing_to_learn_from() -> None:
-    unknown = trained().observe(examples()[0])
-    unknown = replace(unknown, shares=np.full_like(unknown.shares, np.nan))
+    unknown = with_shares(trained().observe(examples()[0]), np.nan)
     empty = Main().observe(make_example(GoldPage(Page(""), Gold(""), {})))
     for observations in ([], [unknown], [empty], [unknown, empty]):
         with pytest.raises(InputError, match="main: no page to learn from"):
@@ -280,7 +286,7 @@ def test_nothing_to_learn_from() -> None:
 
 def test_pages_of_which_nothing_is_known_are_left_out() -> None:
     known = [trained().observe(example) for example in examples()[:4]]
-    unknown = replace(known[0], shares=np.full_like(known[0].shares, np.nan))
+    unknown = with_shares(known[0], np.nan)
     nets = [Main(epochs=2).learn(pages).net_.arrays() for pages in (known, [unknown, *known, unknown])]
     assert all(np.array_equal(nets[0][name], nets[1][name]) for name in nets[0])
 

@@ -15,12 +15,11 @@ from mainmatter.lab.training.examples import make_example
 from mainmatter.main import dumps
 from mainmatter.main import method as main
 from mainmatter.main.choice import PAGE_TYPES
-from mainmatter.main.method import Main, PageJudgement
+from mainmatter.main.method import CONVENTIONS, Main, PageJudgement
 from mainmatter.main.net import shapes_of
-from mainmatter.main.training import loss_and_gradients, pack
 from mainmatter.models.store import SHIPPED, load
 from mainmatter.papers.ice.heuristic import IceHeuristic
-from mainmatter.records import Extraction, Gold, Page
+from mainmatter.records import COMMENT, HEADLINE, LABELS, MAIN, Extraction, Gold, Page
 from mainmatter.registry import get_method
 
 if TYPE_CHECKING:
@@ -59,7 +58,9 @@ def extract(
     """What is decided where the net says this of the blocks."""
     method = Main(**parameters)
     method.restore(*trained().facts_and_arrays())
-    judged = PageJudgement(np.array(chances), np.array(comments or [0.0] * len(chances)), page_type)
+    of_labels = np.zeros((len(chances), len(LABELS)))
+    of_labels[:, MAIN], of_labels[:, COMMENT] = chances, comments or 0
+    judged = PageJudgement(np.array(chances), of_labels, page_type)
     vars(method)["judge"] = lambda described: judged
     return method.extract(read(Page(html)))
 
@@ -88,32 +89,20 @@ def test_the_headline_is_kept_as_soon_as_the_dial_is_turned() -> None:
     assert extract(html, [0.0, 1.0], dial=0.01).kept.tolist() == [True, True]
 
 
-COMMENT = "<p>one two three</p><div class='{}'><p>{}</p></div>"
-
-
-@pytest.mark.parametrize(
-    ("name", "chance", "is_comment"),
-    [
-        ("comments", 0.1, False),
-        ("comments", 0.105, True),
-        ("box", 0.105, False),
-        ("box", 0.5, False),
-        ("box", 0.51, True),
-    ],
-)
-def test_how_likely_a_comment_must_be(name: str, chance: float, is_comment: bool) -> None:
-    found = extract(COMMENT.format(name, "me too"), [1.0, 1.0], comments=[0.0, chance])
-    assert found.is_comment is not None
-    assert found.is_comment.tolist() == [False, is_comment]
+@pytest.mark.parametrize(("chance", "is_comment"), [(0.94, False), (0.96, True)])
+def test_a_comment_is_what_is_likelier_a_comment_than_main_matter(chance: float, is_comment: bool) -> None:
+    found = extract(TWO, [1.0, 0.95], comments=[0.0, chance])
+    assert found.labels == ["main", "comment" if is_comment else "main"]
     assert found.kept.tolist() == [True, not is_comment]
 
 
-@pytest.mark.parametrize(("linked", "is_comment"), [(17, True), (18, False), (20, False)])
-def test_what_is_mostly_links_is_no_comment(linked: int, is_comment: bool) -> None:
-    text = f"<a href='/'>{'x' * linked}</a>{'y' * (20 - linked)}"  # from nine tenths on it is a link
-    found = extract(COMMENT.format("comments", text), [1.0, 1.0], comments=[0.0, 0.9])
-    assert found.is_comment is not None
-    assert found.is_comment.tolist() == [False, is_comment]
+@pytest.mark.parametrize(("chance", "is_headline"), [(0.5, False), (0.51, True)])
+def test_how_likely_a_headline_must_be(chance: float, is_headline: bool) -> None:
+    of_labels = np.zeros((2, len(LABELS)))
+    of_labels[0, HEADLINE], of_labels[1, MAIN] = chance, 1
+    vars(method := Main())["judge"] = lambda described: PageJudgement(np.array([0.0, 1.0]), of_labels, "article")
+    method.restore(*trained().facts_and_arrays())
+    assert method.extract(read(Page(TWO))).labels[0] == ("headline" if is_headline else "boilerplate")
 
 
 @pytest.mark.parametrize(("inside", "outside", "are_comments"), [(15, 7, True), (8, 3, False), (1, 0, False)])
@@ -122,8 +111,8 @@ def test_what_holds_more_than_seven_tenths_of_a_page_is_not_labelled_as_comments
 ) -> None:
     line = "<p>one two three</p>"
     html = f"<div class='comments'>{line * inside}</div>{line * outside}"
-    labels = Main().observe(make_example(GoldPage(Page(html), Gold(""), {}))).comment
-    assert labels.tolist() == [float(are_comments)] * inside + [0.0] * outside
+    labels = Main().observe(make_example(GoldPage(Page(html), Gold(""), {}))).example.labels
+    assert labels.tolist() == [COMMENT if are_comments else -1] * inside + [-1] * outside
 
 
 def test_how_many_blocks_a_page_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,26 +195,25 @@ def test_nets_are_trained_in_the_shape_that_ships(monkeypatch: pytest.MonkeyPatc
     shipped = Main().load_shipped().net_
     expected = shapes_of(
         features=shipped.features,
-        names=config.names,
+        names=shipped.names,
         levels=shipped.levels,
         width=config.width,
         hidden=config.hidden,
         pooled=config.pooled,
         layers=len(config.dilations),
+        labels=config.labels,
         types=config.types,
+        conventions=config.conventions,
     )
     assert {name: weights.shape for name, weights in shipped.weights.items()} == expected
     assert tuple(shipped.dilations) == config.dilations
 
 
-def test_how_much_comments_and_types_of_pages_count_beside_main_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Of a block without words F1 says nothing, so all of its loss is cross-entropy: at even odds, half for each.
+def test_how_much_labels_and_types_of_pages_count_beside_main_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     [config] = configs(monkeypatch, Main(), 3)
-    example = trained().observe(make_example(GoldPage(Page("<p>!!!</p>"), Gold(""), {"page_type": "article"})))
-    batch = pack([example], example.inputs.dense.astype(np.float64))
-    _, d_logits, d_types = loss_and_gradients(np.zeros((1, 2)), np.zeros((1, 7)), batch, config.loss_weights)
-    assert d_logits.tolist() == [pytest.approx([0.5, 0.5 * 0.5])]
-    assert d_types[0, 0] == pytest.approx(-0.3 * 6 / 7)
+    assert (config.loss_weights.f1, config.loss_weights.label, config.loss_weights.page_type) == (1, 0.5, 0.3)
+    assert (config.labels, config.kept_labels) == (len(LABELS), (MAIN, HEADLINE))
+    assert (config.types, config.conventions) == (len(PAGE_TYPES), len(CONVENTIONS))
 
 
 def test_the_usual_parameters_are_those_of_the_model_that_ships() -> None:

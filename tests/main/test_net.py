@@ -97,7 +97,7 @@ def test_a_wide_net_computes_the_same_in_tiles() -> None:
 
 def test_a_page_without_blocks() -> None:
     output = forward(random_net(), random_input(np.random.default_rng(1), 0))
-    assert output.logits.shape == (0, 2)
+    assert output.logits.shape == (0, LABELS)
     assert output.types.shape == (TYPES,)
 
 
@@ -212,7 +212,7 @@ def test_long_pages_take_linear_time() -> None:
         times = []
         for _ in range(3):
             start = process_time()
-            assert forward(net, rows).logits.shape == (blocks, 2)
+            assert forward(net, rows).logits.shape == (blocks, LABELS)
             times.append(process_time() - start)
         return min(times)
 
@@ -242,7 +242,8 @@ def test_the_largest_weights_and_distances_that_a_net_may_have() -> None:
 
 def test_the_least_sizes_that_a_net_may_have() -> None:
     def made(levels: int, names: int) -> BlockNet:
-        shapes = shapes_of(features=2, names=names, levels=levels, width=1, hidden=1, pooled=1, layers=0, types=1)
+        sizes = {"width": 1, "hidden": 1, "pooled": 1, "layers": 0, "labels": 1, "types": 1, "conventions": 1}
+        shapes = shapes_of(features=2, names=names, levels=levels, **sizes)
         weights = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
         return BlockNet(weights, np.zeros(2), np.ones(2), ())
 

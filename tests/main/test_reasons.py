@@ -204,7 +204,7 @@ def test_for_a_journey_nothing_is_worked_out() -> None:
 def test_after_a_journey_reasons_claim_nothing_and_can_be_told_again() -> None:
     before = mainmatter.clean(article(3).page, method=with_comments()).reasons
     assert any("for " in sentence for sentence in before)
-    assert any(sentence.startswith("comments are wanted") for sentence in before)
+    assert any(sentence.startswith("a comment: kept, as comments are wanted") for sentence in before)
     document = read(article(3).page)
     assert isinstance(before, LazyReasons)
     after = pickle.loads(pickle.dumps(before.detach()))

@@ -38,11 +38,20 @@ SHAPES = shapes_of(
     types=TYPES,
     conventions=CONVENTIONS,
 )
-SMALL = TrainingConfig(width=3, hidden=8, pooled=4, types=TYPES, dilations=DILATIONS, epochs=3, batch_size=4)
+SMALL = TrainingConfig(
+    width=3,
+    hidden=8,
+    pooled=4,
+    types=TYPES,
+    conventions=CONVENTIONS,
+    dilations=DILATIONS,
+    epochs=3,
+    batch_size=4,
+)
 
 
 def random_weights() -> dict[str, Any]:
-    rng = np.random.default_rng(5)
+    rng = np.random.default_rng(7)
     weights = {name: rng.normal(0, 0.25, shape) for name, shape in SHAPES.items()}
     weights["embedding"][0] = 0
     return weights
@@ -260,19 +269,24 @@ def test_adam_steps_as_its_paper_says() -> None:
 
 
 def test_how_much_the_losses_count_unless_told_otherwise() -> None:
-    # One block without words, of which all odds are even: half a step for each, times what it counts.
+    # One block without words, boilerplate; all labels are as likely, and one of them is kept, so that p is 1/6.
     page = random_example(np.random.default_rng(0), 1, page_type=0)
-    page = replace(page, shares=np.zeros(1, np.float32), words=np.zeros(1, np.float32), comment=np.zeros(1, np.float32))
+    page = replace(page, shares=np.zeros(1, np.float32), words=np.zeros(1, np.float32), labels=np.zeros(1, np.intp))
     batch = pack([page], page.inputs.dense.astype(np.float64))
-    _, d_logits, d_types = loss_and_gradients(np.zeros((1, 2)), np.zeros((1, TYPES)), batch, LossWeights())
-    assert d_logits.tolist() == [pytest.approx([0.5, 0.3 * 0.5])]
+    keeps = np.full((CONVENTIONS, LABELS), -50.0)
+    keeps[0, 1] = 50
+    given = np.zeros((1, LABELS)), np.zeros((1, TYPES)), keeps
+    _, d_logits, d_types, _ = loss_and_gradients(*given, batch, LossWeights())
+    of_main = 1 / (1 - 1 / 6) * (1 / 6 - 1 / 36)  # d_p times dp / dlogit
+    assert d_logits[0, 1] == pytest.approx(of_main + 0.3 / 6)
+    assert d_logits[0, 0] == pytest.approx(-of_main / 5 - 0.3 * 5 / 6)
     assert d_types[0, 0] == pytest.approx(0.1 * (1 / TYPES - 1))
-    # With words, the F1 of probabilities counts as much as their cross-entropy: 1 - (0 + 1) / (9 / 2 + 1).
+    # With words, the F1 of probabilities counts as much as their cross-entropy: 1 - (0 + 1) / (9 / 6 + 1).
     page = replace(page, words=np.full(1, 9, np.float32))
     batch = pack([page], page.inputs.dense.astype(np.float64))
-    entropy = np.log(2)
-    loss, _, _ = loss_and_gradients(np.zeros((1, 2)), np.zeros((1, TYPES)), batch, LossWeights())
-    assert loss == pytest.approx(entropy + (1 - 1 / 5.5) + 0.3 * entropy + 0.1 * np.log(TYPES))
+    loss, _, _, _ = loss_and_gradients(*given, batch, LossWeights())
+    entropy = np.log(6 / 5) + 0.3 * np.log(6)
+    assert loss == pytest.approx(entropy + (1 - 1 / 2.5) + 0.1 * np.log(TYPES))
 
 
 def test_batches_are_sorted_by_length_eight_at_a_time() -> None:
@@ -313,7 +327,8 @@ def test_the_recipe_of_a_net(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mainmatter.main.training.Pass", watch)
     monkeypatch.setattr("mainmatter.main.training.AdamW", Watched)
     long = random_example(np.random.default_rng(0), 1300)
-    train_net([long, *toy(17)], TrainingConfig(hidden=8, width=2, pooled=4, dilations=(1,)), 1)
+    config = TrainingConfig(hidden=8, width=2, pooled=4, dilations=(1,), conventions=CONVENTIONS)
+    train_net([long, *toy(17)], config, 1)
     assert len(steps) == 12 * 2  # epochs, of 18 pages, sixteen at once
     assert max(rate for rate, _ in steps) <= 3e-3
     assert max(rate for rate, _ in steps) > 2.9e-3

@@ -14,7 +14,7 @@ import pytest
 import mainmatter
 from commenting import COMMENTS, END, MAIN, PAGE, Commenting
 from mainmatter.html.parse import parse
-from mainmatter.records import Extraction, Page
+from mainmatter.records import COMMENT, Extraction, Page
 from mainmatter.registry import FORMATS
 from mainmatter.render.text import COMMENTS_LINE
 
@@ -93,10 +93,12 @@ def test_json() -> None:
     assert (kept["text"], kept["comments"]) == (f"{MAIN}\n\n{COMMENTS}\n\n{END}", None)
     assert (marked["text"], marked["comments"]) == (f"{MAIN}\n\n{END}", COMMENTS)
     assert (marked["page_type"], marked["confidence"]) == ("article", 0.875)
-    labels = ["boilerplate", *["main"] * 5, *["comment"] * 3, "main"]
+    labels = ["boilerplate", "headline", *["main"] * 3, "caption", *["comment"] * 3, "main"]
     for found in (dropped, kept, marked):
         assert [block["label"] for block in found["blocks"]] == labels
-    assert [block["kept"] for block in dropped["blocks"]] == [label == "main" for label in labels]
+    assert [block["kept"] for block in dropped["blocks"]] == [
+        label in ("headline", "main", "caption") for label in labels
+    ]
 
 
 def test_json_of_a_marked_page_without_comments() -> None:
@@ -156,8 +158,8 @@ def test_every_other_block_a_comment() -> None:
         "<table><tr><td>c1<td>c2<tr><td>c3<td>c4</table><div>d1<p>d2</p>d3</div><blockquote>e1<p>e2</blockquote>"
     )
     found = mainmatter.clean(html, method="ice-baseline")
-    odd = np.arange(len(found.document)) % 2 == 1
-    marked = replace(found, is_comment=odd, marks_comments=True)
+    odd = COMMENT * (np.arange(len(found.document)) % 2)
+    marked = replace(found, found_labels=odd, marks_comments=True)
     texts = found.document.texts
     in_order = "".join("".join(texts[0::2] + texts[1::2]).split())
     assert "".join(marked.text.replace(COMMENTS_LINE, "").split()) == in_order
@@ -169,7 +171,7 @@ def test_every_other_block_a_comment() -> None:
 
 
 def test_labels() -> None:
-    labels = ["boilerplate", *["main"] * 5, *["comment"] * 3, "main"]
+    labels = ["boilerplate", "headline", *["main"] * 3, "caption", *["comment"] * 3, "main"]
     assert cleaned("drop").labels == cleaned("keep").labels == cleaned("mark").labels == labels
     found = mainmatter.clean(PAGE, method="density")
     assert found.labels == ["main" if kept else "boilerplate" for kept in found.kept]

@@ -71,6 +71,7 @@ def command(
     method: str,
     dial: float | None,
     comments: str | None,
+    with_: tuple[str, ...],
     without: tuple[str, ...],
     format_: str,
     output: str | None,
@@ -90,9 +91,10 @@ def command(
     A page that cannot be cleaned, or whose result cannot be written, is named on standard error, and the exit code is
     then 1.
 
-    --dial, --comments and --without set parameters of the method, if it has them, and win over those in its name.
+    --dial, --comments, --with and --without set parameters of the method, if it has them, and win over those in its
+    name.
     """
-    parameters = options.to_parameters(method, dial, comments, without)  # complain before any work
+    parameters = options.to_parameters(method, dial, comments, with_, without)  # complain before any work
     if not site_templates:
         check_has_sites(method)
     looked_through = look_through(inputs, input_format)

@@ -103,6 +103,7 @@ def command(
     method: str,
     dial: float | None,
     comments: str | None,
+    with_: tuple[str, ...],
     without: tuple[str, ...],
     format_: OutputFormat,
     html_field: str,
@@ -139,7 +140,7 @@ def command(
     """
     job = Job(
         method=method,
-        parameters=options.to_parameters(method, dial, comments, without),
+        parameters=options.to_parameters(method, dial, comments, with_, without),
         format=format_,
         blocks=blocks,
         max_size=options.to_limits(max_size).size,

@@ -35,8 +35,8 @@ def _show(extraction: Extraction, only: str | None) -> None:
         if only is not None and is_kept != (only == "kept"):
             continue
         verdict = click.style("kept   ", fg="green") if is_kept else click.style("dropped", fg="red")
-        # Without comments the label says what the verdict says.
-        label = "" if extraction.is_comment is None else f"  {extraction.labels[i]:11}"
+        # Of a method that has no labels of its own, the label says what the verdict says.
+        label = "" if extraction.found_labels is None else f"  {extraction.labels[i]:11}"
         head = f"{i:4} {verdict} {extraction.scores[i]:5.2f}{label}  {extraction.kinds[i].value:9}  "
         click.echo(head + click.style(harmless(extraction.reasons[i]), dim=True))
         line = " ".join(texts[i].split())

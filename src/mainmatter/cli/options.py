@@ -14,7 +14,7 @@ from mainmatter.errors import InputError
 from mainmatter.inputs.paths import find_inputs
 from mainmatter.isolation.parallel import default_workers
 from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE, Limits
-from mainmatter.main.choice import SWITCHES, Comments
+from mainmatter.main.choice import ADDITIONS, PIECES, SWITCHES, Comments
 from mainmatter.registry import DEFAULT_METHOD, get_method, method_names, split_name
 
 if TYPE_CHECKING:
@@ -74,32 +74,51 @@ _comments = click.option(
     type=click.Choice(get_args(Comments)),
     help="Readers' comments: drop them, keep them where they stand, or set them apart at the end.",
 )
+_with = click.option(
+    "--with",
+    "with_",
+    type=click.Choice(ADDITIONS),
+    multiple=True,
+    help="Keep these too, which are dropped by default; may be repeated.",
+)
 _without = click.option(
     "--without",
-    type=click.Choice(list(SWITCHES)),
+    type=click.Choice([*PIECES, *SWITCHES]),
     multiple=True,
     help="Leave these out; may be repeated.",
 )
-# What the three set, as the parameters of a method, and how an error names it.
+# What these set, as the parameters of a method, and how an error names it.
 _CONTROLS = {"dial": "dial", "comments": "choice about comments"}
 
 
 def controls(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that `to_parameters` takes."""
-    for decorate in (_without, _comments, _dial):
+    for decorate in (_without, _with, _comments, _dial):
         command = decorate(command)
     return command
 
 
-def to_parameters(method: str, dial: float | None, comments: str | None, without: tuple[str, ...]) -> dict[str, Any]:
+def to_parameters(
+    method: str, dial: float | None, comments: str | None, with_: tuple[str, ...], without: tuple[str, ...]
+) -> dict[str, Any]:
     """The parameters of a method that the options set; they win over those that follow its name.
 
     Raises:
+        UsageError: the options contradict each other.
         UnknownName: there is no such method.
         InputError: the method has no such parameter, or a parameter in its name is wrong.
         ModelError: a trained model is missing or damaged.
     """
-    chosen: dict[str, Any] = {"dial": dial, "comments": comments} | dict.fromkeys(without, False)
+    chosen: dict[str, Any] = {"dial": dial} | dict.fromkeys(with_, True) | dict.fromkeys(without, False)
+    contradicted = [name for name in with_ if name in without]
+    if contradicted:
+        raise click.UsageError(f"--with {contradicted[0]} and --without {contradicted[0]} contradict each other")
+    if comments is not None and chosen.get("comments") not in (None, comments != "drop"):
+        option = "--with" if chosen["comments"] else "--without"
+        raise click.UsageError(f"{option} comments and --comments {comments} contradict each other")
+    if "comments" in chosen:
+        chosen["comments"] = "keep" if chosen["comments"] else "drop"
+    chosen["comments"] = comments or chosen.get("comments")
     parameters = {parameter: value for parameter, value in chosen.items() if value is not None}
     try:
         get_method(method, **parameters)
@@ -165,12 +184,13 @@ def clean_one_page(
     method: str,
     dial: float | None,
     comments: str | None,
+    with_: tuple[str, ...],
     without: tuple[str, ...],
     input_format: str | None,
     max_size: float,
 ) -> Extraction:
     """Clean the one page that an argument names."""
-    parameters = to_parameters(method, dial, comments, without)
+    parameters = to_parameters(method, dial, comments, with_, without)
     limits = to_limits(max_size)
     inputs = find_inputs([page], input_format)
     if len(inputs) > 1:

@@ -11,6 +11,7 @@ is one table has no text left without tables.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -27,9 +28,11 @@ if TYPE_CHECKING:
 
 PAGE_TYPES = ("article", "documentation", "service", "forum", "product", "listing", "collection")
 Comments = Literal["drop", "keep", "mark"]
-# The switches, and the kind of block, or the label, that each is about.
-SWITCHES = {"headings": Kind.HEADING, "tables": Kind.TABLE_ROW, "code": Kind.CODE}
-PIECES = {"headline": HEADLINE, "bylines": BYLINE, "captions": CAPTION, "comments": COMMENT}
+Piece = Literal["headline", "bylines", "captions", "comments", "headings", "tables", "code"]
+# What users can leave out, and the label, or the kind of block, that each is about.
+PIECES: dict[Piece, int] = {"headline": HEADLINE, "bylines": BYLINE, "captions": CAPTION, "comments": COMMENT}
+SWITCHES: dict[Piece, Kind] = {"headings": Kind.HEADING, "tables": Kind.TABLE_ROW, "code": Kind.CODE}
+ADDITIONS: tuple[Piece, ...] = ("bylines", "captions", "comments")  # what is left out unless users ask for it
 
 # How much recall counts beside precision, by type of page: nets are too sure of running text and not sure enough of
 # lists of things. On sites that were left out of training 0.5 and 0.7 were equally good for running text; between the
@@ -103,12 +106,19 @@ def find_headline(dense: NDArray[np.float32], probabilities: NDArray[np.float64]
 
 
 def choose_labels(probabilities: NDArray[np.float64], headline: int | None) -> NDArray[np.intp]:
-    """What each block is: its likeliest label, but there is one headline at most."""
+    """What each block is: its likeliest label, but there is one headline at most.
+
+    A page of nothing but comments, or captions, has them for its main matter.
+
+    Args:
+        probabilities: one row a block: that it is each of `records.LABELS`.
+        headline: the block that is the headline.
+    """
     labels: NDArray[np.intp] = probabilities.argmax(axis=1)
     labels[labels == HEADLINE] = MAIN
     if headline is not None:
         labels[headline] = HEADLINE
-    return labels
+    return labels if (labels <= HEADLINE).any() else np.full_like(labels, MAIN)
 
 
 def check_controls(name: str, *, dial: float, comments: str) -> None:
@@ -128,18 +138,43 @@ def check_controls(name: str, *, dial: float, comments: str) -> None:
         raise InputError(f"method {name!r}: comments is drop, keep or mark, not {comments!r}")
 
 
+@dataclass(frozen=True, slots=True)
+class Controls:
+    """What a user wants of a page; the defaults are those of the guide that our gold standards were labelled by.
+
+    Attributes:
+        comments: "drop" keeps none of them; "keep" and "mark" keep all of them, whatever the method judged.
+        headline: keep the headline if the method does.
+        bylines: keep all bylines, whatever the method judged; else none.
+        captions: the same for captions.
+        headings: keep headings that the method keeps.
+        tables: keep the rows of tables that the method keeps.
+        code: keep code that the method keeps.
+    """
+
+    comments: Comments = "drop"
+    headline: bool = True
+    bylines: bool = False
+    captions: bool = False
+    headings: bool = True
+    tables: bool = True
+    code: bool = True
+
+    @classmethod
+    def of(cls, method: object) -> Controls:
+        """Those that a method with parameters of the same names was made with."""
+        return cls(**{each.name: getattr(method, each.name) for each in fields(cls)})
+
+    def wants(self, piece: Piece) -> bool:
+        """Whether blocks of a label, or of a kind, are to be kept."""
+        return self.comments != "drop" if piece == "comments" else bool(getattr(self, piece))
+
+
 def apply_controls(
     kept: NDArray[np.bool_],
     kinds: Sequence[Kind],
     labels: NDArray[np.intp] | None = None,
-    *,
-    comments: Comments = "drop",
-    headline: bool = True,
-    bylines: bool = False,
-    captions: bool = False,
-    headings: bool = True,
-    tables: bool = True,
-    code: bool = True,
+    controls: Controls | None = None,
 ) -> NDArray[np.bool_]:
     """Do to a verdict what the user asked for; nothing may be left then.
 
@@ -147,24 +182,17 @@ def apply_controls(
         kept: what the method judged to be worth keeping, one truth value a block; it is not changed.
         kinds: what each block is, by its markup.
         labels: what each block is in the method's eyes (`records.LABELS`); None if the method does not tell.
-        comments: "drop" keeps none of them; "keep" and "mark" keep all of them, whatever `kept` says of them.
-        headline: keep the headline.
-        bylines: keep all bylines, whatever `kept` says of them; else none.
-        captions: the same for captions.
-        headings: keep headings that `kept` has.
-        tables: keep the rows of tables that `kept` has.
-        code: keep code that `kept` has.
+        controls: what was asked for; None for what is usual.
 
     Returns:
-        What is to be kept: `kept` itself if nothing else was asked for.
+        What is to be kept: `kept` itself if that is what was asked for.
     """
-    if labels is not None:
-        wanted = {HEADLINE: headline, BYLINE: bylines, CAPTION: captions, COMMENT: comments != "drop"}
-        for label, is_wanted in wanted.items():
-            has_label = labels == label
-            kept = kept | has_label if is_wanted else kept & ~has_label
-    if headings and tables and code:
-        return kept
-    of_kind = {Kind.HEADING: headings, Kind.TABLE_ROW: tables, Kind.CODE: code}
-    unwanted = {kind for kind, is_wanted in of_kind.items() if not is_wanted}
-    return kept & np.array([kind not in unwanted for kind in kinds], np.bool_)
+    controls = controls or Controls()
+    for piece, label in PIECES.items():
+        if labels is not None and (has_label := labels == label).any():
+            if not controls.wants(piece):
+                kept = kept & ~has_label
+            elif piece in ADDITIONS:
+                kept = kept | has_label
+    unwanted = {kind for switch, kind in SWITCHES.items() if not controls.wants(switch)}
+    return kept & np.array([kind not in unwanted for kind in kinds], np.bool_) if unwanted else kept

@@ -110,7 +110,8 @@ def observe(example: Example) -> ObservedPage:
     if example.labels is None:
         labels = np.where(is_comment, COMMENT, -1)
     else:  # where annotators said nothing, what names tell
-        labels = np.where((example.labels < 0) & is_comment, COMMENT, example.labels)
+        is_open = (example.labels < 0) & np.isnan(example.shares)
+        labels = np.where(is_open & is_comment, COMMENT, example.labels)
     observed = NetExample(
         inputs=page,
         shares=example.shares.astype(np.float32),

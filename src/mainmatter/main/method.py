@@ -19,6 +19,7 @@ from mainmatter.errors import InputError
 from mainmatter.main.choice import (
     PAGE_TYPES,
     Comments,
+    Controls,
     Selection,
     apply_controls,
     best_choice,
@@ -65,7 +66,7 @@ _FINE_TUNING_RATE = 1e-3  # of learning, for a net that knows much already
 _MAX_BLOCKS = 100_000
 _MIN_PROBABILITY = 1e-9  # of which the log odds are taken
 # What the numbers of a net stand for: another version's columns or labels would be other numbers.
-_SEEN = {
+_SEEN: dict[str, list[str]] = {
     "columns": [*COLUMNS, *CALLED],
     "tags": list(TAGS),
     "labels": list(LABELS),
@@ -164,7 +165,12 @@ class Main(Trainable[ObservedPage]):
         if headline is not None and site is not None and site.is_repeated(headline):
             headline = None
         labels = choose_labels(judged.of_labels, headline)
-        selection = best_choice(probabilities, page.sizes, self.dial, beta_of(judged.page_type))
+        is_ours = self.convention == OUR_CONVENTION
+        # What our convention leaves out is neither kept wrongly nor missed, however likely it is.
+        wanted = np.where(labels > HEADLINE, 0, probabilities) if is_ours else probabilities
+        selection = best_choice(wanted, page.sizes, self.dial, beta_of(judged.page_type))
+        if is_ours and headline is not None and self.dial > 0:
+            selection.kept[headline] = True
         reasons = SignalReasons(self, document, probabilities, headline)
         page_type = judged.page_type if len(document) else None
         return self._decide(document, probabilities, selection, labels, reasons, site, page_type)
@@ -191,28 +197,19 @@ class Main(Trainable[ObservedPage]):
         """What is left of a selection when the controls that users have over it are applied."""
         kinds = document.columns.kinds
         kept = selection.kept
-        if self.convention == OUR_CONVENTION:
-            kept = apply_controls(
-                kept,
-                kinds,
-                labels,
-                comments=self.comments,
-                headline=self.headline and self.dial > 0,
-                bylines=self.bylines,
-                captions=self.captions,
-                headings=self.headings,
-                tables=self.tables,
-                code=self.code,
-            )
         if site is not None:
             reasons = SiteCountReasons(reasons, site.counts, site.pages)
+        if self.convention == OUR_CONVENTION:
+            controls = Controls.of(self)
+            kept = apply_controls(kept, kinds, labels, controls)
+            reasons = ControlReasons(reasons, selection.kept, kept, kinds, labels, controls)
         return Extraction(
             document,
             self.name,
             scores=probabilities,
             kept=kept,
             kinds=kinds,
-            reasons=ControlReasons(reasons, selection.kept, kept, kinds, labels),
+            reasons=reasons,
             page_type=page_type,
             confidence=selection.expected if len(document) else None,
             found_labels=labels,
@@ -239,7 +236,7 @@ class Main(Trainable[ObservedPage]):
         if without is not None:
             page = leave_out(page, (without,), self.net_.mean)
         kept = np.clip(self.judge(page).probabilities, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
-        return np.log(kept / (1 - kept))  # type: ignore[no-any-return]
+        return np.log(kept / (1 - kept))
 
     def _run(self, page: PageFeatures) -> NetOutput:
         convention = CONVENTIONS.index(self.convention)

@@ -47,7 +47,7 @@ class NetOutput:
     types: NDArray[np.float32]
 
 
-def shapes_of(
+def shapes_of(  # noqa: PLR0913 - a net has as many sizes
     *,
     features: int,
     names: int,

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
-from mainmatter.main.choice import PIECES, SWITCHES
+from mainmatter.main.choice import ADDITIONS, PIECES, SWITCHES
 from mainmatter.main.features import FAMILIES
 from mainmatter.method import LazyReasons, attach, detach
+from mainmatter.records import LABELS, MAIN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from mainmatter.main.choice import Controls
     from mainmatter.main.features import PageFeatures
     from mainmatter.method import Method
     from mainmatter.records import Document, Kind
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 _MIN_WEIGHT = 0.3  # in log odds: what changes less says nothing
 _MAX_FAMILIES = 3
 _SWITCH_OF = {kind: switch for switch, kind in SWITCHES.items()}
+_NOUN = {"headline": "the headline is", "code": "code is"}
 _PIECE_OF = {label: switch for switch, label in PIECES.items()}
 
 
@@ -141,24 +144,25 @@ class ControlReasons(PrefixedReasons):
         kept: what `apply_controls` made of that.
         kinds: what each block is, as for `apply_controls`.
         labels: likewise.
+        controls: likewise.
     """
 
     judged: NDArray[np.bool_]
     kept: NDArray[np.bool_]
     kinds: Sequence[Kind]
-    labels: NDArray[np.intp] | None = None
+    labels: NDArray[np.intp] | None
+    controls: Controls
 
     def prefix(self, index: int) -> str:
-        """The control that had the last word."""
-        if self.judged[index] == self.kept[index]:
+        """The control that had the last word: always of what is kept only where users ask for it."""
+        label = MAIN if self.labels is None else int(self.labels[index])
+        piece = _PIECE_OF.get(label)
+        if piece in ADDITIONS:
+            if not self.controls.wants(piece):
+                return f"a {LABELS[label]}: dropped, as {piece} are unless asked for"
+            if self.kept[index]:
+                return f"a {LABELS[label]}: kept, as {piece} are wanted"
+        elif self.judged[index] == self.kept[index]:
             return ""
-        switch = _PIECE_OF.get(int(self.labels[index])) if self.labels is not None else None
-        if self.kept[index]:
-            return f"{switch} {_verb(switch)} wanted"
-        if self.kinds[index] in _SWITCH_OF and switch is None:
-            switch = _SWITCH_OF[self.kinds[index]]
-        return f"{switch} {_verb(switch)} not wanted"
-
-
-def _verb(switch: str | None) -> str:
-    return "is" if switch in ("code", "headline") else "are"
+        switch = piece if piece == "headline" and not self.controls.headline else _SWITCH_OF[self.kinds[index]]
+        return f"{_NOUN.get(switch, f'{switch} are')} not wanted"

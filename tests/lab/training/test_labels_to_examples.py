@@ -13,7 +13,7 @@ from mainmatter.lab.datasets.labels import Label, make_references
 from mainmatter.lab.training.examples import make_example, use_labels
 from mainmatter.lab.training.train import observe_pages
 from mainmatter.main.method import Main
-from mainmatter.records import Gold, Kind, Page
+from mainmatter.records import COMMENT, Gold, Kind, Page
 from mainmatter.registry import make_untrained
 from toys import LONG
 
@@ -36,11 +36,18 @@ def gold_page(said: str = "".join(SAID), html: str = HTML) -> GoldPage:
 
 
 def test_main_learns_which_blocks_annotators_call_comments() -> None:
-    observed = Main().observe(make_example(gold_page()))
-    assert observed.comment.tolist() == [0, 0, 0, 0, 0, 1]
+    observed = Main().observe(make_example(gold_page())).example
+    assert observed.labels.tolist() == [-1, -1, -1, -1, -1, COMMENT]
     assert observed.shares.tolist() == [0, 0, 1, 1, 0, 0]
-    observed = Main().observe(make_example(gold_page("ddhk--"), unknown=math.nan))
-    assert observed.comment.tolist() == [0, 0, 0, 0, 1, 0]  # where they said nothing, the page's own names tell
+    observed = Main().observe(make_example(gold_page("ddhk--"), unknown=math.nan)).example
+    assert observed.labels.tolist() == [
+        -1,
+        -1,
+        -1,
+        -1,
+        COMMENT,
+        -1,
+    ]  # where they said nothing, the page's own names tell
     assert np.isnan(observed.shares).tolist() == [False] * 4 + [True] * 2
 
 
@@ -49,7 +56,7 @@ def test_what_annotators_left_open_is_unknown_only_to_methods_that_can_take_it(m
     observed = observe_pages(make_untrained(method), [gold_page("--hkdd")])
     assert observed.skipped == []
     [observation] = observed.observations
-    numbers = observation.shares if method == "main" else observation.matched
+    numbers = observation.example.shares if method == "main" else observation.matched
     assert bool(np.isnan(numbers).any()) == is_nan
 
 
@@ -85,11 +92,10 @@ def test_blocks_without_a_label_keep_what_the_page_calls_them() -> None:
     labels = [Label(True, "comment", make_references(texts)[3], texts[3])]
     used = use_labels(document, labels)
     assert used is not None
-    shares, kinds, comments = used
+    shares, kinds, found = used
     assert shares.tolist() == [0, 0, 0, 1]  # as if annotators had dropped the others
     assert kinds == [Kind.HEADING, Kind.LIST_ITEM, Kind.PARAGRAPH, Kind.PARAGRAPH]
-    assert comments.tolist()[3] == 1
-    assert np.isnan(comments[:3]).all()
+    assert found.tolist() == [-1, -1, -1, COMMENT]
     assert make_example(GoldPage(document.page, Gold("four"), {}, tuple(labels))).shares.tolist() == [0, 0, 0, 1]
 
 

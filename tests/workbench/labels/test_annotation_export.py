@@ -15,7 +15,7 @@ from mainmatter.cli import group
 from mainmatter.errors import DatasetError
 from mainmatter.lab.datasets import load_dataset
 from mainmatter.lab.training.examples import make_example
-from mainmatter.records import Kind, Page
+from mainmatter.records import LABELS, Kind, Page
 from mainmatter.workbench.labels import AnnotationError, Store
 from mainmatter.workbench.labels.gold import collect, export, may_be_written, unique_names
 
@@ -54,8 +54,8 @@ def test_what_was_labelled_is_what_training_sees(store: Store, tmp_path: Path, t
     kinds = {"heading": Kind.HEADING, "list": Kind.LIST_ITEM}
     assert list(example.kinds) == [kinds.get(label.kind, Kind.PARAGRAPH) for label in SAID]
     assert [label.kind for label in pages["otters"].labels or ()] == [label.kind for label in SAID]
-    assert example.comments is not None
-    assert example.comments.tolist() == [float(label.kind == "comment") for label in SAID]
+    assert example.labels is not None
+    assert (example.labels == LABELS.index("comment")).tolist() == [label.kind == "comment" for label in SAID]
     assert make_example(pages["Käse"]).shares.tolist() == [1, 0]
     assert make_example(pages["Käse"]).document.texts == ["Käse ist gut", "Teilen"]
     assert make_example(pages["dump"]).shares.tolist() == [0, 1, 1]
