@@ -8,14 +8,18 @@ MENU = "<nav><ul><li><a href=/>Home</a><li><a href=/n>News</a><li><a href=/w>Wea
 FOOTER = "<footer><p>The harbour paper, printed on the quay since 1871. All rights are reserved.</p></footer>"
 # What looks like text, and only the site tells that it is not.
 NOTICE = (
-    "<div><p>The harbour office reminds all readers that the ferry to the island leaves from the northern quay while "
-    "the southern one is being repaired, and that goats travel free of charge, as they always have.</p></div>"
+    "<div><p>The ferry to the island leaves from the northern quay, and goats travel free of charge, as they always "
+    "have.</p></div>"
 )
 
 
 def text_of(number: int) -> str:
     """A text that only one page has."""
-    return f"Boat number {number} left the harbour at dawn, with {number + 3} sacks of flour and a goat on board."
+    return (
+        f"Boat number {number} left the harbour at dawn, with {number + 3} sacks of flour and a goat on board. It took "
+        f"the northern channel, where the water is deep, and passed the old light at {number} minutes past six, while "
+        "the keeper was still asleep."
+    )
 
 
 def site_page(number: int, host: str = "harbour.example", extra: str = "") -> Page:

@@ -20,7 +20,7 @@ EXPLAINED = """\
 page type: article, confidence: 0.88
    0 dropped  0.20  boilerplate  paragraph  a menu, or short
                     menu
-   1 kept     0.85  main         heading    text
+   1 kept     0.85  headline     heading    text
                     How to fly a kite
    2 kept     1.00  main         paragraph  text
                     Go where the wind is.
@@ -28,13 +28,13 @@ page type: article, confidence: 0.88
                     string wood
    4 kept     0.45  main         code       text
                     run(fast)
-   5 kept     1.00  main         caption    text
+   5 kept     1.00  caption      caption    a caption: kept, as captions are wanted; text
                     A kite, seen from below
-   6 dropped  0.65  comment      heading    comments are not wanted; text
+   6 dropped  0.65  comment      heading    a comment: dropped, as comments are unless asked for; text
                     Comment by Bo
-   7 dropped  0.95  comment      list-item  comments are not wanted; text
+   7 dropped  0.95  comment      list-item  a comment: dropped, as comments are unless asked for; text
                     Comment: mine sank.
-   8 dropped  0.90  comment      list-item  comments are not wanted; text
+   8 dropped  0.90  comment      list-item  a comment: dropped, as comments are unless asked for; text
                     Comment: mine too.
    9 kept     0.90  main         paragraph  text
                     Then let go of it.
@@ -72,6 +72,18 @@ def test_without_some_kinds_of_blocks() -> None:
     assert few == "Go where the wind is.\n\nThen let go of it.\n"
 
 
+def test_with_and_without_what_a_block_is() -> None:
+    Path("page.html").write_text(f"<p>By Ann Otter</p>{PAGE}", encoding="utf-8")
+    assert clean() == clean("--without", "comments", "--without", "bylines") == f"{MAIN}\n\n{END}\n"
+    assert clean("--with", "bylines") == clean("--with", "bylines", "--with", "captions")
+    assert clean("--with", "bylines") == f"By Ann Otter\n\n{MAIN}\n\n{END}\n"
+    assert clean("--without", "headline") == f"{MAIN}\n\n{END}\n".replace("How to fly a kite\n\n", "")
+    assert clean("--with", "comments") == clean("--with", "comments", "--comments", "keep")
+    assert clean("--with", "comments") == clean("--comments", "keep")
+    assert clean("--with", "comments", "--comments", "mark") == clean("--comments", "mark")
+    assert run("clean", "-m", "commenting:comments=keep", "--without", "comments").stdout == clean()
+
+
 def test_the_dial() -> None:
     assert "run(fast)" in clean("--dial", "1")
     assert "run(fast)" not in clean("--dial", "0")
@@ -97,7 +109,7 @@ def test_explain_shows_the_page_and_labels() -> None:
 
 def test_explain_takes_the_same_options() -> None:
     kept = run("explain", "-m", "commenting", "--comments", "mark", "--dial", "0.9", "--only", "kept").stdout
-    assert "   6 kept     0.65  comment      heading    text\n" in kept
+    assert "   6 kept     0.65  comment      heading    a comment: kept, as comments are wanted; text\n" in kept
     assert kept.endswith("commenting: kept 9 of 10 blocks, 149 of 153 characters (97%)\n")
 
 
@@ -108,6 +120,8 @@ def test_explain_takes_the_same_options() -> None:
         (("--dial", "0.3"), "dial"),
         (("--comments", "keep"), "choice about comments"),
         (("--without", "tables"), "switch for tables"),
+        (("--with", "bylines"), "switch for bylines"),
+        (("--with", "comments"), "choice about comments"),
     ],
 )
 def test_a_method_without_such_a_control(args: tuple[str, ...], what: str, command: str) -> None:
@@ -142,7 +156,11 @@ def test_wrong_values(args: tuple[str, ...], message: str) -> None:
         (("--dial", "1.5"), "1.5 is not in the range 0<=x<=1."),
         (("--dial", "much"), "'much' is not a valid float"),
         (("--comments", "hide"), "'hide' is not one of 'drop', 'keep', 'mark'."),
-        (("--without", "pictures"), "'pictures' is not one of 'headings', 'tables', 'captions', 'code'."),
+        (("--without", "pictures"), "'pictures' is not one of 'headline', 'bylines', "),
+        (("--with", "headings"), "'headings' is not one of 'bylines', 'captions', 'comments'."),
+        (("--with", "bylines", "--without", "bylines"), "--with bylines and --without bylines contradict each other"),
+        (("--without", "comments", "--comments", "mark"), "--without comments and --comments mark contradict each"),
+        (("--with", "comments", "--comments", "drop"), "--with comments and --comments drop contradict each other"),
     ],
 )
 def test_wrong_use_exits_with_2(args: tuple[str, ...], message: str) -> None:

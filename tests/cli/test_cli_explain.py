@@ -53,7 +53,7 @@ def test_the_default_tells_type_confidence_labels_and_signals() -> None:
     assert re.fullmatch(r"page type: [a-z]+, confidence: [01]\.\d\d", first)
     number = r"[+-]\d+\.\d"
     signals = rf"(for|against) [a-z ]+ {number}(, [a-z ]+ {number})*"
-    verdict = r" +\d+ (kept     [01]\.\d\d  main       |dropped  [01]\.\d\d  boilerplate)"
+    verdict = r" +\d+ (kept     [01]\.\d\d  (main    |headline)   |dropped  [01]\.\d\d  boilerplate)"
     reason = rf"(the page's headline; )?probability [01]\.\d\d; ({signals}(; {signals})?|no signal stands out)"
     for line in blocks[::2]:
         assert re.fullmatch(rf"{verdict}  [a-z-]+ +{reason}", line), line

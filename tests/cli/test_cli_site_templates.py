@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from mainmatter.clean import read
 from mainmatter.cli import group
 from mainmatter.papers.template.method import Template
-from site_pages import NOTICE, site, text_of
+from site_pages import NOTICE, site, site_page, text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def write_site(tmp_path: Path) -> Path:
     folder = tmp_path / "site"
     folder.mkdir()
-    for number, page in enumerate(site(8)):
-        (folder / f"{number}.html").write_text(str(page.html) + NOTICE, "utf-8")
+    for number in range(8):
+        (folder / f"{number}.html").write_text(str(site_page(number, extra=NOTICE).html), "utf-8")
     return folder
 
 

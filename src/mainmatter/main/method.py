@@ -305,7 +305,7 @@ class Main(Trainable[ObservedPage]):
             raise ValueError("the net knows other labels or conventions")
         if len(net.weights["type_bias"]) != len(PAGE_TYPES):
             raise ValueError("the net knows other types of pages")
-        self.knows_dumps_ = facts.get("knows_dumps") is True
+        self.knows_dumps_ = facts["knows_dumps"] is True
         self._use(net, vocabulary)
 
     def __getstate__(self) -> dict[str, Any]:
