@@ -14,19 +14,20 @@ from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.training.examples import make_example
 from mainmatter.main import dumps
 from mainmatter.main import method as main
-from mainmatter.main.choice import PAGE_TYPES
+from mainmatter.main.choice import PAGE_TYPES, choose_labels
+from mainmatter.main.features import COLUMNS
 from mainmatter.main.method import CONVENTIONS, Main, PageJudgement
 from mainmatter.main.net import shapes_of
 from mainmatter.models.store import SHIPPED, load
 from mainmatter.papers.ice.heuristic import IceHeuristic
-from mainmatter.records import COMMENT, HEADLINE, LABELS, MAIN, Extraction, Gold, Page
+from mainmatter.records import BOILERPLATE, COMMENT, HEADLINE, LABELS, MAIN, Extraction, Gold, Page
 from mainmatter.registry import get_method
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mainmatter.main.training import NetExample, TrainingConfig
-    from mainmatter.records import Document
+    from mainmatter.records import Document, Label
 
 TWO = "<p>one two three</p><p>two one three</p>"  # of the same length
 SURE = 1 - 1e-12
@@ -94,6 +95,35 @@ def test_a_comment_is_what_is_likelier_a_comment_than_main_matter(chance: float,
     found = extract(TWO, [1.0, 0.95], comments=[0.0, chance])
     assert found.labels == ["main", "comment" if is_comment else "main"]
     assert found.kept.tolist() == [True, not is_comment]
+
+
+@pytest.mark.parametrize("label", ["byline", "caption", "comment"])
+@pytest.mark.parametrize(("chance", "is_found"), [(0.25, False), (0.26, True)])
+def test_how_likely_a_label_must_be(label: Label, chance: float, is_found: bool) -> None:
+    of_labels = np.zeros((2, len(LABELS)))
+    of_labels[0, MAIN] = 1
+    of_labels[1, [BOILERPLATE, LABELS.index(label)]] = 1 - chance, chance
+    found = choose_labels(of_labels, None, np.zeros((2, len(COLUMNS)), np.float32)).tolist()
+    assert found == [MAIN, LABELS.index(label) if is_found else BOILERPLATE]
+
+
+@pytest.mark.parametrize(
+    ("label", "share", "is_found"),
+    [
+        ("comment", 0.89, True),
+        ("comment", 0.9, False),
+        ("caption", 0.89, True),
+        ("caption", 0.9, False),
+        ("byline", 1, True),
+    ],
+)
+def test_what_is_mostly_links_is_no_comment_and_no_caption(label: Label, share: float, is_found: bool) -> None:
+    of_labels, dense = np.zeros((2, len(LABELS))), np.zeros((2, len(COLUMNS)), np.float32)
+    of_labels[0, MAIN] = of_labels[1, LABELS.index(label)] = 1
+    dense[1, COLUMNS.index("link_share")] = share
+    assert (choose_labels(of_labels, None, dense)[1] == LABELS.index(label)) == is_found
+    dense[1, COLUMNS.index("control")] = 1
+    assert choose_labels(of_labels, None, dense)[1] == BOILERPLATE  # nor is a button any of them
 
 
 @pytest.mark.parametrize(("chance", "is_headline"), [(0.5, False), (0.51, True)])

@@ -56,14 +56,14 @@ def test_the_answer_says_what_clean_says() -> None:
     assert answer["blocks"]["texts"] == extraction.document.texts
     assert answer["blocks"]["scores"] == np.round(extraction.scores, 4).tolist()
     assert answer["blocks"]["reasons"] == list(extraction.reasons)
-    assert [extraction.labels[i] for i in answer["blocks"]["comments"]] == ["comment"] * len(
-        answer["blocks"]["comments"]
-    )
-    assert answer["blocks"]["comments"]
+    told = {block: label for label, blocks in answer["blocks"]["labels"].items() for block in blocks}
+    pieces = ("headline", "byline", "caption", "comment")
+    assert told == {block: label for block, label in enumerate(extraction.labels) if label in pieces}
+    assert {"headline", "comment"} <= set(told.values())
     assert answer["marks_comments"]
     assert answer["metadata"]["title"] == "The clock that counted fish"
     assert answer["page_type"] == "article"
-    assert answer["controls"] == ["dial", "comments", "headings", "tables", "captions", "code"]
+    assert answer["controls"] == ["dial", "headline", "bylines", "captions", "comments", "headings", "tables", "code"]
 
 
 @pytest.mark.parametrize("step", [0, 3, 10, 17, 20])

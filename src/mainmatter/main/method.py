@@ -164,7 +164,7 @@ class Main(Trainable[ObservedPage]):
         headline = find_headline(page.dense, judged.of_labels[:, HEADLINE]) if "title" not in self._left_out() else None
         if headline is not None and site is not None and site.is_repeated(headline):
             headline = None
-        labels = choose_labels(judged.of_labels, headline)
+        labels = choose_labels(judged.of_labels, headline, page.dense)
         is_ours = self.convention == OUR_CONVENTION
         # What our convention leaves out is neither kept wrongly nor missed, however likely it is.
         wanted = np.where(labels > HEADLINE, 0, probabilities) if is_ours else probabilities

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MODELS = "models/"  # how the names of the workbench's models begin
 LONGEST_NAME = 300
 _MODEL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. -]{0,99}")
-_PLAIN_TEXTS = frozenset(("features", "literals", "without"))  # parameters that are texts, and no paths
+_PLAIN_TEXTS = frozenset(("convention", "features", "literals", "without"))  # parameters that are texts, and no paths
 
 
 def choose_method(name: str, options: Mapping[str, Any], models: Path) -> tuple[str, dict[str, Any]]:

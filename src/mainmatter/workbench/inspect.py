@@ -14,10 +14,10 @@ from starlette.exceptions import HTTPException
 from mainmatter.clean import read
 from mainmatter.errors import InputError, MainmatterError, PageTooLarge
 from mainmatter.html.safe import safe_html
-from mainmatter.main.choice import SWITCHES
+from mainmatter.main.choice import PIECES, SWITCHES
 from mainmatter.main.method import Main
 from mainmatter.papers.density.method import Density
-from mainmatter.records import Page
+from mainmatter.records import LABELS, Page
 from mainmatter.registry import DEFAULT_METHOD, get_method
 from mainmatter.workbench import frames
 from mainmatter.workbench.answers import error_answers
@@ -57,7 +57,7 @@ MOST_REASONS = 5_000  # that come with the page; 100,000 would take six seconds
 MOST_BLOCKS = 20_000  # of a page whose reasons come with it: before the first one, `main` looks at it fifteen times
 MOST_SHOWN = 100_000  # blocks of a page that can be looked at: beyond that, answers and browsers grow out of hand
 FORMATS = ("text", "markdown", "cleaneval")
-_CONTROLS = ("dial", "comments", *SWITCHES)
+_CONTROLS = ("dial", *PIECES, *SWITCHES)
 
 
 class PageRequest(StrictModel):
@@ -200,8 +200,9 @@ def inspect_page(question: Question, *, with_frame: bool = True) -> Inspection:
 async def inspect(request: Request, workbench: Annotated[Workbench, Depends(workbench_of)]) -> Response:
     """Takes JSON (html, text, url or frame; method; options) or a form with a file.
 
-    The answer has the blocks as parallel lists; `kept` as lengths of runs, dropped first; `dial.kept` the same for each
-    step of the dial; `frame`, under which /frame/{frame} shows the page and later questions may name it.
+    The answer has the blocks as parallel lists, and in `labels` the numbers of those that are headline, byline, caption
+    or comment; `kept` as lengths of runs, dropped first; `dial.kept` the same for each step of the dial; `frame`, under
+    which /frame/{frame} shows the page and later questions may name it.
     """
     asked, page = await read_page_request(request, InspectRequest)
     question = Question(find_source(asked, page, workbench), workbench.models, asked.method, asked.options)
@@ -299,9 +300,9 @@ def _parameters(method: Method) -> set[str]:
     return {each.name for each in fields(method)} if is_dataclass(method) else set()
 
 
-def _columns(document: Document, extraction: Extraction) -> dict[str, list[Any]]:
+def _columns(document: Document, extraction: Extraction) -> dict[str, Any]:
     """The blocks as parallel lists: as objects, their names would be most of the answer."""
-    is_comment = extraction.is_comment
+    labels = extraction.found_labels if extraction.found_labels is not None else np.zeros(len(document), np.intp)
     scores = np.nan_to_num(extraction.scores.astype(np.float64), posinf=1e6, neginf=-1e6)  # JSON has no infinity
     return {
         "texts": document.texts,
@@ -309,7 +310,7 @@ def _columns(document: Document, extraction: Extraction) -> dict[str, list[Any]]
         "seen_as": [kind.value for kind in extraction.kinds],
         "positions": document.columns.positions,
         "scores": np.round(scores, 4).tolist(),
-        "comments": [] if is_comment is None else is_comment.nonzero()[0].tolist(),
+        "labels": {LABELS[label]: np.flatnonzero(labels == label).tolist() for label in PIECES.values()},
         "reasons": list(extraction.reasons[:MOST_REASONS]) if len(document) <= MOST_BLOCKS else [],
     }
 

@@ -184,6 +184,7 @@ def _clean(page: Page, options: Options) -> Extracted | None:
         page,
         dial=DIALS[options.focus],
         comments="mark" if options.comments else "drop",
+        captions=options.images,  # trafilatura drops figures as a whole unless pictures are wanted
         tables=options.tables,
     )
     if not len(extraction):

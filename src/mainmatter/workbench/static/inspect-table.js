@@ -31,6 +31,7 @@ export class BlockTable {
     this.answer = /** @type {any} */ (null);
     this.kept = /** @type {ArrayLike<number>} */ ([]);
     this.reasons = /** @type {Map<number, string>} */ (new Map());
+    this.labels = /** @type {Map<number, string>} */ (new Map()); // of headline, bylines, captions and comments
     this.body = element("tbody");
     this.heads = COLUMNS.map((column) => this.#head(column));
     this.table = element("table", { class: "data" },
@@ -54,6 +55,8 @@ export class BlockTable {
   show(answer, kept) {
     this.answer = answer;
     this.reasons = new Map(answer.blocks.reasons.entries());
+    const found = /** @type {[string, number[]][]} */ (Object.entries(answer.blocks.labels));
+    this.labels = new Map(found.flatMap(([label, blocks]) => blocks.map((block) => [block, label])));
     this.#scrollTo(0);
     this.setKept(kept);
   }
@@ -94,13 +97,11 @@ export class BlockTable {
 
   /** The label of a block, in the words of Extraction.labels. @param {number} block */
   labelOf(block) {
-    if (this.comments?.has(block)) return "comment";
-    return this.kept[block] ? "main" : "boilerplate";
+    return this.labels.get(block) ?? (this.kept[block] ? "main" : "boilerplate");
   }
 
   #arrange() {
     if (!this.answer) return;
-    this.comments = new Set(this.answer.blocks.comments);
     const isWanted = (/** @type {number} */ block) => (this.filter === "kept") === Boolean(this.kept[block]);
     const all = this.#sorted();
     this.order = this.filter === "all" ? all : all.filter(isWanted);

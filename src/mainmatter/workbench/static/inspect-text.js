@@ -28,7 +28,7 @@ const LINE = { characters: 70, height: 26 }; // about; says how high a chunk is 
 function orderOf(answer, kept, format) {
   const all = Array.from(kept, (isKept, block) => (isKept ? block : -1)).filter((block) => block >= 0);
   if (!answer.marks_comments || format === "cleaneval") return { blocks: all, firstComment: -1 };
-  const comments = new Set(answer.blocks.comments);
+  const comments = new Set(answer.blocks.labels.comment);
   const apart = all.filter((block) => comments.has(block));
   return { blocks: [...all.filter((block) => !comments.has(block)), ...apart], firstComment: apart[0] ?? -1 };
 }

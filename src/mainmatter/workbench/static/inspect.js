@@ -12,7 +12,7 @@ import { CleanText, findBlocks } from "./inspect-text.js";
 import { aboutPage, countsOf, keptAt, showDetail } from "./inspect-words.js";
 import { PageFrame } from "./page-frame.js";
 
-const SWITCHES = ["headings", "tables", "captions", "code"];
+const SWITCHES = ["headline", "bylines", "captions", "headings", "tables", "code"];
 const TABS = ["tab-text", "tab-plot", "tab-table"];
 const NO_TEXT = "There is no text in this page. Pages that scripts or frames put together have theirs elsewhere: "
   + "save the page from a browser and open that file, or open the address of the frame.";
@@ -65,18 +65,22 @@ function options() {
   const known = parametersOf.get(byId("method").value) ?? new Set(["comments", ...SWITCHES]);
   const chosen = /** @type {Record<string, any>} */ ({});
   if (known.has("comments") && checked("comments") !== "drop") chosen.comments = checked("comments");
-  for (const name of SWITCHES) if (known.has(name) && !switchOf(name).checked) chosen[name] = false;
+  for (const name of SWITCHES) {
+    const { checked: isChecked, defaultChecked } = switchOf(name);
+    if (known.has(name) && isChecked !== defaultChecked) chosen[name] = isChecked;
+  }
   return chosen;
 }
 
 function saveChoices() {
   const query = new URLSearchParams();
   const tab = TABS.find((id) => byId(id).getAttribute("aria-selected") === "true") ?? TABS[0];
-  const without = SWITCHES.filter((name) => !switchOf(name).checked);
+  const changed = SWITCHES.filter((name) => switchOf(name).checked !== switchOf(name).defaultChecked);
+  const listed = (/** @type {boolean} */ kept) => changed.filter((name) => switchOf(name).checked === kept).join(",");
   for (const [name, value, usual] of [
     ["method", byId("method").value, "main"], ["dial", String(Number(byId("dial").value)), "0.5"],
     ["tab", tab.slice("tab-".length), "text"], ["format", checked("format"), "text"],
-    ["comments", checked("comments"), "drop"], ["without", without.join(","), ""],
+    ["comments", checked("comments"), "drop"], ["with", listed(true), ""], ["without", listed(false), ""],
   ]) if (value && value !== usual) query.set(name, value);
   history.replaceState(null, "", query.size ? `?${query}` : location.pathname);
 }
@@ -90,7 +94,9 @@ function restoreChoices() {
   };
   choose("format", query.get("format"));
   choose("comments", query.get("comments"));
-  for (const name of (query.get("without") ?? "").split(",")) if (SWITCHES.includes(name)) switchOf(name).checked = false;
+  for (const [list, isKept] of /** @type {[string, boolean][]} */ ([["with", true], ["without", false]])) {
+    for (const name of (query.get(list) ?? "").split(",")) if (SWITCHES.includes(name)) switchOf(name).checked = isKept;
+  }
   const dial = Number(query.get("dial") ?? 0.5);
   byId("dial").value = Number.isFinite(dial) ? dial : 0.5;
   byId("dial-value").textContent = Number(byId("dial").value).toFixed(2);
@@ -283,7 +289,7 @@ function allowControls(answer) {
 /** Tint and count what is kept: no question to the server, so that the dial is felt at once; the text comes after. */
 function showKept() {
   const { answer, kept } = state;
-  const comments = new Set(answer.blocks.comments);
+  const comments = new Set(answer.blocks.labels.comment);
   page.setStates((block) => (kept[block] ? (comments.has(block) ? "comment" : "kept") : "dropped"));
   byId("counts").textContent = countsOf(answer, kept, Number(byId("dial").value));
   plot.setKept(kept);
