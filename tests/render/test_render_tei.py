@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 
 import mainmatter
-from mainmatter.records import Page
+from mainmatter.records import BYLINE, CAPTION, HEADLINE, MAIN, Page
 
 TEI = "{http://www.tei-c.org/ns/1.0}"
 
@@ -84,3 +86,20 @@ def test_a_dump() -> None:
     page = Page("# Title\n\n* a\n* b", format="text")
     root = ET.fromstring(mainmatter.clean(page, method="density", c1=0, c2=100).tei().encode())
     assert [item.text for item in root.iter(f"{TEI}item")] == ["a", "b"]
+
+
+def test_what_a_method_says_that_paragraphs_are() -> None:
+    html = "<p>Otters</p><p>By Ann</p><p>They swim.</p><p>An otter</p><ul><li>By Bo</ul>"
+    found = mainmatter.clean(html, method="ice-baseline")
+    labels = np.array([HEADLINE, BYLINE, MAIN, CAPTION, BYLINE])
+    told = replace(found, found_labels=labels, kinds=found.document.columns.kinds)
+    lines = [line.strip() for line in told.tei().splitlines()]
+    assert lines[lines.index("<body>") + 1 : lines.index("</body>")] == [
+        '<ab type="head">Otters</ab>',
+        '<ab type="byline">By Ann</ab>',
+        "<p>They swim.</p>",
+        '<ab type="caption">An otter</ab>',
+        "<list>",
+        "<item>By Bo</item>",
+        "</list>",
+    ]

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from mainmatter.records import Kind
+from mainmatter.records import Kind, Label
 from mainmatter.render.text import main_and_comments
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ _NAMESPACE = "http://www.tei-c.org/ns/1.0"
 # XML 1.0 has no control characters, surrogates or non-characters.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+# What a paragraph is in the eyes of a method that tells.
+_KIND_OF_LABEL: dict[Label, Kind] = {"headline": Kind.HEADING, "caption": Kind.CAPTION}
 _GROUPS = {Kind.LIST_ITEM: "list", Kind.TABLE_ROW: "table"}
 
 
@@ -80,10 +82,12 @@ def _add_blocks(division: ET.Element, extraction: Extraction, chosen: NDArray[np
     for group_tag, group in groupby(chosen.nonzero()[0].tolist(), lambda i: _GROUPS.get(extraction.kinds[i])):
         parent = ET.SubElement(division, group_tag) if group_tag else division
         for i in group:
-            _add_block(parent, extraction.kinds[i], columns.levels[i], columns.texts[i])
+            _add_block(parent, extraction.kinds[i], columns.levels[i], columns.texts[i], extraction.labels[i])
 
 
-def _add_block(parent: ET.Element, kind: Kind, level: int, text: str) -> None:
+def _add_block(parent: ET.Element, kind: Kind, level: int, text: str, label: Label) -> None:
+    if kind is Kind.PARAGRAPH:
+        kind = _KIND_OF_LABEL.get(label, kind)
     if kind is Kind.LIST_ITEM:
         _add(parent, "item", text)
     elif kind is Kind.TABLE_ROW:
@@ -99,6 +103,8 @@ def _add_block(parent: ET.Element, kind: Kind, level: int, text: str) -> None:
         _add(ET.SubElement(parent, "quote"), "p", text)
     elif kind is Kind.CAPTION:
         _add(parent, "ab", text).set("type", "caption")
+    elif label == "byline":
+        _add(parent, "ab", text).set("type", "byline")  # a <byline> may stand only where a <head> may
     else:
         _add(parent, "p", text)
 
