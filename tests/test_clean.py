@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import random
 from dataclasses import FrozenInstanceError
 from itertools import count, islice
 from typing import TYPE_CHECKING, ClassVar
@@ -249,6 +250,18 @@ class TestCleanMany:
         assert isinstance(second, Failure)
         assert second.item == pages[1]
         assert second.error.startswith("PageTooLarge: large has more than 100 bytes; ")
+
+    @pytest.mark.parametrize("workers", [1, 2])
+    def test_what_is_no_page_is_a_failure_in_its_place(self, workers: int) -> None:
+        pages = [Page("<p>short"), Page(b"\x89PNG\r\n\x1a\n", id="map.png"), Page(random.Random(1).randbytes(99))]
+        first, *others = mainmatter.clean_many(pages, workers=workers, method="ice-baseline")
+        assert isinstance(first, Extraction)
+        errors = [other.error for other in others if isinstance(other, Failure)]
+        advice = "give HTML, or a plain-text dump of a page"
+        assert errors == [
+            f"NotAPage: map.png: is a PNG picture, not a web page; {advice}",
+            f"NotAPage: the page is neither HTML nor text, not a web page; {advice}",
+        ]
 
     @pytest.mark.parametrize("workers", [1, 2])
     def test_parameters_reach_the_method(self, workers: int) -> None:

@@ -14,13 +14,14 @@ from mainmatter.errors import (
     InputError,
     MainmatterError,
     MissingExtra,
+    NotAPage,
     PageTooLarge,
     UnknownName,
 )
 
 
 def test_the_tree_of_the_docstring() -> None:
-    assert FetchError.__mro__[1:3] == (InputError, MainmatterError)
+    assert FetchError.__mro__[1:3] == NotAPage.__mro__[1:3] == (InputError, MainmatterError)
     for error in (InputError, PageTooLarge, UnknownName, MissingExtra, DatasetError):
         assert error.__bases__ == (MainmatterError,)
     assert MainmatterError.__bases__ == (Exception,)
@@ -53,6 +54,7 @@ def test_a_missing_extra() -> None:
         MainmatterError("a"),
         InputError("b"),
         FetchError("c"),
+        NotAPage("c"),
         PageTooLarge("d"),
         DatasetError("e"),
         MissingExtra("rapidfuzz", "eval"),

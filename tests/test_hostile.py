@@ -41,7 +41,7 @@ def soup(count: int) -> str:
 
 
 def random_bytes() -> bytes:
-    return random.Random(1).randbytes(1_000_000)
+    return b"<p>" + random.Random(1).randbytes(1_000_000)  # which makes them a page
 
 
 PAGES: dict[str, Callable[[], str | bytes]] = {
@@ -54,7 +54,7 @@ PAGES: dict[str, Callable[[], str | bytes]] = {
     "one attribute of 5 MB": lambda: "<p title='" + "x " * 2_500_000 + "'>text",
     "huge colspan": lambda: "<table><tr><td colspan=1000000000 rowspan=999999999>a<td>b</table>" * 1000,
     "NUL bytes": lambda: b"<p>a\x00b</p>\x00" * 20_000,
-    "nothing but NUL": lambda: b"\x00" * 1_000_000,
+    "nothing but NUL": lambda: b"<p>" + b"\x00" * 1_000_000,
     "random bytes": random_bytes,
     "UTF-16 that says UTF-8": lambda: "<meta charset=utf-8><p>Wörter</p>".encode("utf-16") * 20_000,
     "Shift_JIS that says UTF-8": lambda: b"<meta charset=utf-8>" + "<p>日本語の文章</p>".encode("shift_jis") * 10_000,

@@ -18,6 +18,7 @@ from mainmatter.errors import (
     MainmatterError,
     MissingExtra,
     ModelError,
+    NotAPage,
     PageTooLarge,
     UnknownName,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "Method",
     "MissingExtra",
     "ModelError",
+    "NotAPage",
     "Page",
     "PageTooLarge",
     "UnknownName",

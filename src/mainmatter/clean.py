@@ -54,6 +54,7 @@ def clean(
 
     Raises:
         PageTooLarge: the page is over the limits.
+        NotAPage: it is neither HTML nor text: a picture, an archive, random bytes.
         UnknownName: there is no such method.
         InputError: the method has no such parameter or, as an object, its parameters already; or the page came from
             another URL.
@@ -67,6 +68,7 @@ def read(page: Page, limits: Limits = DEFAULT_LIMITS) -> Document:
 
     Raises:
         PageTooLarge: the page is over the limits.
+        NotAPage: it is neither HTML nor text: a picture, an archive, random bytes.
     """
     limits.check(page)
     return read_text(page) if page.format == "text" else read_html(page)

@@ -1,7 +1,8 @@
 """Everything that mainmatter raises on purpose.
 
     MainmatterError
-    ├── InputError           what was given cannot be used: no such file, not a web page, wrong method parameters
+    ├── InputError           what was given cannot be used: no such file, wrong method parameters
+    │   ├── NotAPage         it is neither a web page nor text: a picture, an archive, random bytes
     │   ├── FetchError       a URL could not be fetched; AddressRefused (inputs/fetch.py): it may not be
     │   ├── CorpusError      what a corpus should hold, or was made of, is not there any more, or is damaged
     │   └── AnnotationError  annotations cannot be used, or were changed meanwhile (workbench/labels/records.py)
@@ -29,6 +30,10 @@ class MainmatterError(Exception):
 
 class InputError(MainmatterError):
     """What was given cannot be used: an input that cannot be read, parameters that a method does not have."""
+
+
+class NotAPage(InputError):
+    """What was given as a page is neither HTML nor text: a picture, an archive, random bytes."""
 
 
 class FetchError(InputError):

@@ -34,7 +34,8 @@ def test_picture_among_pages(folder: Path) -> None:
     result = clean("site", "-o", "out")
     assert result.exit_code == 1
     assert result.stderr == (
-        "Error: site/map.html: is a PNG picture, not a web page\n2 of 3 pages cleaned, 1 failed, written to out\n"
+        "Error: site/map.html: is a PNG picture, not a web page; give HTML, or a plain-text dump of a page\n"
+        "2 of 3 pages cleaned, 1 failed, written to out\n"
     )
 
 

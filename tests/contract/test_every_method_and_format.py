@@ -56,7 +56,7 @@ SOURCES: dict[str, str | bytes | Page] = {
     "control characters": "<p>a\x01\x01b\x02c\x03\x07\x08\x0b\x0c\x0e\x1b\x7f\x9fd</p><p>\x01\x01<p>\ufffe\uffff",
     "nul": "a\x00b<p\x00>c</p><!-- \x00 -->",
     "lone surrogate": "<p title='\udfff'>one \ud800 two</p>",
-    "random bytes": bytes(np.random.default_rng(5).integers(0, 256, 5000, np.uint8)),
+    "random bytes": b"<p>" + bytes(np.random.default_rng(5).integers(0, 256, 5000, np.uint8)),
     "utf-16": WORDS.encode("utf-16"),
     "wrong charset": b"<meta charset=utf-8><p>caf\xe9 " + WORDS.encode(),
     "svg and math": "<svg><title>t</title><a href=javascript:x()>a</a><p>b</p></svg>"

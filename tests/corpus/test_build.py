@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -36,6 +37,21 @@ def rows(out: Path) -> list[dict[str, Any]]:
 def rejects(out: Path) -> list[dict[str, Any]]:
     files = sorted((out / "rejects").glob("part-*.jsonl"))
     return [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("templates", [False, True])
+def test_what_is_no_page_is_a_reject(templates: bool, tmp_path: Path) -> None:
+    noise = random.Random(1).randbytes(2000)
+    crawl = write_warc(tmp_path / "crawl.warc.gz", pages(3) | {"https://example.org/noise": noise})
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "noise.html").write_bytes(noise)
+    job = Job(method="main" if templates else "density", format="jsonl", site_templates=templates)
+    summary = build_corpus([str(crawl), str(tmp_path / "site")], str(tmp_path / "out"), job, workers=1)
+    assert (summary.kept, summary.rejects) == (3, {"not-a-page": 2})
+    told = {(one["reason"], one["url"], one["detail"].partition(": ")[2]) for one in rejects(tmp_path / "out")}
+    words = "is neither HTML nor text, not a web page; give HTML, or a plain-text dump of a page"
+    assert {detail.rpartition(": ")[2] for _, _, detail in told} == {words}
+    assert {url for _, url, _ in told} == {"https://example.org/noise", None}
 
 
 def test_jsonl_has_all_columns_rejects_have_reasons_and_the_summary_counts(crawl: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import mainmatter
-from mainmatter.errors import FetchError, PageTooLarge
+from mainmatter.errors import FetchError, NotAPage, PageTooLarge
 from mainmatter.inputs import fetch as fetching
 from mainmatter.inputs.fetch import fetch, is_url
 from mainmatter.limits import Limits
@@ -154,12 +154,18 @@ def test_we_say_who_we_are(server: str) -> None:
         ("/to-nowhere", "could not be fetched: Invalid IPv6 URL"),
         ("/choices", "the server answered 300 Multiple Choices"),
         ("/missing", "the server answered 404 Not Found"),
-        ("/paper.pdf", "is application/pdf, not a web page"),
         ("/junk", "could not be fetched: Connection aborted: junk"),
     ],
 )
 def test_what_goes_wrong_is_said_in_one_line(path: str, message: str, server: str) -> None:
     assert refused(server + path) == message
+
+
+def test_what_is_no_page_is_refused(server: str) -> None:
+    with pytest.raises(NotAPage) as caught:
+        fetch(f"{server}/paper.pdf")
+    advice = "give the address of one, or of a plain text"
+    assert str(caught.value) == f"{server}/paper.pdf: is application/pdf, not a web page; {advice}"
 
 
 @pytest.mark.parametrize("path", ["/large", "/bomb"])

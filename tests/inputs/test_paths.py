@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from mainmatter.errors import InputError, PageTooLarge
+from mainmatter.errors import InputError, NotAPage, PageTooLarge
 from mainmatter.inputs import paths as inputs
 from mainmatter.inputs.paths import Input, find_inputs
 from mainmatter.limits import Limits
@@ -217,21 +217,21 @@ def test_format_of_a_url_is_told_by_the_server_unless_said(
 
 
 @pytest.mark.parametrize(
-    ("data", "words"),
+    ("data", "words", "advice"),
     [
-        (b"\x89PNG\r\n\x1a\n\0\0", "a PNG picture"),
-        (b"\xff\xd8\xff\xe0\0\x10JFIF", "a JPEG picture"),
-        (b"%PDF-1.7\n%\xe2\xe3", "a PDF document"),
-        (bz2.compress(b"<p>x"), "a bzip2 archive"),
-        (lzma.compress(b"<p>x"), "an xz archive"),
-        (b"PK\3\4\x14\0", "a ZIP archive or an Office document"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "a PNG picture", "give HTML, or a plain-text dump of a page"),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF", "a JPEG picture", "give HTML, or a plain-text dump of a page"),
+        (b"%PDF-1.7\n%\xe2\xe3", "a PDF document", "convert it to HTML or text first"),
+        (bz2.compress(b"<p>x"), "a bzip2 archive", "unpack it first"),
+        (lzma.compress(b"<p>x"), "an xz archive", "unpack it first"),
+        (b"PK\3\4\x14\0", "a ZIP archive or an Office document", "unpack it first"),
     ],
 )
-def test_what_is_no_page_is_refused(data: bytes, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_page_is_refused(data: bytes, words: str, advice: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data += bytes(100)
     monkeypatch.setattr(sys, "stdin", _Stdin(data))
     for name in (write("a.html", data), write("a.txt", data), "-"):
-        with pytest.raises(InputError, match=f"^{name}: is {words}, not a web page$"):
+        with pytest.raises(NotAPage, match=f"^{name}: is {words}, not a web page; {advice}$"):
             Input(name, Path(name)).read(Limits(size=50))  # also where it is too large
 
 
@@ -247,7 +247,7 @@ def test_what_is_no_page_is_refused(data: bytes, words: str, monkeypatch: pytest
 )
 def test_collections_of_pages_are_refused_and_it_is_said_who_reads_them(data: bytes, words: str) -> None:
     message = f"^a.html: is {words}, not a web page; collections of pages are for `mainmatter corpus`$"
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(NotAPage, match=message):
         Input(write("a.html", data), Path("a.html")).read()
 
 
@@ -296,12 +296,12 @@ def test_damaged_packed_page(data: bytes) -> None:
 
 
 def test_nothing_but_a_page_comes_out_of_a_packed_file() -> None:
-    with pytest.raises(InputError, match=r"^a\.gz: is a PDF document, not a web page$"):
+    with pytest.raises(InputError, match=r"^a\.gz: is a PDF document, not a web page; convert it"):
         Input(write("a.gz", gzip.compress(b"%PDF-1.7", mtime=0)), Path("a")).read()
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w:gz") as tar:
         tar.add(write("b.html"))
-    with pytest.raises(InputError, match=r"^a\.tgz: is a tar archive, not a web page$"):
+    with pytest.raises(InputError, match=r"^a\.tgz: is a tar archive, not a web page; unpack it first$"):
         Input(write("a.tgz", archive.getvalue()), Path("a")).read()
 
 

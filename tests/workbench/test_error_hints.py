@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -71,9 +72,11 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 
 PDF, WARC = b"%PDF-1.4 x", b"WARC/1.0\r\nWARC-Type: warcinfo\r\n"
+NOISE = random.Random(1).randbytes(1000)
 CASES: list[tuple[dict[str, Any], int, str]] = [
     ({"json": {"url": "http://127.0.0.1:8765/"}}, 422, "--allow-private"),
-    ({"files": {"file": ("a.pdf", PDF)}}, 422, "send HTML"),
+    ({"files": {"file": ("a.pdf", PDF)}}, 422, "convert it to HTML or text first"),
+    ({"files": {"file": ("a.bin", NOISE)}}, 422, "give HTML"),
     ({"files": {"file": ("a.html.gz", b"\x1f\x8bno gzip")}}, 422, "send HTML"),
     ({"files": {"file": ("a.warc", WARC)}}, 422, "`mainmatter serve --corpus`"),
     ({"files": {"file": ("a.warc.gz", gzip.compress(WARC))}}, 422, "the import of Annotate"),

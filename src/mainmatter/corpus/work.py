@@ -13,7 +13,7 @@ from mainmatter.corpus.language import load_identifier
 from mainmatter.corpus.records import Record, Reject
 from mainmatter.corpus.site_templates import method_with_templates, template_of
 from mainmatter.corpus.writers import make_blocks, make_row
-from mainmatter.errors import MissingExtra, PageTooLarge
+from mainmatter.errors import MainmatterError, MissingExtra, NotAPage, PageTooLarge
 from mainmatter.limits import Limits
 from mainmatter.registry import get_method
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Result = tuple[tuple[Any, ...] | Reject, bytes]
 Work = Callable[[Record], Result]
+_REASONS: dict[type[MainmatterError], str] = {PageTooLarge: "too-large", NotAPage: "not-a-page"}  # of refused pages
 
 
 def load_for_all(stage: str) -> None:
@@ -58,8 +59,8 @@ def _count_work(job: Job) -> Work:
         counts = template.no_counts()
         try:
             counts.add(read(record.page, limits))
-        except PageTooLarge as error:
-            return _reject(record, "too-large", str(error)), b""
+        except tuple(_REASONS) as error:
+            return _reject(record, _REASONS[type(error)], str(error)), b""
         so_far.merge(counts)
         return (counts.to_bytes(),), b""
 
@@ -79,8 +80,8 @@ def _clean_work(job: Job, templates: str | None) -> Work:
     def work(record: Record) -> Result:
         try:
             extraction = clean(record.page, method=method, limits=limits)
-        except PageTooLarge as error:
-            return _reject(record, "too-large", str(error)), b""
+        except tuple(_REASONS) as error:
+            return _reject(record, _REASONS[type(error)], str(error)), b""
         return _to_result(job, record, extraction)
 
     with suppress(ArithmeticError, LookupError, TypeError, ValueError):  # another package's method may do anything

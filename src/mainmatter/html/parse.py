@@ -16,6 +16,19 @@ from turbohtml import parse as _parse
 from turbohtml.clean import OnDisallowed, Policy, Sanitizer
 from turbohtml.detect import detect as _detect
 
+from mainmatter.errors import NotAPage
+from mainmatter.html.sniff import (
+    LEAST,
+    NEITHER,
+    SNIFFED,
+    has_controls,
+    has_markup,
+    is_usual,
+    refusal,
+    utf16_without_mark,
+    what_else,
+)
+
 if TYPE_CHECKING:
     from mainmatter.records import Page
 
@@ -70,20 +83,53 @@ _BYTE_ORDER_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # Encodings that use ASCII bytes only announce themselves by escape characters, or by a NUL in every letter.
 _NOT_PLAIN_ASCII = (b"\x1b", b"\x00", b"~{")
 
+_SHORT = 512  # bytes in which random ones may happen to hold few control characters
+_HIGH_BYTES = bytes(range(0x80, 0x100))
+_MIN_HIGH = 0.25  # of such bytes; half of random ones are high
+
 _MAX_ADDED_CELLS = 10_000  # one long row must not blow up a table of many short ones
 
 
 def decode_page(page: Page) -> tuple[str, str | None]:
-    """A page's text, and the encoding of its bytes; None if it was text already."""
-    return (page.html, None) if isinstance(page.html, str) else decode(page.html, page.charset)
+    """A page's text, and the encoding of its bytes; None if it was text already.
+
+    Raises:
+        NotAPage: it is neither HTML nor text.
+    """
+    html = page.html
+    head = html[:SNIFFED]
+    words = what_else(head if isinstance(head, bytes) else head.encode("latin-1", "replace"), is_text=True)
+    if words is None:
+        text, encoding = (html, None) if isinstance(html, str) else decode(html, page.charset)
+        if not _is_noise(html, text, encoding):
+            return text, encoding
+        words = NEITHER
+    name = page.id or page.url
+    raise NotAPage(f"{f'{name}:' if name else 'the page'} {refusal(words)}")
+
+
+def _is_noise(html: str | bytes, text: str, encoding: str | None) -> bool:
+    """Whether a page holds what no text does, random bytes at worst, and no markup."""
+    if has_controls(html):
+        is_text = encoding is not None and encoding.startswith("utf-16") and is_usual(text)
+    else:
+        is_text = isinstance(html, str) or not LEAST <= len(html) < _SHORT or not _fits_no_encoding(html)
+    return not is_text and not has_markup(text)
+
+
+def _fits_no_encoding(data: bytes) -> bool:
+    """Whether the bytes are not UTF-8 nor, many of them being outside of ASCII, like any text of another encoding."""
+    high = len(data) - len(data.translate(None, _HIGH_BYTES))
+    return high >= _MIN_HIGH * len(data) and _detect(data).confidence == 0
 
 
 def decode(data: bytes, charset: str | None = None) -> tuple[str, str]:
     """Decode a page as browsers do it: by byte order mark, HTTP header, `<meta>`, then by what the bytes look like.
 
-    With one difference. Bytes outside of ASCII that are valid UTF-8 are UTF-8, whatever the page declares: other
-    encodings hardly ever look like that by chance, while wrong declarations are common. It never fails: what cannot be
-    decoded becomes U+FFFD.
+    With two differences. Bytes outside of ASCII that are valid UTF-8 are UTF-8, whatever the page declares: other
+    encodings hardly ever look like that by chance, while wrong declarations are common. For the same reasons, bytes
+    that are a text in UTF-16 are UTF-16, also without a byte order mark. It never fails: what cannot be decoded becomes
+    U+FFFD.
 
     Args:
         data: the page as fetched.
@@ -102,6 +148,8 @@ def decode(data: bytes, charset: str | None = None) -> tuple[str, str]:
             # found fifty times as fast as two.
             if not text.isascii() or not any(sign[:1] in data and sign in data for sign in _NOT_PLAIN_ASCII):
                 return text, "utf-8"
+        if (utf16 := utf16_without_mark(data)) is not None:
+            return data.decode(utf16, "replace"), utf16.replace("16-", "16")
         if charset and (codec := _codec_of_label(charset)) is not None:
             return data.decode(codec, "replace"), charset.lower()
     match = _detect(data)

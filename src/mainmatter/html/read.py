@@ -67,7 +67,11 @@ _BITS = np.array([sum(1 << bit for bit, tags in enumerate(AROUND) if tag in tags
 
 
 def read_html(page: Page) -> Document:
-    """Read an HTML page: find its encoding, parse it, split it into blocks."""
+    """Read an HTML page: find its encoding, parse it, split it into blocks.
+
+    Raises:
+        NotAPage: it is neither HTML nor text.
+    """
     html, encoding = decode_page(page)
     tree, segments = parse_and_segment(html)
     return HtmlDocument(page, segments.columns, encoding, (tree, segments))

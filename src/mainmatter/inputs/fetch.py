@@ -21,7 +21,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
-from mainmatter.errors import FetchError
+from mainmatter.errors import FetchError, NotAPage
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.records import Page
 
@@ -81,7 +81,8 @@ def fetch(url: str, *, limits: Limits = DEFAULT_LIMITS, timeout: float = TIMEOUT
 
     Raises:
         AddressRefused: with `public_only`, the URL leads elsewhere.
-        FetchError: it could not be fetched, or is not a page.
+        FetchError: it could not be fetched.
+        NotAPage: it is something else than a page or plain text.
         PageTooLarge: it is over the limits.
     """
     import urllib3  # noqa: PLC0415 - most users clean files
@@ -115,7 +116,7 @@ def _to_page(response: BaseHTTPResponse, address: str, url: str, limits: Limits)
         raise FetchError(f"{url}: the server answered {response.status} {response.reason or ''}".rstrip())
     media_type, charset = _content_type(response.headers.get("Content-Type", ""))
     if media_type not in (*_HTML_TYPES, *_TEXT_TYPES, ""):
-        raise FetchError(f"{url}: is {media_type}, not a web page")
+        raise NotAPage(f"{url}: is {media_type}, not a web page; give the address of one, or of a plain text")
     is_text = media_type in _TEXT_TYPES
     return Page(_read(response, url, limits), address, url, charset, "text" if is_text else "html")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import stat
 import sys
 import zlib
@@ -13,7 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mainmatter.errors import InputError
+from mainmatter.errors import InputError, NotAPage
+from mainmatter.html.sniff import SNIFFED, looks_like_html, refusal, what_else
 from mainmatter.inputs.fetch import fetch, is_url
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.records import Page
@@ -34,47 +34,10 @@ OTHER_ENDINGS = frozenset(
     ).split()
 )
 _MOST_ENDINGS = 8  # of files that were passed over, to name
-SNIFFED = 2000  # bytes of a file that are looked at to tell what it is
-# How files begin that are given by mistake. Those that a text could begin with are told by more than their own sign.
-MAGIC_NUMBERS = {
-    b"\x89PNG\r\n\x1a\n": "a PNG picture",
-    b"\xff\xd8\xff": "a JPEG picture",
-    b"GIF87a": "a GIF picture",
-    b"GIF89a": "a GIF picture",
-    b"II*\0": "a TIFF picture",
-    b"MM\0*": "a TIFF picture",
-    b"%PDF-": "a PDF document",
-    b"%!PS-": "a PostScript document",
-    b"{\\rtf": "an RTF document",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Office document",
-    b"PK\3\4": "a ZIP archive or an Office document",
-    b"PK\5\6": "a ZIP archive",
-    b"\x1f\x8b": "a gzip archive",
-    b"BZh91AY&SY": "a bzip2 archive",
-    b"\xfd7zXZ\0": "an xz archive",
-    b"(\xb5/\xfd": "a Zstandard archive",
-    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
-    b"Rar!\x1a\7": "a RAR archive",
-    b"PAR1\x15": "a Parquet file",
-    b"SQLite format 3\0": "an SQLite database",
-    b"\x7fELF": "a program",
-}
-_WARC, _JSON, _TAR = "a WARC archive", "JSON data", "a tar archive"
-_COLLECTIONS = frozenset((_WARC, _JSON, "a Parquet file", "a Zstandard archive"))
 _COLLECTION_ENDINGS = frozenset((".warc", ".wet", ".jsonl", ".ndjson", ".parquet"))
 _GZIP = b"\x1f\x8b"
 _CHUNK = 65_536
 _MOST_MEMBERS = 10_000  # of a gzip file: packers in parallel make one for 64 KB at most
-_JSON_BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*"(?:[^"\\]|\\.)*+"\s*:|\[\s*\{\s*")', re.DOTALL)
-_BEFORE_HTML = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s+|<!--.*?-->)*+", re.DOTALL)
-# The first tag of a page: MIME Sniffing (WHATWG), section 7.1, and what else pages begin with.
-_FIRST_TAG = re.compile(
-    rb"<(?:!doctype\s+html|html|head|body|title|meta|link|base|style|script|iframe|header|nav|main|article|section|div|"
-    rb"h[1-6]|p|br|b|a|table|font|center|ul|ol|span|img|form)[\s/>]",
-    re.IGNORECASE,
-)
-_XML = re.compile(rb"<\?xml\b", re.IGNORECASE)
-_HTML_ELEMENT = re.compile(rb"<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +123,7 @@ def page_bytes(
         reader: what an error says reads collections of pages.
 
     Raises:
-        InputError: it is something else than a page or a dump, or cannot be unpacked.
+        NotAPage: it is something else than a page or a dump, or cannot be unpacked.
         PageTooLarge: it is over the limits even before it is unpacked.
     """
     try:
@@ -170,44 +133,10 @@ def page_bytes(
             data = _gunzip(data, limits.size + 1)
     except zlib.error as error:
         limits.check_size(len(data), name.removesuffix(":"))  # it may have been cut
-        raise InputError(f"{name} is a gzip archive that cannot be unpacked: {error}") from error
+        raise NotAPage(f"{name} is a gzip archive that cannot be unpacked: {error}") from error
     if words is None:
         return data
-    advice = f"; collections of pages are for {reader}" if words in _COLLECTIONS else ""
-    raise InputError(f"{name} is {words}, not a web page{advice}")
-
-
-def what_else(data: bytes, *, is_text: bool = False) -> str | None:
-    """What a file is that begins as no page does, such as "a PNG picture"; None if it may be a page.
-
-    Args:
-        data: the file, or how it begins.
-        is_text: it is a plain-text dump, which may begin as JSON does.
-    """
-    for number, words in MAGIC_NUMBERS.items():
-        if data.startswith(number):
-            return words
-    if data.startswith(b"WARC/"):
-        return _WARC
-    if data[257:262] == b"ustar":
-        return _TAR
-    return _JSON if not is_text and begins_as_json(data) else None
-
-
-def begins_as_json(data: bytes) -> bool:
-    """Whether a file begins as a JSON object or an array of objects does, and no page."""
-    return bool(_JSON_BEGINS.match(data, 0, SNIFFED))
-
-
-def looks_like_html(head: bytes) -> bool:
-    """Whether a file begins as pages do: with a tag of HTML, after comments at most. XML must name HTML soon."""
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        head = head.decode("utf-16", "ignore").encode("ascii", "replace")
-    begins = _BEFORE_HTML.match(head)
-    place = begins.end() if begins else 0
-    if _XML.match(head, place):
-        return bool(_HTML_ELEMENT.search(head, place))
-    return bool(_FIRST_TAG.match(head, place)) or head.startswith(b"<!--", place)  # a comment that is cut
+    raise NotAPage(f"{name} {refusal(words, reader)}")
 
 
 def _gunzip(data: bytes, most: int) -> bytes:

@@ -11,6 +11,7 @@ It learns from all the signals that the papers found (main/features.py) and from
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -39,6 +40,7 @@ from mainmatter.main.training import LossWeights, TrainingConfig, train_net
 from mainmatter.method import OUR_CONVENTION, Trainable, be_silent, need_some
 from mainmatter.papers.ice.heuristic import IceHeuristic
 from mainmatter.records import HEADLINE, LABELS, MAIN, Extraction
+from mainmatter.text.damage import readable_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -203,6 +205,7 @@ class Main(Trainable[ObservedPage]):
             controls = Controls.of(self)
             kept = apply_controls(kept, kinds, labels, controls)
             reasons = ControlReasons(reasons, selection.kept, kept, kinds, labels, controls)
+        readable = readable_share(compress(document.texts, kept.tolist()))
         return Extraction(
             document,
             self.name,
@@ -211,7 +214,7 @@ class Main(Trainable[ObservedPage]):
             kinds=kinds,
             reasons=reasons,
             page_type=page_type,
-            confidence=selection.expected if len(document) else None,
+            confidence=selection.expected * readable if len(document) else None,
             found_labels=labels,
             marks_comments=self.comments == "mark",
         )

@@ -45,7 +45,11 @@ class _Draft:
 
 
 def read_text(page: Page) -> Document:
-    """Read a plain-text dump: find its encoding, split it into blocks."""
+    """Read a plain-text dump: find its encoding, split it into blocks.
+
+    Raises:
+        NotAPage: it is neither HTML nor text.
+    """
     text, encoding = decode_page(page)
     return Document(page, segment_text(text, page.lines_are_blocks), encoding)
 

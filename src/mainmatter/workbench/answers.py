@@ -20,6 +20,7 @@ from mainmatter.errors import (
     MainmatterError,
     MissingExtra,
     ModelError,
+    NotAPage,
     PageTooLarge,
     UnknownName,
 )
@@ -66,6 +67,7 @@ STATUSES: dict[type[Exception], int] = {
 HINTS: dict[type[Exception], str] = {
     MainmatterError: "/api describes what each call takes",
     InputError: "/api describes what each call takes, and /api/methods lists the parameters of each method",
+    NotAPage: "send HTML, or a plain-text dump of the page",
     CorpusError: "look whether the corpus and its inputs are still where they were, and whole",
     PageTooLarge: "send a smaller page, or start the server with a larger --max-size",
     UnknownName: "/api/methods lists all methods",

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 # Of collections of pages.
 _READER = "the import of Annotate, or for `mainmatter serve --corpus` and `mainmatter corpus`"
-_ADVICE = "send HTML, or a plain-text dump of the page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,8 @@ class PageSource:
         """The page. Done in a worker.
 
         Raises:
-            InputError: it is something else than a page, or cannot be fetched.
+            NotAPage: it is something else than a page.
+            FetchError: it cannot be fetched.
             PageTooLarge: it is over the limits.
         """
         if self.page is None:
@@ -52,10 +52,7 @@ class PageSource:
         if not isinstance(self.page.html, bytes):
             return self.page
         is_text = self.page.format == "text"
-        try:
-            data = page_bytes(self.page.html, "this", self.limits, is_text=is_text, reader=_READER)
-        except InputError as error:
-            raise error if "; " in str(error) else InputError(f"{error}; {_ADVICE}") from error
+        data = page_bytes(self.page.html, "this", self.limits, is_text=is_text, reader=_READER)
         self.limits.check_size(len(data), "the page")
         return replace(self.page, html=data)
 

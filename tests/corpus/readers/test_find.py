@@ -313,13 +313,13 @@ def test_list_of_urls_is_fetched() -> None:
     with serve(files) as address:
         lines = ["# my list", *(f"{address}{path}" for path in ("/a", "/b", "/c", "/d", "/none")), "", "no url"]
         reads = read_all(write("list.urls", "\n".join(lines).encode()), limits=Limits(size=100))
-        assert ids(reads) == [lines[1], lines[2], "fetch", "too-large", "fetch", "damaged"]
+        assert ids(reads) == [lines[1], lines[2], "not-a-page", "too-large", "fetch", "damaged"]
         assert [read.position for read in reads] == [1, 2, 3, 4, 5, 7]
         assert isinstance(reads[1], Record)
         assert (reads[1].page.html, reads[1].page.format, reads[1].page.url) == (b"b", "text", lines[2])
         fetched = reads[2]
         assert isinstance(fetched, Reject)
-        assert fetched.detail == f"{lines[3]}: is image/png, not a web page"
+        assert fetched.detail.startswith(f"{lines[3]}: is image/png, not a web page; ")
         ((one,),) = find_shards(["list.urls"])
         assert [read.position for read in read_slice(one, Limits(size=100), 4)] == [4, 5, 7]
         page_itself = find_shards([lines[1]])

@@ -9,14 +9,8 @@ from mainmatter.corpus.readers.streams import GZIP_MAGIC, ZSTD_MAGIC, Unpacked, 
 from mainmatter.corpus.records import Record, Reject, Skipped
 from mainmatter.corpus.storage import join, open_input
 from mainmatter.errors import InputError
-from mainmatter.inputs.paths import (
-    DUMP_ENDINGS,
-    OTHER_ENDINGS,
-    PAGE_ENDINGS,
-    SNIFFED,
-    looks_like_html,
-    what_else,
-)
+from mainmatter.html.sniff import SNIFFED, looks_like_html, what_else
+from mainmatter.inputs.paths import DUMP_ENDINGS, OTHER_ENDINGS, PAGE_ENDINGS
 from mainmatter.limits import format_size
 from mainmatter.records import Page
 

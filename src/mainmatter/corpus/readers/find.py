@@ -34,15 +34,13 @@ from mainmatter.corpus.storage import (
     open_input,
 )
 from mainmatter.errors import InputError
+from mainmatter.html.sniff import SNIFFED, begins_as_json, what_else
 from mainmatter.inputs.fetch import is_url
 from mainmatter.inputs.paths import (
     DUMP_ENDINGS,
     OTHER_ENDINGS,
     PAGE_ENDINGS,
-    SNIFFED,
     STANDARD_INPUT,
-    begins_as_json,
-    what_else,
 )
 from mainmatter.limits import MEGABYTE
 

@@ -17,7 +17,7 @@ from mainmatter.corpus.readers.fields import as_time
 from mainmatter.corpus.readers.files import ending
 from mainmatter.corpus.records import Record, Reject, Skipped
 from mainmatter.corpus.storage import open_input
-from mainmatter.errors import FetchError, MissingExtra, PageTooLarge
+from mainmatter.errors import FetchError, MissingExtra, NotAPage, PageTooLarge
 from mainmatter.inputs.fetch import fetch, is_url
 
 if TYPE_CHECKING:
@@ -113,6 +113,8 @@ def _fetch(url: str, source: str, number: int, limits: Limits, rules: RobotsRule
         return Record(fetch(url, limits=limits), source, number, time)
     except FetchError as error:
         return Reject("fetch", str(error), source, number, url, url)
+    except NotAPage as error:
+        return Reject("not-a-page", str(error), source, number, url, url)
     except PageTooLarge as error:
         return Reject("too-large", str(error), source, number, url, url)
 

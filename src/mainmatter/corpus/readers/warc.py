@@ -36,7 +36,7 @@ from mainmatter.corpus.readers.streams import (
 )
 from mainmatter.corpus.records import Read, Record, Reject, Skipped
 from mainmatter.corpus.storage import open_input
-from mainmatter.inputs.paths import MAGIC_NUMBERS
+from mainmatter.html.sniff import NEITHER, what_else
 from mainmatter.limits import format_size
 from mainmatter.records import Page
 
@@ -348,7 +348,7 @@ def _judge_body(found: ArchiveRecord, content: Content, answer: HttpResponse, ty
         return _too_large(found, limits)
     form = _format(media_type, body)
     if form is None:
-        words = _by_magic(body) or "neither HTML nor text"
+        words = what_else(body, is_text=True) or NEITHER
         named = f"is called {media_type}, but " if media_type else ""
         return found.reject("not-a-page", f"{named}is {words}, not a web page")
     is_wet = found.type == "conversion" and media_type == "text/plain"
@@ -370,7 +370,7 @@ def _not_a_page(found: ArchiveRecord, media_type: str) -> Reject | None:
 
 def _format(media_type: str, body: bytes) -> Format | None:
     """How a body is to be read; None if it is no page after all."""
-    if _by_magic(body):
+    if what_else(body, is_text=True):
         return None
     if media_type in _HTML:
         return "html"
@@ -379,11 +379,6 @@ def _format(media_type: str, body: bytes) -> Format | None:
     if media_type in _XML:
         return "html" if _HTML_ELEMENT.search(body, 0, _SNIFFED) else None
     return "html" if _LOOKS_LIKE_HTML.search(body, 0, _SNIFFED) and b"\0" not in body[:_SNIFFED] else None
-
-
-def _by_magic(body: bytes) -> str | None:
-    """What a body is that begins as no page does."""
-    return next((words for number, words in MAGIC_NUMBERS.items() if body.startswith(number)), None)
 
 
 _PIECE = 65_536
