@@ -18,9 +18,11 @@ from mainmatter.workbench.answers import STATUSES, add_handlers
 from mainmatter.workbench.app import make_app
 from mainmatter.workbench.settings import Settings
 from mainmatter.workbench.workers import Busy
+from small_web import serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 ADDRESS = "http://127.0.0.1:8000"
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
@@ -90,6 +92,23 @@ CASES: list[tuple[dict[str, Any], int, str]] = [
 def test_what_to_do(client: TestClient, path: str, sent: dict[str, Any], status: int, hint: str) -> None:
     answer = client.post(path, **sent)
     assert (answer.status_code, hint in answer.json()["hint"]) == (status, True), answer.json()
+
+
+def test_what_is_no_page_is_refused_also_if_it_is_fetched(tmp_path: Path) -> None:
+    served = {
+        "/picture": ("image/png", b"\x89PNG\r\n\x1a\n", "image/png"),
+        "/noise": ("text/html", NOISE, "neither HTML nor text"),
+        "/paper": ("", PDF, "a PDF document"),
+    }
+    chosen = Settings(folder=tmp_path, workers=1, allow_private=True)
+    files = {path: (media_type, data) for path, (media_type, data, _) in served.items()}
+    with serve(files) as address, TestClient(make_app(chosen), base_url=ADDRESS) as client:
+        for path, (_, _, words) in served.items():
+            for door in ("/api/clean", "/api/inspect"):
+                answer = client.post(door, json={"url": address + path})
+                assert answer.status_code == 422
+                assert answer.json()["error"] == f"{address}{path}: is {words}, not a web page"
+                assert answer.json()["hint"].startswith(("give", "convert"))
 
 
 def test_a_page_that_curl_sends_as_a_form(client: TestClient) -> None:

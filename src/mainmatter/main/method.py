@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from mainmatter.errors import InputError
+from mainmatter.html.sniff import readable_share
 from mainmatter.main.choice import (
     PAGE_TYPES,
     Comments,
@@ -40,7 +41,6 @@ from mainmatter.main.training import LossWeights, TrainingConfig, train_net
 from mainmatter.method import OUR_CONVENTION, Trainable, be_silent, need_some
 from mainmatter.papers.ice.heuristic import IceHeuristic
 from mainmatter.records import HEADLINE, LABELS, MAIN, Extraction
-from mainmatter.text.damage import readable_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mainmatter import clean
 from mainmatter.html.parse import decode
-from mainmatter.text.damage import damaged_share, readable_share
+from mainmatter.html.sniff import damaged_share, readable_share
 
 PAGES = sorted((Path(__file__).parents[1] / "quality" / "pages" / "html").glob("*.html"))
 TEXTS = {
