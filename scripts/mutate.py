@@ -76,8 +76,8 @@ _SCRIPTED = ("html/test_scripted_limits.py", "html/test_scripted.py")
 TESTS = {
     "main/method.py": ("main/test_main_thresholds.py", "main/test_main*.py"),
     "main/choice.py": ("main/test_choice*.py", "main/test_main_thresholds.py", "main/test_main.py"),
-    "main/dumps.py": ("main/test_main_thresholds.py", "main/test_main_dumps.py"),
-    "main/examples.py": ("main/test_examples.py", "main/test_main_thresholds.py", "main/test_main_learning.py"),
+    "main/dumps.py": ("main/test_main_dumps.py",),
+    "main/examples.py": ("main/test_examples.py", "main/test_main*.py"),
     "main/features.py": ("main/test_features*.py", "main/test_reasons.py"),
     "main/names.py": ("main/test_names*.py",),
     "main/net.py": ("main/test_net.py", "main/test_training.py"),

@@ -22,7 +22,15 @@ from mainmatter.records import BOILERPLATE
 if TYPE_CHECKING:
     from mainmatter.main.training import NetExample
 
-CHANGES = ("_NO_NAMES", "_NO_SEMANTIC_TAGS", "_NO_CAPITALS", "_OTHER_SCRIPT", "_OTHER_PAGE", "_BOILERPLATE")
+CHANGES = (
+    "_NO_NAMES",
+    "_NO_SEMANTIC_TAGS",
+    "_NO_CAPITALS",
+    "_NO_TITLE",
+    "_OTHER_SCRIPT",
+    "_OTHER_PAGE",
+    "_BOILERPLATE",
+)
 AT = {name: number for number, name in enumerate((*COLUMNS, *CALLED))}
 PAGES = [Main().observe(example).number(trained().vocabulary_, CONVENTIONS) for example in examples()[:6]]
 MARK = AT["copies"]  # a column that no change touches, made the number of the block

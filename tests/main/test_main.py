@@ -192,8 +192,8 @@ def resized(arrays: dict[str, np.ndarray], name: str) -> dict[str, np.ndarray]:
 def test_models_of_other_sizes_are_refused(
     tmp_path: Path, size: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    facts, arrays = trained().facts_and_arrays()
-    changed = resized(arrays, size)
+    facts = trained().facts_and_arrays()[0]
+    changed = resized(trained().net_.arrays(), size)
     BlockNet.from_arrays(changed)  # a net, but not one of these columns
     monkeypatch.setattr(Main, "facts_and_arrays", lambda self: (facts, changed))
     trained().save(tmp_path / "model")

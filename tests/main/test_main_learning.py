@@ -19,7 +19,7 @@ from mainmatter.lab.training.examples import make_example
 from mainmatter.lab.training.train import observe_pages
 from mainmatter.main import method as main
 from mainmatter.main.choice import PAGE_TYPES
-from mainmatter.main.examples import Augmenter
+from mainmatter.main.examples import Augmenter, augment_dump
 from mainmatter.main.method import CONVENTIONS, Main
 from mainmatter.main.names import FIRST_WORD, Vocabulary
 from mainmatter.main.training import NetInput
@@ -62,10 +62,12 @@ def snippets_of(page: GoldPage) -> GoldPage:
 
 def test_training_sees_what_judging_sees() -> None:
     for page in (*gold_pages(2), GoldPage(Page("Menu\n\nA text.", format="text"), Gold("A text."), {})):
-        page_input = trained().observe(make_example(page)).number(trained().vocabulary_, CONVENTIONS).inputs
+        seen = trained().observe(make_example(page))
+        net = trained().dump_net_ if seen.is_dump else trained().net_
+        page_input = (seen.dump if seen.is_dump else seen.number(trained().vocabulary_, CONVENTIONS)).inputs
         described = trained().describe(read(page.page))
         assert np.array_equal(page_input.dense, described.dense)
-        trained_on, judged = forward(trained().net_, page_input), trained()._run(described)
+        trained_on, judged = forward(net, page_input), trained()._run(described)
         assert trained_on.logits == pytest.approx(judged.logits, abs=1e-4)
         assert trained_on.types == pytest.approx(judged.types, abs=1e-4)
 
@@ -180,7 +182,8 @@ def test_learning_reports_and_returns_itself() -> None:
     lines: list[str] = []
     method = Main(epochs=3)
     assert method.fit(examples()[:6], lines.append) is method
-    assert [line.partition(":")[0] for line in lines] == [f"epoch {epoch} of 3" for epoch in (1, 2, 3)]
+    told = [f"epoch {epoch} of 3" for epoch in (1, 2, 3)]
+    assert [line.rpartition(":")[0] for line in lines] == [f"texts: {line}" for line in told] + told
     assert all(np.isfinite(float(line.rpartition(" ")[2])) for line in lines)
 
 
@@ -190,12 +193,17 @@ def test_how_it_is_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
     def watch(pages: list[NetExample], config: TrainingConfig, seed: int, **options: Any) -> BlockNet:
         told.append({"pages": pages, "config": config, "seed": seed, **options})
-        return trained().net_
+        return trained().net_ if config.names else trained().dump_net_
 
     monkeypatch.setattr(main, "train_net", watch)
     Main(epochs=3, seed=4).fit(examples()[:3])
     Main(start=str(tmp_path / "model")).fit(examples()[:3])
-    afresh, further = told
+    dumps_afresh, afresh, dumps_further, further = told
+    assert (dumps_afresh["config"].epochs, dumps_afresh["seed"], len(dumps_afresh["pages"])) == (3, 4, 3)
+    assert dumps_afresh["augment"] is augment_dump
+    assert dumps_afresh["start"] is None
+    assert np.array_equal(dumps_further["start"].weights["in_weights"], trained().dump_net_.weights["in_weights"])
+    assert dumps_further["config"].learning_rate == further["config"].learning_rate
     assert (afresh["config"].epochs, afresh["seed"], len(afresh["pages"])) == (3, 4, 3)
     assert isinstance(afresh["augment"], Augmenter)
     assert len(afresh["augment"].donors) == 3
@@ -272,7 +280,7 @@ def test_learning_from_snippets_alone() -> None:
     lines: list[str] = []
     method = Main(epochs=4)
     method.learn(observe_pages(method, [snippets_of(page) for page in gold_pages(2)]).observations, lines.append)
-    assert len(lines) == 4
+    assert len(lines) == 2 * 4
     assert all(np.isfinite(array).all() for array in method.net_.arrays().values())
 
 

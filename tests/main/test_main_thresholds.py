@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from main_pages import examples, trained
 from mainmatter.clean import read
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.training.examples import make_example
-from mainmatter.main import dumps
 from mainmatter.main import method as main
 from mainmatter.main.choice import PAGE_TYPES, choose_labels
 from mainmatter.main.features import COLUMNS
@@ -21,7 +20,6 @@ from mainmatter.main.net import shapes_of
 from mainmatter.models.store import SHIPPED, load
 from mainmatter.papers.ice.heuristic import IceHeuristic
 from mainmatter.records import BOILERPLATE, COMMENT, HEADLINE, LABELS, MAIN, Extraction, Gold, Page
-from mainmatter.registry import get_method
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -161,46 +159,13 @@ def test_how_many_blocks_a_page_may_have(monkeypatch: pytest.MonkeyPatch) -> Non
     assert found.kept.tolist() == IceHeuristic().extract(document).kept.tolist()
 
 
-class Scores:
-    """NCleaner, which finds what it was told to."""
-
-    def __init__(self, *scores: float, all_kept: bool) -> None:
-        self._scores = np.array(scores)
-        self._kept = self._scores > 0 if all_kept else np.zeros(len(scores), np.bool_)
-
-    def extract(self, document: Document) -> Extraction:
-        found = get_method("ice-baseline").extract(document)
-        return Extraction(document, "ncleaner", self._scores, self._kept, found.kinds, found.reasons)
-
-
-def extract_dump(monkeypatch: pytest.MonkeyPatch, *scores: float, all_kept: bool = True) -> Extraction:
-    monkeypatch.setattr(dumps, "_ncleaner", lambda: Scores(*scores, all_kept=all_kept))
-    return trained().extract(read(Page("one two three\n\ntwo one three", format="text")))
-
-
-def test_odds_of_letters_are_ten_times_too_sure(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = extract_dump(monkeypatch, 10 * log(3), -10 * log(4))
-    assert found.scores.tolist() == pytest.approx([0.75, 0.2])
-
-
-def test_what_is_dropped_though_its_letters_speak_for_it_has_no_chance(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = extract_dump(monkeypatch, 0.1, -0.1, all_kept=False)  # as navigation bars are
-    assert found.scores.tolist() == [0, pytest.approx(0.4975, abs=1e-4)]
-
-
-def test_how_likely_a_block_of_a_dump_must_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    least = least_chance(0.7)
-    for chance, is_kept in ((least + 0.003, True), (least - 0.003, False)):
-        found = extract_dump(monkeypatch, 300, 10 * log(chance / (1 - chance)))
-        assert found.kept.tolist() == [True, is_kept]
-
-
 def configs(monkeypatch: pytest.MonkeyPatch, method: Main, *counts: int) -> list[TrainingConfig]:
-    """How a method would learn from so many pages."""
+    """How a method's net for pages would learn from so many of them."""
     told: list[TrainingConfig] = []
 
     def watch(pages: list[NetExample], config: TrainingConfig, seed: int, **options: Any) -> Any:
-        told.append(config)
+        if config.names:
+            told.append(config)
         return trained().net_
 
     monkeypatch.setattr(main, "train_net", watch)

@@ -6,5 +6,5 @@ net       the net's arrays and its forward pass
 choice    from probabilities to kept blocks: the highest expected F, comments, the headline, users' controls
 reasons   why, one sentence a block
 examples  what it learns from, with augmentation; training: the backward pass, the loss, the optimizer
-dumps     plain text without markup; site: what many pages of a site repeat
+dumps     what it sees of plain text without markup; site: what many pages of a site repeat
 """

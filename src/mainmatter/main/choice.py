@@ -93,25 +93,32 @@ def beta_of(page_type: str) -> float:
     return _BETA_OF_TYPE.get(page_type, _BETA)
 
 
-def find_headline(dense: NDArray[np.float32], probabilities: NDArray[np.float64]) -> int | None:
+def find_headline(
+    dense: NDArray[np.float32], probabilities: NDArray[np.float64], columns: tuple[str, ...] = COLUMNS
+) -> int | None:
     """The page's headline: the block that the net takes for it, or the heading that says most of the page's title.
 
     Args:
         dense: what each block looks like.
         probabilities: that each block is the headline.
+        columns: the names of the first columns of `dense`.
     """
     if not len(dense):
         return None
     likeliest = int(probabilities.argmax())
     if probabilities[likeliest] > _HEADLINE_THRESHOLD:
         return likeliest
-    in_title = dense[:, IN_TITLE] * dense[:, IS_HEADING] * dense[0, HAS_TITLE]
+    in_title = dense[:, columns.index("in_title")] * dense[:, columns.index("kind_heading")]
+    in_title = in_title * dense[0, columns.index("page_has_title")]
     headline = int(in_title.argmax())
     return headline if in_title[headline] > 0 else None
 
 
 def choose_labels(
-    probabilities: NDArray[np.float64], headline: int | None, dense: NDArray[np.float32]
+    probabilities: NDArray[np.float64],
+    headline: int | None,
+    dense: NDArray[np.float32],
+    columns: tuple[str, ...] = COLUMNS,
 ) -> NDArray[np.intp]:
     """What each block is.
 
@@ -124,13 +131,16 @@ def choose_labels(
         probabilities: one row a block: that it is each of `records.LABELS`.
         headline: the block that is the headline.
         dense: what each block looks like.
+        columns: the names of the first columns of `dense`; those of a dump tell nothing about links and buttons.
     """
     labels = np.where(probabilities[:, MAIN] > probabilities[:, BOILERPLATE], MAIN, BOILERPLATE)
     pieces = probabilities[:, BYLINE:]
     likeliest = BYLINE + pieces.argmax(axis=1)
     least = np.maximum(probabilities[:, MAIN] + probabilities[:, HEADLINE], _LABEL_THRESHOLD)
-    found = (pieces.max(axis=1) > least) & (dense[:, IS_CONTROL] == 0)
-    found &= (likeliest == BYLINE) | (dense[:, LINK_SHARE] < _MAX_LINK_SHARE)
+    found = pieces.max(axis=1) > least
+    if columns == COLUMNS:
+        found &= dense[:, IS_CONTROL] == 0
+        found &= (likeliest == BYLINE) | (dense[:, LINK_SHARE] < _MAX_LINK_SHARE)
     if not found.all():
         labels[found] = likeliest[found]
     if headline is not None:

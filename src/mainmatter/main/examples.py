@@ -3,6 +3,8 @@
 Augmentation keeps the net from learning pages by heart. It changes what differs on pages of other sites, other times
 and other languages: the names in their markup, tags that only today's pages have, how long words are and whether there
 are capitals, and which boilerplate stands around the text.
+
+The net for plain-text dumps learns from the texts of the same pages (main/dumps.py).
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import numpy as np
 
 from mainmatter.inputs.sites import site_of_page
 from mainmatter.main.choice import HAS_TITLE, IN_TITLE, IS_HEADING, PAGE_TYPES
+from mainmatter.main.dumps import DUMP_COLUMNS, as_dump, describe_dump
 from mainmatter.main.features import COLUMNS, describe_blocks
 from mainmatter.main.names import COMMENT_BIT, DIV, FIRST_WORD, SEMANTIC_TAGS, bits_of
 from mainmatter.main.training import NetExample, NetInput
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from mainmatter.main.features import PageFeatures
     from mainmatter.main.names import Vocabulary
     from mainmatter.method import Example
+    from mainmatter.records import Document
 
 # How often each change is made.
 _NO_NAMES, _NO_SEMANTIC_TAGS, _NO_CAPITALS, _NO_TITLE, _OTHER_SCRIPT, _OTHER_PAGE, _BOILERPLATE = (
@@ -59,6 +63,15 @@ _OF_PAGE = [number for name, number in _AT.items() if name.startswith("page_")]
 _TOPS = [_AT[f"top_{level}"] for level in (1, 2, 3)]
 _TAGS = np.array(sorted(SEMANTIC_TAGS))
 
+# Of dumps: how often they do not begin with a title, do not mark headings, and neither headings nor lists.
+_NO_FIRST_LINE, _NO_HEADINGS, _NO_LISTS = 0.5, 0.6, 0.4
+_IN_DUMP = {name: number for number, name in enumerate(DUMP_COLUMNS)}
+_DUMP_SIZES = [_IN_DUMP[name] for name in ("chars", "page_chars", "page_longest")]
+_DUMP_CAPITALS = [_IN_DUMP[name] for name in ("capitals", "begins_with_capital")]
+_OF_DUMP = [number for name, number in _IN_DUMP.items() if name.startswith("page_")]
+_DUMP_TITLE = [_IN_DUMP[name] for name in ("in_title", "title_side", "page_has_title")]
+_IS_HEADING, _IS_ITEM = _IN_DUMP["kind_heading"], _IN_DUMP["kind_list-item"]
+
 
 @dataclass(frozen=True, slots=True)
 class ObservedPage:
@@ -69,18 +82,23 @@ class ObservedPage:
         names: the class and id of each element.
         convention: the name of the rules that its labels follow.
         example: the page as the net sees it, but for the words of names; its convention has no number yet.
+        dump: its text as the net for dumps sees it, likewise.
+        is_dump: there is no page but this text.
     """
 
     site: str
     names: list[str]
     convention: str
     example: NetExample
+    dump: NetExample
+    is_dump: bool
+
+    def number_dump(self, conventions: Sequence[str]) -> NetExample:
+        """The text as the net for dumps sees it, with the number of its convention."""
+        return replace(self.dump, convention=self._convention(conventions))
 
     def number(self, vocabulary: Vocabulary, conventions: Sequence[str]) -> NetExample:
-        """The page as the net sees it, with the words of its names and the number of its convention.
-
-        What follows rules that nobody knows is taken for ours.
-        """
+        """The page as the net sees it, with the words of its names and the number of its convention."""
         page = self.example.inputs
         numbers = [vocabulary.numbers_of(name) for name in self.names]
         tags = page.tokens.tolist()
@@ -90,8 +108,11 @@ class ObservedPage:
             tokens=np.array(tokens, np.intp),
             token_elements=np.repeat(np.arange(len(tags)), [1 + len(its) for its in numbers]),
         )
-        known = self.convention if self.convention in conventions else OUR_CONVENTION
-        return replace(self.example, inputs=inputs, convention=conventions.index(known))
+        return replace(self.example, inputs=inputs, convention=self._convention(conventions))
+
+    def _convention(self, conventions: Sequence[str]) -> int:
+        """What follows rules that nobody knows is taken for ours."""
+        return conventions.index(self.convention if self.convention in conventions else OUR_CONVENTION)
 
 
 def observe(example: Example) -> ObservedPage:
@@ -115,11 +136,39 @@ def observe(example: Example) -> ObservedPage:
     observed = NetExample(
         inputs=page,
         shares=example.shares.astype(np.float32),
-        words=np.array([len(words(text)) for text in document.columns.texts], np.float32),
+        words=_count_words(document),
         labels=labels,
         page_type=PAGE_TYPES.index(example.page_type) if example.page_type in PAGE_TYPES else -1,
     )
-    return ObservedPage(site_of_page(document.page), list(document.names), example.convention, observed)
+    return ObservedPage(
+        site_of_page(document.page),
+        list(document.names),
+        example.convention,
+        observed,
+        _observe_dump(document, observed),
+        is_dump=not document.has_markup,
+    )
+
+
+def _observe_dump(document: Document, page: NetExample) -> NetExample:
+    """What the net for dumps sees of a page's text, with the labels of the page's blocks.
+
+    The title that stands before the text is boilerplate: the headline says the same.
+    """
+    dump, blocks = as_dump(document)
+    features = describe_dump(dump)
+    nothing = np.zeros(0, np.intp)
+    return replace(
+        page,
+        inputs=NetInput(features.dense, nothing, nothing, np.zeros(1, np.intp), features.around),
+        shares=np.append(page.shares, np.float32(0)).take(blocks),  # -1, the title, is the last
+        words=_count_words(dump),
+        labels=np.append(page.labels, BOILERPLATE).take(blocks),
+    )
+
+
+def _count_words(document: Document) -> NDArray[np.float32]:
+    return np.array([len(words(text)) for text in document.columns.texts], np.float32)
 
 
 def _called_comments(
@@ -171,17 +220,49 @@ class Augmenter:
         if rng.random() < _NO_SEMANTIC_TAGS:
             tokens = np.where(np.isin(tokens, _TAGS), DIV, tokens)
             dense[:, _SEMANTIC] = 0
-        # Chinese says in a third of the characters what German does, even as we count them.
-        shift = rng.normal(-0.8, 0.3) if rng.random() < _OTHER_SCRIPT else rng.normal(0, 0.25)
-        sizes = dense[:, _LOG_SIZES]
-        dense[:, _LOG_SIZES] = np.where(sizes > 0, np.maximum(sizes + shift, 0.3), sizes)
-        if rng.random() < _NO_CAPITALS:
-            dense[:, _CAPITALS] = 0
+        _change_texts(dense, _LOG_SIZES, _CAPITALS, _OF_PAGE, rng)
         if rng.random() < _NO_TITLE:
             dense[:, _TITLE] = 0
-        if rng.random() < _OTHER_PAGE:
-            dense[:, _OF_PAGE] *= rng.normal(1, 0.1, len(_OF_PAGE)).astype(np.float32)
         return replace(example, inputs=replace(page, dense=dense, tokens=tokens, token_elements=token_elements))
+
+
+def augment_dump(example: NetExample, rng: Generator) -> NetExample:
+    """A dump that differs from this one as another site's might, or one that was made in another way.
+
+    Some dumps do not begin with the page's title, and few tell headings or list items from paragraphs.
+    """
+    page = example.inputs
+    first = int(rng.random() < _NO_FIRST_LINE and len(page.dense) > 1)
+    dense = page.dense[first:].copy()
+    if first:
+        dense[:, _DUMP_TITLE] = 0
+    marked = rng.random()
+    if marked < _NO_HEADINGS:
+        dense[:, _IS_HEADING] = 0
+    if marked < _NO_LISTS:
+        dense[:, _IS_ITEM] = 0
+    _change_texts(dense, _DUMP_SIZES, _DUMP_CAPITALS, _OF_DUMP, rng)
+    return replace(
+        example,
+        inputs=replace(page, dense=dense, containers=page.containers[first:]),
+        shares=example.shares[first:],
+        words=example.words[first:],
+        labels=example.labels[first:],
+    )
+
+
+def _change_texts(
+    dense: NDArray[np.float32], sizes: list[int], capitals: list[int], of_page: list[int], rng: Generator
+) -> None:
+    """Another language, and a page of another size, in place; given are the columns that tell of these."""
+    # Chinese says in a third of the characters what German does, even as we count them.
+    shift = rng.normal(-0.8, 0.3) if rng.random() < _OTHER_SCRIPT else rng.normal(0, 0.25)
+    before = dense[:, sizes]
+    dense[:, sizes] = np.where(before > 0, np.maximum(before + shift, 0.3), before)
+    if rng.random() < _NO_CAPITALS:
+        dense[:, capitals] = 0
+    if rng.random() < _OTHER_PAGE:
+        dense[:, of_page] *= rng.normal(1, 0.1, len(of_page)).astype(np.float32)
 
 
 def _with_boilerplate(example: NetExample, donor: NetExample, rng: Generator) -> NetExample:

@@ -33,7 +33,7 @@ LEVELS = 5  # how many ever wider containers around a block are looked at
 LETTERS_PER_WIDE_CHARACTER = 2.5  # a Chinese character says as much as so many letters
 _SHORT = 25  # characters: what is shorter is no running text
 _MIN_LENGTH_IN_TITLE = 3  # characters: what is shorter stands in any title by chance
-_MIN_SHARE_OF_TITLE = 0.2  # of the page's title: what holds a smaller part of it is no headline
+MIN_SHARE_OF_TITLE = 0.2  # of the page's title: what holds a smaller part of it is no headline
 
 _KINDS = tuple(Kind)
 _HEADING, _PARAGRAPH = _KINDS.index(Kind.HEADING), _KINDS.index(Kind.PARAGRAPH)
@@ -103,6 +103,7 @@ class PageFeatures:
         around: for each block its element and `LEVELS` ever wider containers, as numbers of `containers`.
         containers: the elements that hold text.
         vectors: what the containers are called, one row each; without any column if that was not asked for.
+        columns: the names of the columns, less `CALLED`.
     """
 
     dense: NDArray[np.float32]
@@ -110,6 +111,7 @@ class PageFeatures:
     around: NDArray[np.intp]
     containers: Containers
     vectors: NDArray[np.float32]
+    columns: tuple[str, ...] = COLUMNS
 
 
 def describe_blocks(
@@ -159,7 +161,7 @@ class _Description:
         self.filled = 0
         self._add_text()
         self._add_looks()
-        in_title = _shares_of_title(document)
+        in_title = shares_of_title(document.title, document.columns.texts)
         self._add_places(in_title)
         self._add_containers()
         self._add_anchors_and_page(in_title)
@@ -261,7 +263,7 @@ class _Description:
         free = (1 - self.link_shares) * self.sizes
         longest = int(free.argmax())
         headline = int((in_title * (1 + self.is_heading)).argmax())
-        has_headline = bool(in_title[headline] > _MIN_SHARE_OF_TITLE)
+        has_headline = bool(in_title[headline] > MIN_SHARE_OF_TITLE)
         is_text = (free > _SHORT) & (self.link_chars < 0.5 * self.lengths)
         says = (1 + self.characters.counts[COMMA] + np.minimum(free / 100, 3)) * is_text
         worth: NDArray[Any] = np.bincount(self.around[1], says, len(containers.first))
@@ -326,10 +328,9 @@ def _around(containers: Containers, count: int) -> NDArray[np.intp]:
     return around
 
 
-def _shares_of_title(document: Document) -> NDArray[np.float64]:
-    """For each block that stands in the page's title word for word, how much of the title it is (ICE 3.4)."""
-    title, texts = document.title, document.columns.texts
-    shares = np.zeros(len(document))
+def shares_of_title(title: str, texts: Sequence[str]) -> NDArray[np.float64]:
+    """For each text that stands in the page's title word for word, how much of the title it is (ICE 3.4)."""
+    shares = np.zeros(len(texts))
     for i in compress(range(len(texts)), map(title.__contains__, texts)):
         if len(texts[i]) >= _MIN_LENGTH_IN_TITLE:
             shares[i] = len(texts[i]) / len(title)
@@ -439,9 +440,18 @@ def _family(column: str) -> str:
 
 
 NAMES = "names"  # the family of `CALLED` and of vectors
-_COLUMNS_OF: dict[str, list[int]] = {}
-for _number, _column in enumerate(COLUMNS):
-    _COLUMNS_OF.setdefault(_family(_column), []).append(_number)
+
+
+@lru_cache(maxsize=4)
+def _columns_of(columns: tuple[str, ...]) -> dict[str, list[int]]:
+    """The numbers of the columns of each family that there is."""
+    found: dict[str, list[int]] = {}
+    for number, column in enumerate(columns):
+        found.setdefault(_family(column), []).append(number)
+    return found
+
+
+_COLUMNS_OF = _columns_of(COLUMNS)
 FAMILIES = (*_COLUMNS_OF, NAMES)
 
 
@@ -450,13 +460,13 @@ def leave_out(page: PageFeatures, families: Sequence[str], usual: NDArray[np.flo
 
     Args:
         page: as it is.
-        families: some of `FAMILIES`.
+        families: some of `FAMILIES`; those of which the page has no column change nothing.
         usual: what each column is on average.
     """
     dense, vectors = page.dense.copy(), page.vectors
-    columns = [column for family in families if family != NAMES for column in _COLUMNS_OF[family]]
+    columns = [column for family in families for column in _columns_of(page.columns).get(family, ())]
     dense[:, columns] = usual[columns]
     if NAMES in families:
         vectors = np.zeros_like(vectors)
-        dense[:, len(COLUMNS) :] = 0
+        dense[:, len(page.columns) :] = 0
     return replace(page, dense=dense, vectors=vectors)

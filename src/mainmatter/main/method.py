@@ -6,6 +6,8 @@ It learns from all the signals that the papers found (main/features.py) and from
     describe(document) -> what each block looks like, as arrays
     judge(page)        -> how likely each block is main matter or a reader's comment, and what kind of page this is
     best_choice(...)   -> the blocks that promise the highest F on this page (main/choice.py)
+
+Plain-text dumps have a smaller net of their own, which sees texts alone (main/dumps.py).
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ from mainmatter.main.choice import (
     choose_labels,
     find_headline,
 )
-from mainmatter.main.dumps import BETA, judge_dump
-from mainmatter.main.examples import Augmenter, ObservedPage, observe
+from mainmatter.main.dumps import BETA_OF_DUMPS, DUMP_COLUMNS, describe_dump
+from mainmatter.main.examples import Augmenter, ObservedPage, augment_dump, observe
 from mainmatter.main.features import COLUMNS, FAMILIES, LEVELS, PageFeatures, describe_blocks, leave_out
 from mainmatter.main.names import CALLED, FIRST_WORD, TAGS, VectorCache, Vocabulary
 from mainmatter.main.net import BlockNet, NetOutput, softmax
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mainmatter.main.training import NetExample
     from mainmatter.method import Example
     from mainmatter.records import Document
 
@@ -60,6 +63,9 @@ _CONFIG = TrainingConfig(
     conventions=len(CONVENTIONS),
     loss_weights=LossWeights(label=0.5, page_type=0.3),
 )
+# Of the net for dumps, where no element has a name.
+_DUMP_CONFIG = replace(_CONFIG, width=1, hidden=48, pooled=24)
+_OF_DUMPS = "dump_"  # what the names of its arrays begin with
 _MIN_SITES = 20  # that use a word in their names, for it to have an embedding; of few sites, a tenth of them
 _MIN_STEPS = 8  # of an epoch, where there are as many pages
 _FINE_TUNING_RATE = 1e-3  # of learning, for a net that knows much already
@@ -133,7 +139,7 @@ class Main(Trainable[ObservedPage]):
     net_: BlockNet = field(init=False, repr=False)
     vocabulary_: Vocabulary = field(init=False, repr=False)
     vectors_: VectorCache = field(init=False, repr=False)
-    knows_dumps_: bool = field(init=False, repr=False, default=False)
+    dump_net_: BlockNet = field(init=False, repr=False)
 
     name: ClassVar[str] = "main"
     summary: ClassVar[str] = "our own: a small net over all signals of the papers, and the page as a whole"
@@ -158,33 +164,26 @@ class Main(Trainable[ObservedPage]):
         if len(document) > _MAX_BLOCKS:
             return replace(IceHeuristic().extract(document), method=self.name)
         site = know_site(self.site_templates, document) if self.site_templates else None
-        if not document.has_markup and not self.knows_dumps_:
-            return self._extract_dump(document, site)
         page = self.describe(document)
         judged = self.judge(page)
         probabilities = judged.probabilities if site is None else site.adjust(judged.probabilities)
-        headline = find_headline(page.dense, judged.of_labels[:, HEADLINE]) if "title" not in self._left_out() else None
+        headline = None
+        if "title" not in self._left_out():
+            headline = find_headline(page.dense, judged.of_labels[:, HEADLINE], page.columns)
         if headline is not None and site is not None and site.is_repeated(headline):
             headline = None
-        labels = choose_labels(judged.of_labels, headline, page.dense)
+        labels = choose_labels(judged.of_labels, headline, page.dense, page.columns)
         is_ours = self.convention == OUR_CONVENTION
+        is_dump = page.columns == DUMP_COLUMNS
         # What our convention leaves out is neither kept wrongly nor missed, however likely it is.
         wanted = np.where(labels > HEADLINE, 0, probabilities) if is_ours else probabilities
-        selection = best_choice(wanted, page.sizes, self.dial, beta_of(judged.page_type))
+        selection = best_choice(wanted, page.sizes, self.dial, BETA_OF_DUMPS if is_dump else beta_of(judged.page_type))
         if is_ours and headline is not None and self.dial > 0:
             selection.kept[headline] = True
+        # Texts alone tell main matter from boilerplate, but not one type of page from another.
+        page_type = judged.page_type if len(document) and not is_dump else None
         reasons = SignalReasons(self, document, probabilities, headline)
-        page_type = judged.page_type if len(document) else None
         return self._decide(document, probabilities, selection, labels, reasons, site, page_type)
-
-    def _extract_dump(self, document: Document, site: SiteKnowledge | None) -> Extraction:
-        """Keep what promises the highest F on a plain-text dump, of which our net knows nothing (main/dumps.py)."""
-        self._need_net()
-        judged = judge_dump(document)
-        if site is not None:
-            judged = replace(judged, probabilities=site.adjust(judged.probabilities))
-        selection = best_choice(judged.probabilities, document.lengths.astype(np.float64), self.dial, BETA)
-        return self._decide(document, judged.probabilities, selection, None, judged, site)
 
     def _decide(
         self,
@@ -222,28 +221,35 @@ class Main(Trainable[ObservedPage]):
     def describe(self, document: Document) -> PageFeatures:
         """What each block looks like, and what its containers are called."""
         self._need_net()
-        vectors, bits = self.vectors_.of(document.names)
-        vectors += self.net_.weights["embedding"].take(document.containers.tags, axis=0)
-        page = describe_blocks(document, bits, vectors)
-        return leave_out(page, self._left_out(), self.net_.mean) if self.without else page
+        # A net that has not seen the one kind of document judges it as if it were of the other.
+        if hasattr(self, "net_") and (document.has_markup or not hasattr(self, "dump_net_")):
+            vectors, bits = self.vectors_.of(document.names)
+            vectors += self.net_.weights["embedding"].take(document.containers.tags, axis=0)
+            page = describe_blocks(document, bits, vectors)
+        else:
+            page = describe_dump(document)
+        return leave_out(page, self._left_out(), self._net_for(page).mean) if self.without else page
 
     def judge(self, page: PageFeatures) -> PageJudgement:
         """How likely each block is main matter, or a comment, and what kind of page this is."""
         output = self._run(page)
         of_labels = softmax(output.logits)
-        probabilities = self.net_.keep(of_labels, CONVENTIONS.index(self.convention))
+        probabilities = self._net_for(page).keep(of_labels, CONVENTIONS.index(self.convention))
         return PageJudgement(probabilities, of_labels, PAGE_TYPES[int(output.types.argmax())])
 
     def log_odds(self, page: PageFeatures, without: str | None = None) -> NDArray[np.float64]:
         """The log odds of each block to be main matter, also if a family of signals said nothing."""
         if without is not None:
-            page = leave_out(page, (without,), self.net_.mean)
+            page = leave_out(page, (without,), self._net_for(page).mean)
         kept = np.clip(self.judge(page).probabilities, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
         return np.log(kept / (1 - kept))
 
     def _run(self, page: PageFeatures) -> NetOutput:
         convention = CONVENTIONS.index(self.convention)
-        return self.net_.forward(page.dense, page.vectors, page.containers.jumps, page.around, convention)
+        return self._net_for(page).forward(page.dense, page.vectors, page.containers.jumps, page.around, convention)
+
+    def _net_for(self, page: PageFeatures) -> BlockNet:
+        return self.dump_net_ if page.columns == DUMP_COLUMNS else self.net_
 
     def observe(self, example: Example) -> ObservedPage:
         """Take what the net sees of a page, and the labels of its blocks."""
@@ -258,7 +264,10 @@ class Main(Trainable[ObservedPage]):
         self._start()
 
     def learn(self, observations: Sequence[ObservedPage], report: Callable[[str], object] = be_silent) -> Self:
-        """Train the net on pages that look a little different each time (main/examples.py).
+        """Train the nets on pages and their texts, which look a little different each time (main/examples.py).
+
+        From plain-text dumps only the net for dumps can learn. If there is nothing else, what is there of the other one
+        stays as it is at the start.
 
         Raises:
             InputError: there is no page with a labelled block.
@@ -266,64 +275,85 @@ class Main(Trainable[ObservedPage]):
         known = [page for page in observations if not np.isnan(page.example.shares).all()]
         need_some(known, self.name)
         start = self._start()
-        vocabulary = _learn_vocabulary(known) if start is None else start.vocabulary_
-        pages = [page.number(vocabulary, CONVENTIONS) for page in known]
-        config = replace(
-            _CONFIG,
-            names=FIRST_WORD - 1 + len(vocabulary),
-            epochs=self.epochs,
-            learning_rate=_FINE_TUNING_RATE if self.start else _CONFIG.learning_rate,
-            # A few pages make a few steps an epoch, too, or three epochs would teach nothing.
-            batch_size=min(_CONFIG.batch_size, max(1, len(known) // _MIN_STEPS)),
+        dumps = [page.number_dump(CONVENTIONS) for page in known]
+        dump_net = self._train(
+            dumps, _DUMP_CONFIG, augment_dump, getattr(start, "dump_net_", None), lambda line: report(f"texts: {line}")
         )
-        net = train_net(
-            pages,
-            config,
-            self.seed,
-            augment=Augmenter(pages),
-            start=None if start is None else start.net_,
-            report=report,
-        )
-        self._use(net, vocabulary)
-        # Only a dump has no container but the whole.
-        self.knows_dumps_ = any(len(page.inputs.parents) == 1 for page in pages)
+        dump_net = BlockNet.from_arrays(_in_half(dump_net.arrays()))  # as it will be saved
+        with_markup = [page for page in known if not page.is_dump]
+        vocabulary = _learn_vocabulary(with_markup) if start is None else start.vocabulary_
+        net = getattr(start, "net_", None)
+        if with_markup:
+            pages = [page.number(vocabulary, CONVENTIONS) for page in with_markup]
+            config = replace(_CONFIG, names=FIRST_WORD - 1 + len(vocabulary))
+            net = self._train(pages, config, Augmenter(pages), net, report)
+        self._use(net, vocabulary, dump_net)
         return self
 
+    def _train(
+        self,
+        examples: Sequence[NetExample],
+        config: TrainingConfig,
+        augment: Callable[[NetExample, np.random.Generator], NetExample],
+        start: BlockNet | None,
+        report: Callable[[str], object],
+    ) -> BlockNet:
+        config = replace(
+            config,
+            epochs=self.epochs,
+            learning_rate=_FINE_TUNING_RATE if start is not None else config.learning_rate,
+            # A few pages make a few steps an epoch, too, or three epochs would teach nothing.
+            batch_size=min(config.batch_size, max(1, len(examples) // _MIN_STEPS)),
+        )
+        return train_net(examples, config, self.seed, augment=augment, start=start, report=report)
+
     def facts_and_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What the net was trained on: columns, tags, labels, the words of names, and whether dumps; its weights."""
+        """What the nets were trained on: columns, tags, labels, the words of names; their weights."""
         self._need_net()
-        facts = _SEEN | {"words": list(self.vocabulary_.words), "knows_dumps": self.knows_dumps_}
-        return facts, self.net_.arrays()
+        facts = _SEEN | {"words": list(self.vocabulary_.words), "dump_columns": list(DUMP_COLUMNS)}
+        arrays = self.net_.arrays() if hasattr(self, "net_") else {}
+        if hasattr(self, "dump_net_"):
+            arrays |= {_OF_DUMPS + name: array for name, array in _in_half(self.dump_net_.arrays()).items()}
+        return facts, arrays
 
     def restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        """Take over a net that was trained on the same columns, tags and labels."""
+        """Take over nets that were trained on the same columns, tags and labels."""
         for name, mine in _SEEN.items():
             if facts[name] != mine:
                 raise ValueError(f"trained on other {name} than this version knows")
-        net, vocabulary = BlockNet.from_arrays(arrays), Vocabulary(facts["words"])
-        names = FIRST_WORD - 1 + len(vocabulary)
-        if (net.features, net.names, net.levels) != (len(_SEEN["columns"]), names, LEVELS + 1):
-            raise ValueError("the net does not fit its facts")
-        if net.weights["convention_keeps"].shape != (len(CONVENTIONS), len(LABELS)):
-            raise ValueError("the net knows other labels or conventions")
-        if len(net.weights["type_bias"]) != len(PAGE_TYPES):
-            raise ValueError("the net knows other types of pages")
-        self.knows_dumps_ = facts["knows_dumps"] is True
-        self._use(net, vocabulary)
+        vocabulary = Vocabulary(facts["words"])
+        of_dumps = {name.removeprefix(_OF_DUMPS): array for name, array in arrays.items() if name.startswith(_OF_DUMPS)}
+        of_pages = {name: array for name, array in arrays.items() if not name.startswith(_OF_DUMPS)}
+        net = dump_net = None
+        if of_pages or not of_dumps:
+            names = FIRST_WORD - 1 + len(vocabulary)
+            net = _restore_net(of_pages, (len(_SEEN["columns"]), names, LEVELS + 1))
+        if of_dumps:
+            if facts["dump_columns"] != list(DUMP_COLUMNS):
+                raise ValueError("trained on other columns of dumps than this version knows")
+            dump_net = _restore_net(of_dumps, (len(DUMP_COLUMNS), 0, 1))
+        self._use(net, vocabulary, dump_net)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "vectors_"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        if "net_" in state:
-            self._use(state["net_"], state["vocabulary_"])
+        if "vocabulary_" in state:
+            self._use(state.get("net_"), state["vocabulary_"], state.get("dump_net_"))
 
     def _left_out(self) -> tuple[str, ...]:
         return tuple(filter(None, self.without.split("+")))
 
-    def _use(self, net: BlockNet, vocabulary: Vocabulary) -> None:
-        self.net_, self.vocabulary_ = net, vocabulary
+    def _use(self, net: BlockNet | None, vocabulary: Vocabulary, dump_net: BlockNet | None) -> None:
+        """Judge by these nets from now on: the one for pages, the one for dumps, or both."""
+        self.vocabulary_ = vocabulary
+        for name, one in (("net_", net), ("dump_net_", dump_net)):
+            vars(self).pop(name, None)
+            if one is not None:
+                setattr(self, name, one)
+        if net is None:
+            return
         self.vectors_ = VectorCache(
             vocabulary.meaning_of,
             lambda meanings: net.embed([meaning[:-1] for meaning in meanings]),
@@ -331,7 +361,7 @@ class Main(Trainable[ObservedPage]):
         )
 
     def _need_net(self) -> None:
-        if not hasattr(self, "net_"):
+        if not hasattr(self, "vocabulary_"):
             raise InputError("method 'main' has not been trained: call fit, load or load_shipped first")
 
     def _start(self) -> Main | None:
@@ -346,3 +376,24 @@ def _learn_vocabulary(pages: Sequence[ObservedPage]) -> Vocabulary:
     for page in pages:
         names.setdefault(page.site, set()).update(page.names)
     return Vocabulary.learn(names, max(2, min(_MIN_SITES, len(names) // 10)))
+
+
+def _restore_net(arrays: dict[str, NDArray[Any]], sizes: tuple[int, int, int]) -> BlockNet:
+    """A net from its arrays, with so many features, names and levels, which knows our labels.
+
+    Raises:
+        ValueError: it is another one, or none.
+    """
+    net = BlockNet.from_arrays(arrays)
+    if (net.features, net.names, net.levels) != sizes:
+        raise ValueError("the net does not fit its facts")
+    if net.weights["convention_keeps"].shape != (len(CONVENTIONS), len(LABELS)):
+        raise ValueError("the net knows other labels or conventions")
+    if len(net.weights["type_bias"]) != len(PAGE_TYPES):
+        raise ValueError("the net knows other types of pages")
+    return net
+
+
+def _in_half(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Arrays with numbers of 16 bits instead of 32, which are enough for decisions."""
+    return {name: array.astype(np.float16) if array.dtype.kind == "f" else array for name, array in arrays.items()}

@@ -213,9 +213,9 @@ class Learner:
     ) -> Trainable[Any]:
         """A model whose weights are so far on the way from one to another."""
         mixed = {
-            # What is not a weight is a size, and the same in both.
+            # What is not a weight is a size, and the same in both; a net that the start did not have is all new.
             name: ((1 - strength) * before[name] + strength * array).astype(array.dtype)
-            if before[name].dtype.kind == "f"
+            if name in before and array.dtype.kind == "f"
             else array
             for name, array in after.items()
         }
