@@ -13,6 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from ast import literal_eval
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, fields
 from inspect import Parameter, signature
 from math import isfinite
@@ -235,6 +236,8 @@ class Trainable(ABC, Generic[Observation]):
         learned_with: the parameters that shape what is learned; a model serves only those values that it was trained
             with. The others may be changed after training.
         learns_from_snippets: whether pages are of use of which only some blocks are labelled.
+        conventions: the values of its parameter `convention`, the rules of gold standards that it knows how to follow
+            (`by_convention`); none if it has no such parameter.
     """
 
     name: ClassVar[str]
@@ -242,6 +245,7 @@ class Trainable(ABC, Generic[Observation]):
     version: ClassVar[int] = 1
     learned_with: ClassVar[frozenset[str]] = frozenset()
     learns_from_snippets: ClassVar[bool] = False
+    conventions: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def extract(self, document: Document) -> Extraction:
@@ -273,6 +277,14 @@ class Trainable(ABC, Generic[Observation]):
         Raises:
             MissingExtra: an optional dependency is not installed.
         """
+
+    def by_convention(self, convention: str) -> Self:
+        """This method by the rules of a gold standard, with all that it has learned; itself if it does not know them."""
+        if convention not in self.conventions:
+            return self
+        other = copy(self)
+        other.convention = convention  # type: ignore[attr-defined]
+        return other
 
     def weights(self) -> str:
         """The name of the shipped model for these parameters: a folder of `mainmatter/models`."""

@@ -145,6 +145,7 @@ class Main(Trainable[ObservedPage]):
     summary: ClassVar[str] = "our own: a small net over all signals of the papers, and the page as a whole"
     version: ClassVar[int] = 2
     learns_from_snippets: ClassVar[bool] = True
+    conventions: ClassVar[tuple[str, ...]] = CONVENTIONS
 
     def __post_init__(self) -> None:
         check_controls(self.name, dial=self.dial, comments=self.comments)
