@@ -11,15 +11,15 @@ from mainmatter.lab.metrics import Output
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mainmatter.records import Page
+    from mainmatter.lab.datasets import GoldPage
 
 
-def load_moody(name: str) -> Callable[[Page], Output]:
+def load_moody(name: str) -> Callable[[GoldPage], Output]:
     """One that does what a page says: hang, die, raise, grow; otherwise it gives its name."""
     hoard: list[bytes] = []
 
-    def run(page: Page) -> Output:
-        match page.html:
+    def run(page: GoldPage) -> Output:
+        match page.page.html:
             case b"hang":
                 time.sleep(60)
             case b"die":
@@ -37,11 +37,11 @@ def load_moody(name: str) -> Callable[[Page], Output]:
     return run
 
 
-def load_nothing(name: str) -> Callable[[Page], Output]:
+def load_nothing(name: str) -> Callable[[GoldPage], Output]:
     """One that cannot be loaded."""
     raise RuntimeError(f"no {name}\nhere")
 
 
-def load_fatally(name: str) -> Callable[[Page], Output]:
+def load_fatally(name: str) -> Callable[[GoldPage], Output]:
     """One that takes its process down when it is loaded."""
     os._exit(1)

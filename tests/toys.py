@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import builtins
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from mainmatter.method import Example, Reasons, Trainable, be_silent, need_some
+from mainmatter.method import OUR_CONVENTION, Example, Reasons, Trainable, be_silent, need_some
 from mainmatter.models import store
 from mainmatter.records import Document, Extraction
 
@@ -63,6 +63,20 @@ class Cutoff(Trainable[tuple[int, int]]):
 
     def _length(self, text: str) -> int:
         return len(text) if self.unit == "characters" else len(text.split())
+
+
+@dataclass(eq=False)
+class RuledCutoff(Cutoff):
+    """A cutoff that knows the rules of another gold standard, "short", which keeps short blocks instead."""
+
+    convention: str = OUR_CONVENTION
+
+    name: ClassVar[str] = "ruled"
+    conventions: ClassVar[tuple[str, ...]] = (OUR_CONVENTION, "short")
+
+    def extract(self, document: Document) -> Extraction:
+        found = super().extract(document)
+        return found if self.convention == OUR_CONVENTION else replace(found, kept=~found.kept)
 
 
 def write_gold_folder(folder: Path, pages: int = 12) -> Path:

@@ -279,7 +279,7 @@ class Trainable(ABC, Generic[Observation]):
         """
 
     def by_convention(self, convention: str) -> Self:
-        """This method by the rules of a gold standard, with all that it has learned; itself if it does not know them."""
+        """This method by the rules of a gold standard, with all that it has learned; itself if it knows no such."""
         if convention not in self.conventions:
             return self
         other = copy(self)

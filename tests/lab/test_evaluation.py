@@ -178,7 +178,7 @@ def test_words_to_the_left_figures_to_the_right() -> None:
 def test_json_holds_everything() -> None:
     found = baseline()
     (read,) = json.loads(to_json([found]))
-    assert list(read) == ["method", "dataset", "scores", "groups", "pages", "failures"]
+    assert list(read) == ["method", "dataset", "scores", "groups", "pages", "failures", "convention"]
     assert read["scores"] == found.scores
     assert read["groups"] == found.groups
     assert read["pages"] == [[name, scores] for name, scores in found.pages]

@@ -7,7 +7,7 @@ import random
 import shlex
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -22,7 +22,7 @@ from mainmatter.lab.bench.speed import BUDGET, Speed, measure_scaling, measure_s
 from mainmatter.lab.bench.throughput import Throughput, measure_throughput
 from mainmatter.lab.bench.throughput_peers import PEERS as CORPUS_PEERS
 from mainmatter.lab.datasets import DATASETS, load_dataset
-from mainmatter.lab.evaluation import check_names, format_table
+from mainmatter.lab.evaluation import check_names, format_table, spell_conventions
 from mainmatter.registry import DEFAULT_METHOD, get_method, is_method, method_names
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def _sample(pages: Sequence[GoldPage], count: int | None, *, in_order: bool = Fa
     help="A dataset's name or path; may be repeated; all in the --data folder by default.",
 )
 @options.data
+@options.convention
 @click.option(
     "-o",
     "--output",
@@ -83,6 +84,7 @@ def bench_accuracy(
     names: tuple[str, ...],
     datasets: tuple[str, ...],
     data: Path | None,
+    convention: Literal["own", "house", "both"],
     output: Path,
     pages: int | None,
     limit: float,
@@ -97,6 +99,7 @@ def bench_accuracy(
         raise MissingExtra("matplotlib", "plot")
     chosen = list(dict.fromkeys(names or (*method_names(), *installed_peers())))
     check_names(chosen, ())
+    chosen = spell_conventions(chosen, convention)
     cells: list[ContestantResult] = []
     for dataset in dict.fromkeys(datasets) or _all_datasets(data):
         sample = _sample(load_dataset(dataset, data), pages, in_order=True)

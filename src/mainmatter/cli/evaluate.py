@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -12,7 +12,7 @@ from mainmatter.cli import options
 from mainmatter.cli.printing import harmless, progress
 from mainmatter.cli.report_file import check_place, write_report
 from mainmatter.lab.datasets import load_dataset
-from mainmatter.lab.evaluation import Evaluation, check_names, evaluate, to_json, to_table
+from mainmatter.lab.evaluation import Evaluation, check_names, evaluate, spell_conventions, to_json, to_table
 from mainmatter.lab.metrics import METRICS, find_metric
 from mainmatter.lab.reports.evaluation import report_of
 from mainmatter.lab.reports.study import Study, characters_each, shown_name, study
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @click.argument("methods", nargs=-1, required=True, metavar="METHOD...")
 @options.datasets
 @options.data
+@options.convention
 @click.option(
     "--metric",
     "metrics",
@@ -46,6 +47,7 @@ def command(
     methods: tuple[str, ...],
     datasets: tuple[str, ...],
     data: Path | None,
+    convention: Literal["own", "house", "both"],
     metrics: tuple[str, ...],
     groups: bool,
     output: Path | None,
@@ -63,12 +65,13 @@ def command(
     if report is not None:
         check_place(report)
     check_names(methods, metrics)
+    chosen = spell_conventions(methods, convention)
     evaluations: list[Evaluation] = []
     studies: list[Study] = []
-    characters = characters_each(len(methods) * len(datasets))
+    characters = characters_each(len(chosen) * len(datasets))
     for dataset in datasets:
         pages = load_dataset(dataset, data)
-        found = [_evaluate(method, dataset, pages, metrics, workers) for method in methods]
+        found = [_evaluate(method, dataset, pages, metrics, workers) for method in chosen]
         evaluations += found
         if report is not None:
             studies.append(study(dataset, pages, found, characters=characters))
@@ -78,7 +81,7 @@ def command(
         output.write_text(to_json(evaluations), encoding="utf-8")
         click.echo(f"all figures: {output}", err=True)
     if report is not None:
-        command_line = ["mainmatter", "evaluate", *methods]
+        command_line = ["mainmatter", "evaluate", *chosen]
         command_line += [word for name in datasets for word in ("--on", name)]
         command_line += [word for name in metrics for word in ("--metric", name)]
         command_line += ["--data", str(data)] if data is not None else []

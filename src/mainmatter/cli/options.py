@@ -56,6 +56,14 @@ datasets = click.option(
 data = click.option(
     "--data", type=click.Path(path_type=Path, file_okay=False), help="The folder that holds NAME.parquet."
 )
+convention = click.option(
+    "--convention",
+    type=click.Choice(["own", "house", "both"]),
+    default="own",
+    show_default=True,
+    help="Whose rules about headlines, bylines, captions and comments a method follows that knows several: those of "
+    "each dataset, ours, or one after the other.",
+)
 workers = click.option(
     "-j",
     "--workers",

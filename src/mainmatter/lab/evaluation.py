@@ -6,9 +6,9 @@ import json
 import math
 import re
 from collections import defaultdict
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -18,8 +18,9 @@ from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.bench.peers import PEERS, get_peer
 from mainmatter.lab.metrics import Output, find_metric
 from mainmatter.lab.metrics.alignment import need
+from mainmatter.method import OUR_CONVENTION, Trainable, parse_parameters
 from mainmatter.records import Gold, Metadata
-from mainmatter.registry import get_method, is_method, method_names
+from mainmatter.registry import get_method, is_method, method_names, split_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from mainmatter.records import Page
 
     PageScores = dict[str, Row | None]
+
+Convention = Literal["own", "house"]
+"""Whose rules a method follows, if it knows several: those of each page's gold standard, or ours."""
 
 _FIGURE = re.compile(r"-|-?\d+(\.\d+)?")  # a lone dash stands for none
 
@@ -45,6 +49,7 @@ class Evaluation:
         groups: the same for parts of the set, such as groups["page_type=forum"].
         pages: for each page its id and, for each metric, its figures.
         failures: the pages on which the method failed, with the reason; they count as empty.
+        convention: whose rules it followed, if it knows several.
     """
 
     method: str
@@ -53,6 +58,68 @@ class Evaluation:
     groups: dict[str, dict[str, Row]] = field(default_factory=dict)
     pages: list[tuple[str, PageScores]] = field(default_factory=list)
     failures: list[tuple[str, str]] = field(default_factory=list)
+    convention: Convention = "own"
+
+
+class MethodByConvention:
+    """A method as it is run on pages of several gold standards: by the rules of each, if it knows them.
+
+    Peers, and methods that know no conventions, are run as they are; so is a method whose convention was chosen, as in
+    "main:convention=wcxb".
+
+    Args:
+        method: its name, or a method itself.
+        convention: whose rules it is to follow.
+
+    Attributes:
+        follows: whether it follows the rules of each page's gold standard.
+
+    Raises:
+        UnknownName: there is no such method.
+    """
+
+    def __init__(self, method: str | Method, convention: Convention = "own") -> None:
+        self._method = get_method(method) if isinstance(method, str) and method not in PEERS else method
+        is_chosen = getattr(self._method, "convention", OUR_CONVENTION) != OUR_CONVENTION
+        if isinstance(method, str) and convention_of(method) != "own":
+            is_chosen = True
+        knows_some = isinstance(self._method, Trainable) and bool(self._method.conventions)
+        self.follows = convention == "own" and knows_some and not is_chosen
+        self._by_convention: dict[str, Method] = {}
+
+    def on(self, page: GoldPage) -> str | Method:
+        """What to run on a page: a method, or the name of a peer."""
+        if not self.follows or not isinstance(self._method, Trainable):
+            return self._method
+        if page.convention not in self._by_convention:
+            self._by_convention[page.convention] = self._method.by_convention(page.convention)
+        return self._by_convention[page.convention]
+
+
+def convention_of(name: str) -> Convention:
+    """Whose rules a method of that name follows: those of each gold standard, unless the name says whose."""
+    return "house" if "convention" in parse_parameters(*split_name(name)) else "own"
+
+
+def spell_conventions(methods: Iterable[str], convention: Literal["own", "house", "both"]) -> list[str]:
+    """The names of methods, and of peers, such that those that know conventions follow the ones that are wanted.
+
+    Args:
+        methods: their names.
+        convention: "own" for those of each gold standard, which leaves the names as they are; "house" for ours;
+            "both" for both of them, one name each.
+
+    Raises:
+        UnknownName: there is no such method.
+    """
+    found = []
+    for name in methods:
+        follows = MethodByConvention(name).follows
+        if convention != "house" or not follows:
+            found.append(name)
+        if convention != "own" and follows:
+            found.append(f"{name}{',' if split_name(name)[1] else ':'}convention={OUR_CONVENTION}")
+    return found
 
 
 def evaluate(
@@ -61,16 +128,22 @@ def evaluate(
     pages: Sequence[GoldPage],
     metrics: Sequence[str],
     *,
+    convention: Convention = "own",
     workers: int = 1,
     on_page: Callable[[], object] = lambda: None,
 ) -> Evaluation:
     """Measure one method, or one peer, on one dataset.
+
+    Gold standards differ in what they take for main matter. A method that knows their conventions, as `main` does,
+    follows that of each page, so that the figures measure the method and not the convention.
 
     Args:
         method: its name, or a method itself, which goes by its own name in the report.
         dataset: the name of the dataset, for the report.
         pages: the dataset's pages.
         metrics: the names of the metrics.
+        convention: whose rules it follows, if it knows several: "own" for those of each page's gold standard, "house"
+            for ours. A convention that was chosen by the method's parameter wins.
         workers: how many processes.
         on_page: called after each page, for showing progress.
 
@@ -79,7 +152,7 @@ def evaluate(
         MissingExtra: a peer or what a metric needs is not installed.
     """
     check_names([method] if isinstance(method, str) else [], metrics)
-    runner = get_method(method) if isinstance(method, str) and method not in PEERS else method
+    runner = MethodByConvention(method, convention)
     measured: list[PageScores] = []
     failures = []
     for page, result in zip(pages, ordered_map(partial(_measure, runner, tuple(metrics)), pages, workers), strict=True):
@@ -89,7 +162,8 @@ def evaluate(
         else:
             measured.append(result)
         on_page()
-    return summarise(method if isinstance(method, str) else method.name, dataset, pages, metrics, measured, failures)
+    name = method if isinstance(method, str) else method.name
+    return replace(summarise(name, dataset, pages, metrics, measured, failures), convention=convention)
 
 
 def summarise(
@@ -138,8 +212,8 @@ _PROBE = Output("a", "<p> a", Metadata())
 _PROBE_GOLD = Gold(text="a", marked="<p> a", must_have=("a",), title="a")
 
 
-def _measure(method: str | Method, metrics: Sequence[str], page: GoldPage) -> PageScores:
-    output = _run(method, page.page, with_metadata="metadata" in metrics)
+def _measure(runner: MethodByConvention, metrics: Sequence[str], page: GoldPage) -> PageScores:
+    output = _run(runner.on(page), page.page, with_metadata="metadata" in metrics)
     return compare(output, page, metrics)
 
 

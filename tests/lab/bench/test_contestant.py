@@ -75,7 +75,7 @@ def test_one_that_cannot_be_loaded_is_told() -> None:
 
 
 def test_runners_of_methods_and_peers() -> None:
-    page = Page(b"<p>one two</p>")
+    page = gold_page(b"<p>one two</p>")
     extraction = load_runner("ice-baseline")(page)
     assert isinstance(extraction, Extraction)
     assert "text" in vars(extraction)  # rendered while the clock ran

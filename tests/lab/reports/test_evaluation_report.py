@@ -70,9 +70,10 @@ def test_figures_are_those_of_the_evaluation(read: Callable[[str], Parsed]) -> N
         [method.strip(), dataset.strip(), *(figure.strip() for figure in figures)]
         for dataset, method, *figures in terminal
     ]
-    best = max(found, key=lambda one: one.scores["bag"]["f1"]).method
-    assert [row[0] for row in rows if row[5].endswith(" (best)")] == [best]
-    assert f"On tiny, {best} is best" in parsed.text
+    highest = max(one.scores["bag"]["f1"] for one in found)
+    best = [one.method for one in found if one.scores["bag"]["f1"] == highest]
+    assert [row[0] for row in rows if row[5].endswith(" (best)")] == best
+    assert f"On tiny, {best[0]} is best" in parsed.text
     for words in ("mainmatter evaluate …", "2026-01-02 03:04 UTC", "8 pages"):
         assert words in parsed.text
 

@@ -19,17 +19,16 @@ from mainmatter.isolation.child import Child, ChildExited
 from mainmatter.isolation.memory import peak_mb
 from mainmatter.lab.bench.peers import PEERS, get_peer
 from mainmatter.lab.datasets import GoldPage
-from mainmatter.lab.evaluation import compare
+from mainmatter.lab.evaluation import MethodByConvention, compare
 from mainmatter.lab.metrics import Output
 from mainmatter.records import Extraction, Gold, Page
-from mainmatter.registry import get_method
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from mainmatter.lab.metrics import Row
 
-    Runner = Callable[[Page], Output | Extraction]
+    Runner = Callable[[GoldPage], Output | Extraction]
 
 PAGE_LIMIT = 30.0  # seconds that a page may take
 START_LIMIT = 120.0  # seconds that loading a contestant may take
@@ -122,14 +121,17 @@ class Contestant:
 
 
 def load_runner(name: str) -> Runner:
-    """The function to time: a page to a peer's output, or to an extraction whose text has been rendered."""
+    """The function to time: a page to a peer's output, or to an extraction whose text has been rendered.
+
+    A method that knows the convention of the page's gold standard follows it.
+    """
     if name in PEERS:
         peer = get_peer(name)
-        return lambda page: peer(page, False)
-    method = get_method(name)
+        return lambda page: peer(page.page, False)
+    method = MethodByConvention(name)
 
-    def run(page: Page) -> Extraction:
-        extraction = clean(page, method=method)
+    def run(page: GoldPage) -> Extraction:
+        extraction = clean(page.page, method=method.on(page))
         _ = extraction.text
         return extraction
 
@@ -155,7 +157,7 @@ def _take(runner: Runner, page: GoldPage, metrics: Sequence[str]) -> tuple[Outpu
     gc.collect(0)  # a page does not pay for the rubbish of the one before
     start = time.process_time()
     try:
-        result = runner(page.page)
+        result = runner(page)
         seconds = time.process_time() - start
         return _to_output(result, with_markup="align" in metrics or "cleaneval" in metrics), seconds, None
     except Exception as error:

@@ -146,7 +146,8 @@ def measure(name: str, pinned: PinnedSet, place: Path, method: str = GATED_METHO
         UnknownName: there is no such method or metric.
         MissingExtra: Parquet files need pyarrow.
     """
-    pages = choose(load_dataset(str(place)), pinned.pages)
+    # By its name, a gold standard comes with its convention.
+    pages = choose(load_dataset(name, place.parent) if place.is_file() else load_dataset(str(place)), pinned.pages)
     found = evaluate(method, name, pages, pinned.metrics)
     figures = {}
     for metric in pinned.metrics:

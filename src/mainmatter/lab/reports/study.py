@@ -12,7 +12,7 @@ from mainmatter.errors import MissingExtra
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.bench.accuracy import digest_of, version_of
 from mainmatter.lab.bench.peers import PEERS
-from mainmatter.lab.evaluation import TTest, paired_t_test
+from mainmatter.lab.evaluation import MethodByConvention, TTest, paired_t_test
 from mainmatter.lab.metrics import find_metric
 from mainmatter.lab.metrics.bag import count_snippets
 from mainmatter.lab.reports.diff import MOST_CHARACTERS, Diff, diff
@@ -147,7 +147,7 @@ def study(
     choices = {}
     for one in evaluations:
         low, high = _choose(one, worst, best)
-        runner = own.get(one.method, one.method)
+        runner = MethodByConvention(own.get(one.method, one.method), one.convention)
         choices[one.method] = ShownPages(
             tuple(_show(one, runner, pages, low, characters)), tuple(_show(one, runner, pages, high, characters))
         )
@@ -197,7 +197,11 @@ def shown_name(page_id: str) -> str:
 
 
 def _show(
-    evaluation: Evaluation, method: str | Method, pages: Sequence[GoldPage], numbers: Sequence[int], characters: int
+    evaluation: Evaluation,
+    runner: MethodByConvention,
+    pages: Sequence[GoldPage],
+    numbers: Sequence[int],
+    characters: int,
 ) -> list[ShownPage]:
     # Of ids that several pages share, nobody knows whose failure it was.
     count = Counter(name for name, _ in evaluation.pages)
@@ -210,7 +214,7 @@ def _show(
         page = pages[number]
         name = evaluation.pages[number][0]
         row = evaluation.pages[number][1][metric.name] or {}
-        kept = _kept(method, page.page) if name not in failures else _MethodOutput("", failure=failures[name])
+        kept = _kept(runner.on(page), page.page) if name not in failures else _MethodOutput("", failure=failures[name])
         text = page.gold.text
         if text is None and page.gold.marked is not None:
             text = " ".join(without_markers(marked_tokens(page.gold.marked)))

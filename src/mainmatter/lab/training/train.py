@@ -19,7 +19,7 @@ from mainmatter.errors import InputError, MissingExtra
 from mainmatter.files import write_whole
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.datasets import DATASETS, folds_by_site
-from mainmatter.lab.evaluation import Evaluation, evaluate
+from mainmatter.lab.evaluation import Evaluation, convention_of, evaluate
 from mainmatter.lab.metrics import find_metric
 from mainmatter.lab.metrics.bag import bag_of_words
 from mainmatter.lab.training.examples import make_example
@@ -144,7 +144,8 @@ def cross_validate(
         held_out = set(fold)
         rest = [each for i, each in enumerate(observed.observations) if i not in held_out]
         method = make_untrained(name).learn(rest)
-        result = evaluate(method, "", [observed.pages[i] for i in fold], metrics, workers=workers)
+        pages = [observed.pages[i] for i in fold]
+        result = evaluate(method, "", pages, metrics, convention=convention_of(name), workers=workers)
         rows.update(zip(fold, result.pages, strict=True))
         failures += result.failures
         report(f"fold {number + 1} of {len(parts)}: {headline(result, metrics[0])}")
@@ -280,8 +281,8 @@ def _check(
         say(f"no check: without {_count(fold)}, {error}")
         return None
     pages = [observed.pages[i] for i in fold]
-    found = _measure(method, "held out", pages, training.workers, progress)
-    everything = _measure(BASELINE, "held out", pages, training.workers, progress)
+    found = _measure(training, method, "held out", pages, progress)
+    everything = _measure(training, BASELINE, "held out", pages, progress)
     left_out = f"{_count(pages)} of sites left out of a first training"
     unknown = sum(not page.page.url for page in observed.pages)  # perhaps not kept together with others of their site
     if unknown:
@@ -297,7 +298,7 @@ def _validate(
     training: Training, name: str, method: Trainable[Any], progress: Progress, say: Callable[[str], object]
 ) -> dict[str, Any]:
     pages = training.valid[name]
-    found = _measure(method, name, pages, training.workers, progress)
+    found = _measure(training, method, name, pages, progress)
     learned_from = {page_digest(page) for data in training.data.values() for page in data}
     seen = sum(page_digest(page) in learned_from for page in pages)
     warning = f", {seen:,} of which it has learned from" if seen else ""
@@ -306,11 +307,12 @@ def _validate(
 
 
 def _measure(
-    method: str | Trainable[Any], name: str, pages: Sequence[GoldPage], workers: int, progress: Progress
+    training: Training, method: str | Trainable[Any], name: str, pages: Sequence[GoldPage], progress: Progress
 ) -> Evaluation:
     label = method if isinstance(method, str) else method.name
     with progress(f"{label} on {name}", len(pages)) as advance:
-        return evaluate(method, name, pages, [METRIC], workers=workers, on_page=advance)
+        convention = convention_of(training.method)
+        return evaluate(method, name, pages, [METRIC], convention=convention, workers=training.workers, on_page=advance)
 
 
 def _count(pages: Sequence[object]) -> str:

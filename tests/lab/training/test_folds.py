@@ -1,0 +1,192 @@
+"""Cross-validation over gold standards that share sites and pages, and the scripts that use it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from main_pages import gold_pages, trained
+from mainmatter import registry
+from mainmatter.clean import read
+from mainmatter.errors import DatasetError, ModelError
+from mainmatter.lab.datasets import DATASETS, GoldPage
+from mainmatter.lab.evaluation import evaluate
+from mainmatter.lab.metrics.bag import bag_of_words
+from mainmatter.lab.training import folds
+from mainmatter.lab.training.folds import FoldPage, assign_folds, load_fold_pages, load_folds, train_folds
+from mainmatter.main.method import Main
+from mainmatter.records import Gold, Page
+from toys import LONG, Cutoff
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+SCRIPTS = Path(__file__).parents[3] / "scripts"
+
+
+def page(html: str, url: str | None = None, text: str | None = LONG) -> GoldPage:
+    return GoldPage(Page(html, url), Gold(text), {})
+
+
+def load_script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script
+
+
+def test_what_sets_share_is_in_one_fold() -> None:
+    pages = [
+        page("a", "https://one.org/1"),
+        page("b", "https://two.org/1"),
+        page("c", "https://www.one.org/2"),  # the first one's site
+        page("b", "https://three.org/"),  # the second one's bytes, under another address
+        page("c"),  # the third one's bytes, without an address
+        page("d", "https://three.org/2"),
+        *(page(f"other {number}") for number in range(6)),
+    ]
+    numbers = assign_folds(pages, 3)
+    assert numbers == assign_folds(pages, 3)
+    assert numbers[0] == numbers[2] == numbers[4] != numbers[1] == numbers[3] == numbers[5]
+    assert [numbers.count(fold) for fold in range(3)] == [4, 4, 4]
+
+
+def test_all_sets_that_may_train_are_split_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def load(name: str, data: object) -> list[GoldPage]:
+        read.append(name)
+        return [page(f"{name} {number}") for number in range(2)]
+
+    monkeypatch.setattr(folds, "load_dataset", load)
+    found = load_fold_pages("data", 4)
+    assert read == [name for name, dataset in DATASETS.items() if dataset.trains]
+    assert [(each.dataset, each.gold.page.html) for each in found[:2]] == [
+        (read[0], f"{read[0]} {number}") for number in range(2)
+    ]
+    assert {each.fold for each in found} == {0, 1, 2, 3}
+    with pytest.raises(DatasetError, match="two folds or more, not 1"):
+        load_fold_pages("data", 1)
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.METHODS, "cutoff", "toys:Cutoff")
+
+
+@pytest.mark.usefixtures("known")
+def test_models_learn_from_other_folds_and_not_from_snippets_of_the_same_pages() -> None:
+    def fold_page(dataset: str, fold: int, words: int) -> FoldPage:
+        text = "kept " * words
+        return FoldPage(dataset, page(f"<p>{text}</p>", text=text), fold)
+
+    pages = [fold_page("house-a", fold, words) for fold, words in enumerate((10, 20, 30))]
+    pages.append(fold_page("trafilatura-eval-a", 0, 1))
+    lines: list[str] = []
+    models = list(train_folds("cutoff:unit=words", pages, report=lines.append))
+    assert [model.cutoff_ for model in models if isinstance(model, Cutoff)] == [10, 5, 5]  # half of the fewest words
+    assert lines[0] == "fold 0: learning from 2 pages"
+
+
+@pytest.mark.usefixtures("known")
+def test_models_of_folds_are_read_from_a_folder(tmp_path: Path) -> None:
+    for fold in range(2):
+        Cutoff().learn([(fold, fold)]).save(tmp_path / str(fold))
+    assert [model.cutoff_ for model in load_folds(tmp_path, 2) if isinstance(model, Cutoff)] == [0, 1]
+    with pytest.raises(ModelError):
+        load_folds(tmp_path, 3)
+
+
+@pytest.fixture
+def pages() -> list[FoldPage]:
+    """Pages of two sets, one by our guide with all pieces apart, in two folds."""
+    found = []
+    for number, one in enumerate(gold_pages(2)):
+        gold = replace(one.gold, byline="", captions="", comments="Me too, I saw 0 of them.")
+        found.append(FoldPage("house-a", replace(one, gold=gold), number % 2))
+    of_wcxb = [replace(one, convention="wcxb") for one in gold_pages(1)]
+    return [*found, *(FoldPage("wcxb-dev", one, number % 2) for number, one in enumerate(of_wcxb))]
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Path:
+    for fold in range(2):
+        trained().save(tmp_path / "models" / str(fold))
+    return tmp_path / "models"
+
+
+def run(name: str, pages: list[FoldPage], monkeypatch: pytest.MonkeyPatch, *arguments: Any) -> str:
+    script = load_script(name)
+    monkeypatch.setattr(script, "load_fold_pages", lambda *_: pages)
+    common = ["--data", "data", "--folds", "2", "--workers", "1"]
+    result = CliRunner().invoke(script.main, [*map(str, arguments), *common])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_the_script_measures_both_ways(
+    pages: list[FoldPage], models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("rapidfuzz")
+    file = tmp_path / "found.json"
+    shown = run("cross_validate", pages, monkeypatch, "main", "--models", models, "-o", file)
+    found = json.loads(file.read_text("utf-8"))["main"]
+    assert found["sets"]["house-a"]["pages"] == 6
+    assert found["sets"]["house-a"]["bag f1 own"] == found["sets"]["house-a"]["bag f1 house"] > 0.8
+    assert found["page_types"]["wcxb-dev: forum"]["pages"] == 1
+    assert found["page_type_is_right"] == {"pages": 9, "share": 1.0}
+    assert set(found["labels"]) == {"house-a"}
+    assert found["labels"]["house-a"]["comment"]["blocks"] >= 1
+    bins = found["confidence"]["all sets, each by its own convention"].values()
+    assert sum(each["pages"] for each in bins) == 9
+    assert "| wcxb-dev |     3 |" in shown
+    own = [one for one in found["pages"] if one["set"] == "wcxb-dev"]
+    by_wcxb = trained().by_convention("wcxb")
+    expected = evaluate(by_wcxb, "", [pages[-1].gold], ["bag", "snippet"]).pages[0][1]
+    assert expected in [one["own"]["scores"] for one in own]
+    again = run("cross_validate", pages, monkeypatch, "main", "--models", models, "--beside", file)
+    assert "| before |" in again
+
+
+def test_the_script_keeps_the_models_that_it_trains(
+    pages: list[FoldPage], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("rapidfuzz")
+    run("cross_validate", pages, monkeypatch, "main:epochs=1", "--save", tmp_path / "kept")
+    assert [isinstance(model, Main) for model in load_folds(tmp_path / "kept", 2)] == [True, True]
+
+
+def test_thresholds_are_tried_on_what_the_net_said_once(
+    pages: list[FoldPage], models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("rapidfuzz")
+    file = tmp_path / "thresholds.json"
+    shown = run("choose_thresholds", pages, monkeypatch, "--models", models, "-o", file)
+    found = json.loads(file.read_text("utf-8"))
+    assert len(found) == len(pages)
+    for result in found:
+        assert len(set(result["betas"]) - {"as it is"}) == 11
+        if result["set"] == "house-a":
+            # At 1 nothing would be a comment; at the lowest threshold at least as much is as at the highest.
+            counts = [each[2] for name, each in result["labels"]["comment"].items() if name != "as it is"]
+            assert counts == sorted(counts, reverse=True)
+        else:
+            assert result["labels"] == {}
+    assert "comment, on pages by our guide" in shown
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_the_score_of_a_choice_is_that_of_its_text(number: int) -> None:
+    gold = gold_pages(2)[number]
+    document = read(gold.page)
+    kept = trained().extract(document)
+    scorer = load_script("choose_thresholds").PageScorer(document, gold.gold.text)
+    assert scorer.f1(kept.kept) == pytest.approx(bag_of_words(kept.text, gold.gold.text or "").f1)
