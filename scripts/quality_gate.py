@@ -1,6 +1,7 @@
 """Check that the gated method is not below the floors of tests/quality/floors.json, or raise the floors.
 
 python scripts/quality_gate.py check                  # exit code 1 if a figure is below its floor
+python scripts/quality_gate.py --final check          # also on the sets for tests only: when all has been chosen
 python scripts/quality_gate.py raise                  # after an improvement
 python scripts/quality_gate.py raise --lower "pages: bag f1 page_type=forum" --reason "quotes are no longer kept"
 python scripts/quality_gate.py raise --new-data pages --reason "one more forum page"
@@ -25,23 +26,27 @@ DATA = ROOT.parent / "shared" / "data"
 @click.option("--floors", "path", type=click.Path(path_type=Path), default=FLOORS, help="The file of the floors.")
 @click.option("--data", type=click.Path(path_type=Path), default=DATA, help="The folder of the gold standards.")
 @click.option("--method", default=gate.GATED_METHOD, show_default=True)
+@click.option("--final", is_flag=True, help="Measure also on the sets that are for tests only.")
 @click.pass_context
-def main(context: click.Context, path: Path, data: Path, method: str) -> None:
+def main(context: click.Context, path: Path, data: Path, method: str, final: bool) -> None:
     """Compare figures with their floors, or raise the floors."""
     try:
-        context.obj = Gate(path, data, method, gate.read_floors(path))
+        context.obj = Gate(path, data, method, gate.read_floors(path), final=final)
     except MainmatterError as error:
         raise click.ClickException(str(error)) from error
 
 
 class Gate:
-    """The floors, where the pages are, and the method that is measured."""
+    """The floors, where the pages are, the method that is measured, and whether all has been chosen."""
 
-    def __init__(self, path: Path, data: Path, method: str, floors: gate.Floors) -> None:
-        self.path, self.data, self.method, self.floors = path, data, method, floors
+    def __init__(self, path: Path, data: Path, method: str, floors: gate.Floors, *, final: bool) -> None:
+        self.path, self.data, self.method, self.floors, self.final = path, data, method, floors, final
 
     def measured(self, name: str) -> tuple[dict[str, float], str] | None:
-        """The figures of a set and the digest of its data; None, and a word about it, if it is not there."""
+        """The figures of a set and the digest of its data; None, and a word about it, if it is left out."""
+        if gate.is_for_tests_only(name) and not self.final:
+            click.echo(f"{name}: left out, for tests only; --final measures it")
+            return None
         place = gate.place_of(name, self.path, self.data)
         if not place.exists():
             click.echo(f"{name}: left out, {place} is not there")

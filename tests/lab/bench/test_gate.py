@@ -216,6 +216,16 @@ def test_check_passes_on_what_was_pinned_and_fails_below_a_floor(pinned_folder: 
     assert "mine: bag f1 is" in done.output
 
 
+def test_sets_for_tests_only_are_measured_when_all_has_been_chosen(tmp_path: Path) -> None:
+    write_gold_folder(tmp_path / "dragnet", 1)  # a set of that name
+    gate.write_floors(gate.Floors("none", {"dragnet": gate.PinnedSet()}), tmp_path / "floors.json")
+    for command in ("check", "raise"):
+        done = run(tmp_path, command)
+        assert (done.exit_code, done.output) == (0, "dragnet: left out, for tests only; --final measures it\n")
+    assert floors_of(tmp_path).sets["dragnet"] == gate.PinnedSet()
+    assert "dragnet: bag f1: 0.0000 -> " in run(tmp_path, "--final", "raise").output
+
+
 def test_raise_alone_does_not_lower(pinned_folder: Path) -> None:
     set_floor(pinned_folder, 0.9999)
     done = run(pinned_folder, "raise")

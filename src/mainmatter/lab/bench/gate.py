@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.errors import DatasetError, InputError
-from mainmatter.lab.datasets import load_dataset
+from mainmatter.lab.datasets import DATASETS, load_dataset
 from mainmatter.lab.evaluation import evaluate
 from mainmatter.lab.metrics import find_metric
 from mainmatter.registry import DEFAULT_METHOD
@@ -112,6 +112,11 @@ def place_of(name: str, floors_file: Path, data: Path) -> Path:
     """Where a set's pages are: in a folder beside the file of the floors, else in the folder of gold standards."""
     folder = floors_file.parent / name
     return folder if folder.is_dir() else data / f"{name}.parquet"
+
+
+def is_for_tests_only(name: str) -> bool:
+    """Whether a set is a gold standard that nothing may be chosen by: it is measured on when all has been chosen."""
+    return name in DATASETS and not DATASETS[name].trains
 
 
 def digest(place: Path) -> str:
