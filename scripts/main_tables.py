@@ -3,7 +3,7 @@
 python scripts/main_tables.py --models folds --data ../shared/data
 python scripts/main_tables.py --final --data ../shared/data
 
-The first is on the sets that may train, by the models of folds that scripts/cross_validate.py saves: choose by that one.
+The first is on the sets that may train, by the models of folds that scripts/cross_validate.py saves: choose by that.
 The second is the net that ships, on the sets that are for tests only: run it once, when all has been chosen.
 """
 

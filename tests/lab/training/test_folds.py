@@ -183,6 +183,23 @@ def test_thresholds_are_tried_on_what_the_net_said_once(
     assert "comment, on pages by our guide" in shown
 
 
+def test_tables_are_made_by_models_of_folds_unless_all_has_been_chosen(
+    pages: list[FoldPage], models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = run("main_tables", pages, monkeypatch, "--models", models)
+    expected = evaluate(trained(), "", [each.gold for each in pages[:6]], ["bag"]).scores["bag"]["f1"]
+    figure = f"{expected:.3f}"
+    assert (
+        f"| convention | house-a | wcxb-dev |\n|------------|--------:|---------:|\n| of the set |   {figure} |"
+        in shown
+    )
+    assert "F1 without one family of signals" in shown
+    script = load_script("main_tables")
+    for arguments in ([], ["--final", "--models", str(models)]):
+        result = CliRunner().invoke(script.main, ["--data", "data", *arguments])
+        assert (result.exit_code, "say --models FOLDER or --final" in result.output) == (2, True)
+
+
 @pytest.mark.parametrize("number", range(6))
 def test_the_score_of_a_choice_is_that_of_its_text(number: int) -> None:
     gold = gold_pages(2)[number]
