@@ -247,6 +247,14 @@ def test_capitals_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not found[:, [AT["capitals"], AT["begins_with_capital"]]].any()
 
 
+def test_titles_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch, "_NO_TITLE")
+    found = Augmenter(PAGES)(PAGES[0], np.random.default_rng(1)).inputs.dense
+    columns = [AT[name] for name in ("in_title", "title_level", "title_side", "page_has_title")]
+    assert PAGES[0].inputs.dense[:, columns].any(axis=0).all()
+    assert not found[:, columns].any()
+
+
 def test_lengths_change_together_and_nothing_else_does(monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch)
     lengths = [AT[name] for name in COLUMNS if name == "chars" or name.endswith("_chars") or name == "page_longest"]
@@ -316,6 +324,7 @@ def changes_made(found: NetExample, host: NetExample) -> set[str]:
         "_NO_NAMES": not rows.dense[:, len(COLUMNS) :].any(),
         "_NO_SEMANTIC_TAGS": not rows.dense[:, AT["in_nav"]].any(),
         "_NO_CAPITALS": not rows.dense[:, AT["capitals"]].any(),
+        "_NO_TITLE": not rows.dense[:, AT["page_has_title"]].any(),
         "_OTHER_SCRIPT": rows.dense[-1, AT["chars"]] < before[-1, AT["chars"]],
         "_OTHER_PAGE": rows.dense[-1, AT["page_blocks"]] != before[-1, AT["page_blocks"]],
         "_BOILERPLATE": len(found.shares) > len(host.shares),
@@ -329,6 +338,7 @@ def changes_made(found: NetExample, host: NetExample) -> set[str]:
         ("_NO_NAMES", 0.5),
         ("_NO_SEMANTIC_TAGS", 0.4),
         ("_NO_CAPITALS", 0.3),
+        ("_NO_TITLE", 0.1),
         ("_OTHER_SCRIPT", 0.2),
         ("_OTHER_PAGE", 0.3),
         ("_BOILERPLATE", 0.35),

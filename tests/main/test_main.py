@@ -263,15 +263,6 @@ def test_comments(comments: Comments, are_kept: bool) -> None:
     assert plain.confidence == found.confidence
 
 
-def test_links_and_buttons_among_comments_are_none() -> None:
-    reply = '<a href="/reply">Answer this</a><button>Vote</button></div>'
-    html = str(article(20).page.html).replace("of them.</p></div>", f"of them.</p>{reply}")
-    found = mainmatter.clean(html, method=trained())
-    assert {"Answer this", "Vote"} <= set(found.document.texts)
-    labelled = zip(found.document.texts, found.labels, strict=True)
-    assert [text for text, label in labelled if label == "comment"] == COMMENTS
-
-
 def test_comments_are_no_main_matter_however_likely() -> None:
     method = pickle.loads(pickle.dumps(trained()))
     method.net_.weights["convention_keeps"][0, COMMENT] = 50
