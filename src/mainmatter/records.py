@@ -7,7 +7,7 @@ of a page without markup are here, and the reader of HTML (html/read.py) has a d
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -271,6 +271,23 @@ class Document:
         """What the page says about itself."""
         return Metadata(url=self.page.url)
 
+    def metadata_with(self, headline: str, bylines: Sequence[str]) -> Metadata:  # noqa: ARG002 - readers know more
+        """What the page says about itself, and what a method has seen of that.
+
+        Args:
+            headline: what the method takes for the page's headline, which is its title then; "" for nothing.
+            bylines: what it takes for bylines.
+        """
+        return replace(self.metadata, title=headline) if headline else self.metadata
+
+    @cached_property
+    def title_keys(self) -> tuple[Collection[str], Collection[str]]:
+        """The titles that the page declares, and its site's names; only letters and digits count, and no case.
+
+        Those that are quickly found: `metadata` looks further.
+        """
+        return (), ()
+
     @cached_property
     def title(self) -> str:
         """The page's `<title>`, white space normalised; "" if it has none. `metadata` has it less the site's name."""
@@ -336,6 +353,8 @@ _TAG_OF_KIND = {
 Label = Literal["boilerplate", "main", "headline", "byline", "caption", "comment"]
 LABELS: tuple[Label, ...] = get_args(Label)
 BOILERPLATE, MAIN, HEADLINE, BYLINE, CAPTION, COMMENT = range(len(LABELS))
+_NEAR_HEADLINE = 9  # blocks: what stands nearer is the byline of the page, not of a comment or a teaser
+_HAVE_BYLINES = ("article", "forum")  # types of pages that are one text; elsewhere, bylines are those of entries
 
 
 @dataclass(frozen=True, eq=False)
@@ -380,10 +399,24 @@ class Extraction:
         """The blocks that were kept."""
         return [block for block, kept in zip(self.document.blocks, self.kept, strict=True) if kept]
 
-    @property
+    @cached_property
     def metadata(self) -> Metadata:
-        """What the page says about itself."""
-        return self.document.metadata
+        """What the page says about itself.
+
+        If the method tells the headline, that is the title. If it tells bylines, and one is near the headline, they say
+        who wrote an article or thread and when, where the page does not declare it.
+        """
+        if self.found_labels is None:
+            return self.document.metadata
+        texts = self.document.texts
+        headline = next(iter(np.flatnonzero(self.found_labels == HEADLINE).tolist()), None)
+        if headline is None:
+            return self.document.metadata
+        bylines: list[int] = []
+        if self.page_type in _HAVE_BYLINES:
+            bylines = np.flatnonzero(self.found_labels == BYLINE).tolist()
+        is_near = any(abs(i - headline) <= _NEAR_HEADLINE for i in bylines)
+        return self.document.metadata_with(texts[headline], [texts[i] for i in bylines] if is_near else [])
 
     @cached_property
     def labels(self) -> list[Label]:

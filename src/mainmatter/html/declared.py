@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeGuard
+from urllib.parse import SplitResult, urlsplit
 
 from mainmatter.html.parse import Element, Text, is_html
 
@@ -36,7 +37,7 @@ MAX_NODES = 500  # nodes of one marked element
 NODES_AFTER, NODES_BEFORE = 250, 60  # nodes around the headline among which its date and byline stand
 
 # Of one tag each: the parser has an index of tags, while for several at once it visits all elements.
-_CANONICAL = 'link[rel~="canonical" i]'
+CANONICAL = 'link[rel~="canonical" i]'
 _LINKED_DATA = 'script[type*="ld+json" i]'
 _MARKED = (
     'h1, time, [rel~="author" i], '
@@ -101,7 +102,7 @@ def gather(tree: Tree) -> Declared:
         _add_meta(meta, metas)
     # Drawings have title elements too.
     titles = (text_of(element) for element in tree.select("title") if is_html(element))
-    canonicals = ((link.attr("href") or "").strip() for link in tree.select(_CANONICAL))
+    canonicals = ((link.attr("href") or "").strip() for link in tree.select(CANONICAL))
     values = [read_json(script.text) for script in tree.select(_LINKED_DATA)]
     root = tree.root
     return Declared(
@@ -146,6 +147,21 @@ def main_items(values: Iterable[object]) -> Iterator[Item]:
 def key(text: str) -> str:
     """What stays of a name or a title when case, spaces and punctuation do not count."""
     return _NOT_LETTERS.sub("", text.casefold())
+
+
+def split_address(address: str) -> SplitResult:
+    """An address in parts, all empty for one that is none."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
+
+
+def host_keys(address: str) -> set[str]:
+    """Names that an address gives the site: "example" and "example.co.uk" for www.example.co.uk."""
+    labels = (split_address(address).hostname or "").removeprefix("www.").split(".")
+    # Only a long list could tell which labels are a registry's; those are short, so the longest is the name.
+    return {key(max(labels[:-1], key=len, default="")), key(".".join(labels))}
 
 
 def tidy(text: str) -> str:

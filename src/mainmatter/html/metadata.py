@@ -8,20 +8,24 @@ the day of publication.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date
 from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import urljoin
 
 from mainmatter.html.declared import (
+    MAX_VALUE,
     Declared,
     Item,
     as_list,
     first_text,
     gather,
+    host_keys,
     key,
     lines_after,
     lines_before,
+    split_address,
     strings_of,
     text_of,
     tidy,
@@ -62,6 +66,35 @@ def read_metadata(tree: Tree, url: str | None = None) -> Metadata:
         site=site or None,
         url=address or None,
         description=_description(declared, items) or None,
+    )
+
+
+def complete_metadata(
+    metadata: Metadata, headline: str, bylines: Iterable[str], site_keys: Collection[str]
+) -> Metadata:
+    """What a page declares, with what a method has seen.
+
+    Readers see the headline, so it is the title. Authors and dates that are declared stay as they are; else they are
+    those that the bylines name, unless these name several, as those of a list of posts do.
+
+    Args:
+        metadata: what the page declares.
+        headline: the page's headline in the eyes of the method; "" if it has none.
+        bylines: what the method takes for bylines.
+        site_keys: keys of the names that the site goes by.
+    """
+    site_keys = {*site_keys, key(metadata.site or "")} - {""}
+    title = without_site(tidy(headline).rstrip(_PERMALINK), site_keys)
+    month_first = (metadata.language or "") in _MONTH_FIRST
+    lines = [[tidy(part) for part in _BYLINE_PARTS.split(byline[:MAX_VALUE])] for byline in bylines]
+    authors = {author for parts in lines if (author := "; ".join(_in_lines(parts, site_keys)))}
+    parts = [part for line in lines for part in line if not _OTHER_DAY.search(part)]
+    days = {day for part in parts if (day := read_day(part, month_first=month_first))}
+    return replace(
+        metadata,
+        title=title or metadata.title,
+        author=metadata.author or (authors.pop() if len(authors) == 1 else None),
+        date=metadata.date or (days.pop() if len(days) == 1 else None),
     )
 
 
@@ -109,7 +142,7 @@ def _is_text(declared: Declared, items: Sequence[Item], address: str) -> bool:
         return False
     if kind == "article" or any(one.endswith(_TEXTS) for item in items for one in types_of(item)):
         return True
-    parts = _split_address(address)
+    parts = split_address(address)
     return not parts.netloc or bool(parts.path.strip("/") or parts.query)
 
 
@@ -121,36 +154,21 @@ def _address(declared: Declared, tree: Tree, url: str | None) -> str:
             absolute = urljoin(tree.base_url(base), candidate) if candidate else ""
         except ValueError:
             continue
-        if _split_address(absolute).scheme in ("http", "https") and _split_address(absolute).netloc:
+        if split_address(absolute).scheme in ("http", "https") and split_address(absolute).netloc:
             return absolute
     return base
 
 
-def _split_address(address: str) -> SplitResult:
-    """An address in parts, all empty for one that is none."""
-    try:
-        return urlsplit(address)
-    except ValueError:
-        return urlsplit("")
-
-
 def _site(declared: Declared, address: str) -> tuple[str, set[str]]:
     """The site's name, and the keys of all names that it goes by."""
-    host_keys = _host_keys(address)
+    of_host = host_keys(address)
     publishers = [first_text(item.get("publisher")) for item in declared.items[:_MOST_NAMES]]
     owners = [first_text(item) for item in declared.items if _is_organisation(item)][:_MOST_NAMES]
     websites = [first_text(item) for item in declared.items if "WebSite" in types_of(item)][:_MOST_NAMES]
     names = [declared.meta("og:site_name"), *websites, declared.meta("application-name"), *publishers]
-    site = next(filter(None, names), "") or _site_in_title(declared.title, host_keys)
+    site = next(filter(None, names), "") or _site_in_title(declared.title, of_host)
     keys = {key(name) for name in (*names, *owners, declared.meta("publisher"))}
-    return site, (keys | host_keys) - {""}
-
-
-def _host_keys(address: str) -> set[str]:
-    """Names that an address gives the site: "example" and "example.co.uk" for www.example.co.uk."""
-    labels = (_split_address(address).hostname or "").removeprefix("www.").split(".")
-    # Only a long list could tell which labels are a registry's; those are short, so the longest is the name.
-    return {key(max(labels[:-1], key=len, default="")), key(".".join(labels))}
+    return site, (keys | of_host) - {""}
 
 
 def _language(declared: Declared) -> str:
@@ -289,6 +307,8 @@ _AFTER_NAME = re.compile(
     r"[|•·/»].*|\s[-\u2013\u2014]\s.*|\bon \S* ?\d.*|\b(?:updated|published|posted|last|reviewed)\b.*",
     re.IGNORECASE,
 )
+# Between name, date and section: "5 May 2024 by Jane Doe in Travel | 3 comments".
+_BYLINE_PARTS = re.compile(r"\s*[|•·\n]\s*|(?<=\d)\s+(?=(?:by|von|par|por|door)\b)|\s(?=in\b)", re.IGNORECASE)
 _BETWEEN_NAMES = re.compile(r"; ?|,? (?:and|und|&) ", re.IGNORECASE)
 _JOINT = re.compile(r",|(?:^| )(?:and|und|&)(?: |$)", re.IGNORECASE)
 _ADDRESS = re.compile(r"@|https?:|www\.|\.(?:com|net|org|html?)\b", re.IGNORECASE)

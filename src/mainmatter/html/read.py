@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from mainmatter.html.declared import CANONICAL, MAX_ITEMS, MAX_VALUE, host_keys, key
 from mainmatter.html.locate import locate
-from mainmatter.html.metadata import read_metadata
+from mainmatter.html.metadata import complete_metadata, read_metadata
 from mainmatter.html.parse import Element, Tree, decode_page, parse
 from mainmatter.html.scripted import add_scripted_text
 from mainmatter.html.segment import TAGS, segment
 from mainmatter.records import Containers, Document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -147,6 +148,25 @@ class HtmlDocument(Document):
     def metadata(self) -> Metadata:
         """What the page says about itself."""
         return read_metadata(self.parsed[0], self.page.url)
+
+    def metadata_with(self, headline: str, bylines: Sequence[str]) -> Metadata:
+        """What the page says about itself, and what a method has seen of that; see `Document`."""
+        return complete_metadata(self.metadata, headline, bylines, self.title_keys[1])
+
+    @cached_property
+    def title_keys(self) -> tuple[Collection[str], Collection[str]]:
+        """The titles that the page declares, and its site's names; see `Document`."""
+        tree = self.parsed[0]
+        address = self.page.url or ""
+        for element in () if address else tree.select(CANONICAL)[:1]:
+            address = element.attr("href") or ""
+        titles, site_names = {key(self.title)}, host_keys(address)
+        # A few meta tags, as the whole of the metadata takes twenty times as long.
+        for names, meta in ((titles, "og:title"), (site_names, "og:site_name")):
+            for attribute in ("property", "name"):
+                for element in tree.select(f'meta[{attribute}="{meta}" i]')[:MAX_ITEMS]:
+                    names.add(key((element.attr("content") or "")[:MAX_VALUE]))
+        return titles - {""}, site_names - {""}
 
     @cached_property
     def title(self) -> str:

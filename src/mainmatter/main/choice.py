@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 
 from mainmatter.errors import InputError
+from mainmatter.html.declared import key
 from mainmatter.main.features import COLUMNS
 from mainmatter.records import BOILERPLATE, BYLINE, CAPTION, COMMENT, HEADLINE, MAIN, Kind
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from mainmatter.records import Document
 
 PAGE_TYPES = ("article", "documentation", "service", "forum", "product", "listing", "collection")
 Comments = Literal["drop", "keep", "mark"]
@@ -43,10 +46,15 @@ _MAX_BETA = 1e6  # all text, to the last block
 # finds them with an F1 of .48, .54 and .58 in house-a and house-wcxb, the likeliest label with .41, .44 and .56.
 _LABEL_THRESHOLD = 0.25
 _MAX_LINK_SHARE = 0.9  # a block with a larger share of links is no comment or caption, but stands among them
-_HEADLINE_THRESHOLD = 0.5  # of a probability; below it the page's title decides
+# What makes a block the headline, beside the net, in log odds; chosen on sites that the net had not seen.
+_OF_HEADING, _OF_TOP_HEADING, _OF_MENU = 2.0, 6.0, -8.0
+_OF_TITLE = 6.0  # of a block that is the page's title; of a part, or of more than that, in proportion
+_LONGEST_HEADLINE = 500  # characters
+_MIN_PROBABILITY = 1e-4  # of which log odds are taken: the net is never surer than that of a headline
 IN_TITLE, IS_HEADING, HAS_TITLE, IS_CONTROL, LINK_SHARE = map(
     COLUMNS.index, ("in_title", "kind_heading", "page_has_title", "control", "link_share")
 )
+_IS_TOP_HEADING, _IN_MENU, _IN_FOOTER = map(COLUMNS.index, ("h1", "in_nav", "in_footer"))
 
 
 class Selection(NamedTuple):
@@ -94,24 +102,47 @@ def beta_of(page_type: str) -> float:
 
 
 def find_headline(
-    dense: NDArray[np.float32], probabilities: NDArray[np.float64], columns: tuple[str, ...] = COLUMNS
+    document: Document,
+    dense: NDArray[np.float32],
+    probabilities: NDArray[np.float64],
+    columns: tuple[str, ...] = COLUMNS,
 ) -> int | None:
-    """The page's headline: the block that the net takes for it, or the heading that says most of the page's title.
+    """The page's headline: what the net takes for it, is a heading, and says what the page declares as its title.
+
+    The three are added up as log odds, and the block that has most is the headline if they are above 0. It is never
+    the site's name, which many a page has in its first heading.
 
     Args:
+        document: the page.
         dense: what each block looks like.
         probabilities: that each block is the headline.
-        columns: the names of the first columns of `dense`.
+        columns: the names of the first columns of `dense`; those of a dump tell nothing about headings and menus.
     """
     if not len(dense):
         return None
-    likeliest = int(probabilities.argmax())
-    if probabilities[likeliest] > _HEADLINE_THRESHOLD:
-        return likeliest
-    in_title = dense[:, columns.index("in_title")] * dense[:, columns.index("kind_heading")]
-    in_title = in_title * dense[0, columns.index("page_has_title")]
-    headline = int(in_title.argmax())
-    return headline if in_title[headline] > 0 else None
+    odds = np.log(np.maximum(probabilities, _MIN_PROBABILITY) / np.maximum(1 - probabilities, _MIN_PROBABILITY))
+    if columns == COLUMNS:
+        odds += _OF_HEADING * dense[:, IS_HEADING] + (_OF_TOP_HEADING - _OF_HEADING) * dense[:, _IS_TOP_HEADING]
+        odds += _OF_MENU * np.maximum(dense[:, _IN_MENU], dense[:, _IN_FOOTER])
+    candidates = np.flatnonzero(odds > -_OF_TITLE)
+    candidates = candidates[np.argsort(-odds[candidates], kind="stable")]
+    titles, site_names = document.title_keys if len(candidates) else ((), ())
+    headline, highest = None, 0.0
+    for i, of_block in zip(candidates.tolist(), odds[candidates].tolist(), strict=True):
+        if of_block + _OF_TITLE <= highest:
+            break
+        text = document.texts[i]
+        name = key(text) if len(text) <= _LONGEST_HEADLINE else ""
+        if not name or name in site_names:
+            continue
+        # How much of a title the block is, or how much of the block the title is.
+        likeness = 0.0
+        for title in titles:
+            if name in title or title in name:
+                likeness = max(likeness, min(len(name), len(title)) / max(len(name), len(title)))
+        if of_block + _OF_TITLE * likeness > highest:
+            headline, highest = i, of_block + _OF_TITLE * likeness
+    return headline
 
 
 def choose_labels(

@@ -179,7 +179,7 @@ def inspect_page(question: Question, *, with_frame: bool = True) -> Inspection:
         "page": {"url": page.url, "format": page.format, "encoding": document.encoding},
         "method": question.method,
         "controls": [name for name in _CONTROLS if name in _parameters(method)],
-        "metadata": asdict(document.metadata),
+        "metadata": asdict(extraction.metadata),
         "page_type": extraction.page_type,
         "confidence": extraction.confidence,
         "marks_comments": extraction.marks_comments,
