@@ -94,8 +94,9 @@ quality: $(VENV)/installed-dev
 MODELS := src/mainmatter/models
 SMALL_SETS := --on cleaneval-dev --on readability --data $(DATA)
 ALL_SETS := $(SMALL_SETS) --on wcxb-dev
+HOUSE_SETS := --on house-a --on house-wcxb --on fundus-a --on magic-a --on forum52-a --on zh-news-a
 models: $(VENV)/installed-dev
-	OPENBLAS_NUM_THREADS=1 $(BIN)/mainmatter train main $(ALL_SETS) --on trafilatura-eval-a -o $(MODELS)/main
+	OPENBLAS_NUM_THREADS=1 $(BIN)/mainmatter train main $(HOUSE_SETS) $(ALL_SETS) -o $(MODELS)/main
 	$(BIN)/mainmatter train ncleaner $(SMALL_SETS) --valid wcxb-dev -o $(MODELS)/ncleaner
 	$(BIN)/mainmatter train ncleaner:lexical=False $(SMALL_SETS) --valid wcxb-dev -o $(MODELS)/ncleaner-non-lexical
 	$(BIN)/mainmatter train ncleaner:preset=paper $(SMALL_SETS) --valid wcxb-dev -o $(MODELS)/ncleaner-paper

@@ -28,6 +28,7 @@ from mainmatter.main.choice import (
     apply_controls,
     best_choice,
     beta_of,
+    calibrate,
     check_controls,
     choose_labels,
     find_headline,
@@ -61,7 +62,8 @@ _CONFIG = TrainingConfig(
     labels=len(LABELS),
     kept_labels=(MAIN, HEADLINE),
     conventions=len(CONVENTIONS),
-    loss_weights=LossWeights(label=0.5, page_type=0.3),
+    batch_size=32,
+    loss_weights=LossWeights(label=1.0, page_type=0.3),
 )
 # Of the net for dumps, where no element has a name.
 _DUMP_CONFIG = replace(_CONFIG, width=1, hidden=48, pooled=24)
@@ -132,7 +134,7 @@ class Main(Trainable[ObservedPage]):
     convention: str = OUR_CONVENTION
     without: str = ""
     site_templates: str = ""
-    epochs: int = 8
+    epochs: int = 20
     seed: int = 0
     start: str = ""
 
@@ -214,7 +216,7 @@ class Main(Trainable[ObservedPage]):
             kinds=kinds,
             reasons=reasons,
             page_type=page_type,
-            confidence=selection.expected * readable if len(document) else None,
+            confidence=calibrate(selection.expected, page_type) * readable if len(document) else None,
             found_labels=labels,
             marks_comments=self.comments == "mark",
         )
