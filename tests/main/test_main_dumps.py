@@ -114,7 +114,7 @@ def test_labels_go_with_the_lines_of_a_block() -> None:
 
 def only(monkeypatch: pytest.MonkeyPatch, *changes: str) -> NetExample:
     """The dump of a page, to which these changes are made always, and no others but to lengths."""
-    for change in ("_NO_FIRST_LINE", "_NO_HEADINGS", "_NO_LISTS", "_NO_CAPITALS", "_OTHER_PAGE"):
+    for change in ("_NO_FIRST_LINE", "_NO_HEADINGS", "_NO_LISTS", "_NO_CAPITALS", "_NO_TITLE", "_OTHER_PAGE"):
         monkeypatch.setattr(examples_module, change, float(change in changes))
     return augment_dump(observed(), np.random.default_rng(0))
 

@@ -220,9 +220,7 @@ class Augmenter:
         if rng.random() < _NO_SEMANTIC_TAGS:
             tokens = np.where(np.isin(tokens, _TAGS), DIV, tokens)
             dense[:, _SEMANTIC] = 0
-        _change_texts(dense, _LOG_SIZES, _CAPITALS, _OF_PAGE, rng)
-        if rng.random() < _NO_TITLE:
-            dense[:, _TITLE] = 0
+        _change_texts(dense, _LOG_SIZES, _CAPITALS, _TITLE, _OF_PAGE, rng)
         return replace(example, inputs=replace(page, dense=dense, tokens=tokens, token_elements=token_elements))
 
 
@@ -241,7 +239,7 @@ def augment_dump(example: NetExample, rng: Generator) -> NetExample:
         dense[:, _IS_HEADING] = 0
     if marked < _NO_LISTS:
         dense[:, _IS_ITEM] = 0
-    _change_texts(dense, _DUMP_SIZES, _DUMP_CAPITALS, _OF_DUMP, rng)
+    _change_texts(dense, _DUMP_SIZES, _DUMP_CAPITALS, _DUMP_TITLE, _OF_DUMP, rng)
     return replace(
         example,
         inputs=replace(page, dense=dense, containers=page.containers[first:]),
@@ -252,15 +250,22 @@ def augment_dump(example: NetExample, rng: Generator) -> NetExample:
 
 
 def _change_texts(
-    dense: NDArray[np.float32], sizes: list[int], capitals: list[int], of_page: list[int], rng: Generator
+    dense: NDArray[np.float32],
+    sizes: list[int],
+    capitals: list[int],
+    title: list[int],
+    of_page: list[int],
+    rng: Generator,
 ) -> None:
-    """Another language, and a page of another size, in place; given are the columns that tell of these."""
+    """Another language, no title, a page of another size, in place; given are the columns that tell of these."""
     # Chinese says in a third of the characters what German does, even as we count them.
     shift = rng.normal(-0.8, 0.3) if rng.random() < _OTHER_SCRIPT else rng.normal(0, 0.25)
     before = dense[:, sizes]
     dense[:, sizes] = np.where(before > 0, np.maximum(before + shift, 0.3), before)
     if rng.random() < _NO_CAPITALS:
         dense[:, capitals] = 0
+    if rng.random() < _NO_TITLE:
+        dense[:, title] = 0
     if rng.random() < _OTHER_PAGE:
         dense[:, of_page] *= rng.normal(1, 0.1, len(of_page)).astype(np.float32)
 
