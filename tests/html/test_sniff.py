@@ -213,7 +213,8 @@ def test_what_stays_a_page(data: bytes) -> None:
         ("\x7f" * 64, True),
         ("\1" * 1000 + "<b>x</b>" * 1, True),
         ("\1" * 1000 + "<b>x</b><i>", False),
-        ("\1" * 4000 + "<b>x</b><i>", True),
+        ("\1" * 2989 + "<b>x</b><i>", False),  # 3 tags in 3,000 characters
+        ("\1" * 2990 + "<b>x</b><i>", True),
         ("\1" * 100_000 + "<b>x</b><i>" * 1000, True),  # tags are looked for at the beginning
     ],
 )
@@ -246,6 +247,18 @@ def test_short_bytes_that_fit_no_encoding_are_refused_without_any_control_charac
     decode_page(Page(noise[:63]))
     decode_page(Page(noise + b"x"))  # long ones would have some
     decode_page(Page(noise[:80] + b"x" * 200))  # few of the bytes are high
+
+
+def test_how_many_bytes_are_high_where_they_fit_no_encoding() -> None:
+    rng = random.Random(1)
+    data = bytes(byte for _ in range(25) for byte in (rng.randrange(0x80, 0x100), *rng.choices(range(0x21, 0x40), k=3)))
+    refusal(Page(data))
+    decode_page(Page(b"a" + data[1:]))
+
+
+def test_of_a_long_page_a_sample_is_looked_at() -> None:
+    decode_page(Page("a\1\1" * 1000))  # each third character
+    refusal(Page("a\1\1" * 682))  # all
 
 
 def test_a_page_costs_next_to_nothing_more() -> None:
