@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +31,7 @@ from mainmatter.lab.training.examples import make_example
 from mainmatter.lab.training.folds import load_fold_pages, load_folds
 from mainmatter.main.method import Main
 from mainmatter.method import OUR_CONVENTION
-from mainmatter.records import BYLINE, CAPTION, COMMENT, HEADLINE, LABELS
+from mainmatter.records import HEADLINE, LABELS
 from mainmatter.text.tokens import words
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from mainmatter.records import Document, Extraction
 
 BETAS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.4, 1.7, 2.0)
-THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8)
 AS_IT_IS = "as it is"
 
 PageResult = dict[str, Any]
@@ -56,11 +55,10 @@ PageResult = dict[str, Any]
 class JudgedMain(Main):
     """`main` that remembers what the net said about the last page, so that it can be decided again."""
 
-    def look(self, document: Document) -> PageJudgement:
+    def look(self, document: Document) -> None:
         """Let the net judge a page; `extract` then decides about this page without asking it again."""
         self.page = Main.describe(self, document)
         self.judged = Main.judge(self, self.page)
-        return self.judged
 
     def describe(self, document: Document) -> PageFeatures:  # noqa: ARG002
         """What the page looks like that was looked at."""
@@ -126,7 +124,7 @@ def try_all(runners: dict[str, JudgedMain], page: FoldPage) -> PageResult:
     method = runners[page.gold.convention]
     example = make_example(page.gold)
     document = example.document
-    judged = method.look(document)
+    method.look(document)
     scorer = PageScorer(document, page.gold.gold.text or "")
 
     def score(extraction: Extraction) -> float:
@@ -140,29 +138,16 @@ def try_all(runners: dict[str, JudgedMain], page: FoldPage) -> PageResult:
             betas[f"{beta:g}"] = score(method.extract(document))
     labels: dict[str, Any] = {}
     if page.gold.gold.byline is not None:
-        for label in (HEADLINE, BYLINE, CAPTION, COMMENT):
+        for label in range(HEADLINE, len(LABELS)):
             found = {AS_IT_IS: now}
             for threshold in THRESHOLDS:
-                found[f"{threshold:g}"] = decide_again(method, document, judged, label, threshold)
+                name = "_HEADLINE_THRESHOLD" if label == HEADLINE else "_LABEL_THRESHOLD"
+                with patch.object(mainmatter.main.choice, name, threshold):
+                    found[f"{threshold:g}"] = method.extract(document)
             labels[LABELS[label]] = {
                 name: [score(one), *count_right(one, example, label)] for name, one in found.items()
             }
     return {"set": page.dataset, "page_type": now.page_type, "betas": betas, "labels": labels}
-
-
-def decide_again(
-    method: JudgedMain, document: Document, judged: PageJudgement, label: int, threshold: float
-) -> Extraction:
-    """What is kept if a block has a label as soon as that is so likely; of all others the likeliest decides."""
-    if label == HEADLINE:
-        with patch.object(mainmatter.main.choice, "_HEADLINE_THRESHOLD", threshold):
-            return method.extract(document)
-    of_labels = judged.of_labels.copy()
-    of_labels[:, label] = np.where(of_labels[:, label] > threshold, 2.0, -1.0)  # more, or less, than any probability
-    method.judged = replace(judged, of_labels=of_labels)
-    found = method.extract(document)
-    method.judged = judged
-    return found
 
 
 def count_right(extraction: Extraction, example: Example, label: int) -> tuple[int, int, int]:
