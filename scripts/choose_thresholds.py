@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -141,13 +142,26 @@ def try_all(runners: dict[str, JudgedMain], page: FoldPage) -> PageResult:
         for label in range(HEADLINE, len(LABELS)):
             found = {AS_IT_IS: now}
             for threshold in THRESHOLDS:
-                name = "_HEADLINE_THRESHOLD" if label == HEADLINE else "_LABEL_THRESHOLD"
-                with patch.object(mainmatter.main.choice, name, threshold):
-                    found[f"{threshold:g}"] = method.extract(document)
+                found[f"{threshold:g}"] = decide_again(method, document, label, threshold)
             labels[LABELS[label]] = {
                 name: [score(one), *count_right(one, example, label)] for name, one in found.items()
             }
     return {"set": page.dataset, "page_type": now.page_type, "betas": betas, "labels": labels}
+
+
+def decide_again(method: JudgedMain, document: Document, label: int, threshold: float) -> Extraction:
+    """What `main` decides with another threshold for a label."""
+    if label != HEADLINE:
+        with patch.object(mainmatter.main.choice, "_LABEL_THRESHOLD", threshold):
+            return method.extract(document)
+    # What makes a headline is added up, as log odds: a higher threshold is that much less of what the net says.
+    judged, of_labels = method.judged, method.judged.of_labels.copy()
+    of_labels[:, HEADLINE] *= 1 - threshold
+    of_labels[:, HEADLINE] /= of_labels[:, HEADLINE] + (1 - judged.of_labels[:, HEADLINE]) * threshold
+    method.judged = replace(judged, of_labels=of_labels)
+    found = method.extract(document)
+    method.judged = judged
+    return found
 
 
 def count_right(extraction: Extraction, example: Example, label: int) -> tuple[int, int, int]:
