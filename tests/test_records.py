@@ -5,10 +5,11 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import mainmatter
-from mainmatter.records import Columns, Document, Kind, Metadata, Page
+from mainmatter.records import LABELS, Columns, Document, Extraction, Kind, Metadata, Page
 from mainmatter.registry import FORMATS, METHODS, get_method
 
 KINDS = list(Kind)
@@ -102,3 +103,59 @@ def test_documents_travel_without_what_was_worked_out(page: Page) -> None:
         assert (copy.blocks, copy.metadata, copy.title) == (document.blocks, document.metadata, document.title)
         assert (copy.tags, copy.names) == (document.tags, document.names)
         assert copy.containers.parents.tolist() == document.containers.parents.tolist()
+
+
+# What an extraction says of a page: what the page declares, its headline, its bylines.
+
+DECLARED = Metadata(title="Lamps", url="https://e.example/lamps")
+LAMPS = f"<title>Lamps</title><h1>{HEADLINE}</h1>"
+
+
+def labelled(html: str = LAMPS, page_type: str | None = "article", **found: int) -> Extraction:
+    """A page of which a method has labelled some blocks, by the beginning of their texts."""
+    document = mainmatter.read(Page(html, DECLARED.url))
+    labels = [next((label for start, label in found.items() if text.startswith(start)), 0) for text in document.texts]
+    nothing = np.zeros(len(document))
+    return Extraction(
+        document,
+        "a method",
+        scores=nothing,
+        kept=nothing > 0,
+        kinds=document.columns.kinds,
+        reasons=[""] * len(document),
+        page_type=page_type,
+        found_labels=np.array(labels, np.intp),
+    )
+
+
+def test_the_headline_is_the_title_whether_it_is_kept_or_not() -> None:
+    assert labelled(The=LABELS.index("headline")).metadata == replace(DECLARED, title=HEADLINE)
+
+
+def test_without_a_headline_or_without_labels_the_page_says_what_its_title_is() -> None:
+    assert labelled().metadata == DECLARED
+    assert replace(labelled(The=LABELS.index("headline")), found_labels=None).metadata == DECLARED
+    assert made().metadata_with("", []) == made().metadata_with("", ["By Ada Lind"]) == made().metadata
+
+
+def test_the_headline_of_a_dump_is_its_title() -> None:
+    assert made().metadata_with(HEADLINE, []) == Metadata(title=HEADLINE, url="https://e.example/")
+
+
+@pytest.mark.parametrize(
+    ("page_type", "between", "are_read"),
+    [
+        ("article", 8, True),
+        ("article", 9, False),
+        ("forum", 8, True),
+        ("listing", 0, False),
+        ("product", 0, False),
+        (None, 0, False),
+    ],
+)
+def test_bylines_near_the_headline_of_one_text_are_read(page_type: str | None, between: int, are_read: bool) -> None:
+    page = f"{LAMPS}{'<p>x</p>' * between}<p>Posted on 5 May 2024 by Ada Lind</p>"
+    assert mainmatter.read(Page(page, DECLARED.url)).metadata.author is None
+    found = labelled(page, page_type, The=LABELS.index("headline"), Posted=LABELS.index("byline")).metadata
+    assert found.title == HEADLINE
+    assert (found.author == "Ada Lind") is are_read

@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from mainmatter.html.metadata import people, read_day, read_day_in_path, read_metadata, without_site
+from mainmatter.html.metadata import (
+    complete_metadata,
+    people,
+    read_day,
+    read_day_in_path,
+    read_metadata,
+    without_site,
+)
 from mainmatter.html.parse import parse
 from mainmatter.records import Metadata
 
@@ -108,6 +115,52 @@ def test_in_an_article_the_heading_wins_elsewhere_the_declared_title() -> None:
 )
 def test_site_names_leave_titles(title: str, keys: set[str], stripped: str) -> None:
     assert without_site(title, keys) == stripped
+
+
+@pytest.mark.parametrize(
+    ("headline", "title"),
+    [
+        ("Where the water turns", "Where the water turns"),
+        ("Where the\nwater turns ¶", "Where the water turns"),
+        ("Where the water turns | River Post", "Where the water turns"),
+        ("Where the water turns - riverpost.example", "Where the water turns"),
+        ("", "Mills"),
+    ],
+)
+def test_the_headline_that_a_method_found_is_the_title(headline: str, title: str) -> None:
+    declared = Metadata(title="Mills", site="River Post", author="Ada Lind", date="2024-03-05")
+    found = complete_metadata(declared, headline, [], {"riverpostexample"})
+    assert found == Metadata(title=title, site="River Post", author="Ada Lind", date="2024-03-05")
+
+
+@pytest.mark.parametrize(
+    ("bylines", "author", "date"),
+    [
+        (["By Ada Lind"], "Ada Lind", None),
+        (["By Ada Lind and Bo Ek", "5 May 2024"], "Ada Lind; Bo Ek", "2024-05-05"),
+        (["Posted on May 5, 2024 by Ada Lind in Travel"], "Ada Lind", "2024-05-05"),
+        (["Mills | By Ada Lind | May 5, 2024"], "Ada Lind", "2024-05-05"),
+        (["Von Ada Lind\n5. Mai 2024"], "Ada Lind", "2024-05-05"),
+        (["By Ada Lind", "5 May 2024", "By Ada Lind", "5 May 2024"], "Ada Lind", "2024-05-05"),
+        (["By Ada Lind", "5 May 2024", "By Bo Ek", "6 May 2024"], None, None),  # as in a list of posts
+        (["5 May 2024", "Updated 6 May 2024"], None, "2024-05-05"),
+        (["Last updated: 6 May 2024"], None, None),
+        (["Fact checked by Bo Ek"], None, None),
+        (["By The River Post", "by admin", "By the water"], None, None),
+        (["Ada Lind", "Text Size"], None, None),  # who knows what that is
+        (["3 min read"], None, None),
+        ([], None, None),
+    ],
+)
+def test_bylines_tell_what_is_not_declared(bylines: list[str], author: str | None, date: str | None) -> None:
+    assert complete_metadata(Metadata(), "", bylines, {"theriverpost"}) == Metadata(author=author, date=date)
+    declared = Metadata(author="Cy Dahl", date="2001-02-03")
+    assert complete_metadata(declared, "", bylines, set()) == declared
+
+
+def test_the_language_tells_which_number_of_a_date_is_the_month() -> None:
+    assert complete_metadata(Metadata(language="en"), "", ["3/4/2024"], ()).date == "2024-03-04"
+    assert complete_metadata(Metadata(language="fr"), "", ["3/4/2024"], ()).date == "2024-04-03"
 
 
 # Author
@@ -490,6 +543,13 @@ def test_hostile_pages_take_linear_time(name: str) -> None:
     metadata = read_metadata(tree, URL)
     assert time.process_time() - start < 2  # each takes under 0.3 s; what is quadratic takes minutes
     assert all(len(value or "") <= 20_000 for value in (metadata.title, metadata.author, metadata.site))
+
+
+def test_hostile_bylines_take_linear_time() -> None:
+    start = time.process_time()
+    for byline in ("by " * 300_000, "1 by " * 300_000, "| " * 300_000, " \n" * 300_000, " in" * 300_000):
+        assert complete_metadata(Metadata(), "", [byline] * 20, ()).date is None
+    assert time.process_time() - start < 2
 
 
 def test_threads_agree() -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from mainmatter.html.declared import CANONICAL, MAX_ITEMS, MAX_VALUE, host_keys, key
+from mainmatter.html.declared import CANONICAL, MAX_VALUE, host_keys, key
 from mainmatter.html.locate import locate
 from mainmatter.html.metadata import complete_metadata, read_metadata
 from mainmatter.html.parse import Element, Tree, decode_page, parse
@@ -160,11 +160,11 @@ class HtmlDocument(Document):
         address = self.page.url or ""
         for element in () if address else tree.select(CANONICAL)[:1]:
             address = element.attr("href") or ""
-        titles, site_names = {key(self.title)}, host_keys(address)
+        titles, site_names = {key(self.title[:MAX_VALUE])}, host_keys(address)
         # A few meta tags, as the whole of the metadata takes twenty times as long.
         for names, meta in ((titles, "og:title"), (site_names, "og:site_name")):
             for attribute in ("property", "name"):
-                for element in tree.select(f'meta[{attribute}="{meta}" i]')[:MAX_ITEMS]:
+                for element in tree.select(f'meta[{attribute}="{meta}" i]')[:1]:
                     names.add(key((element.attr("content") or "")[:MAX_VALUE]))
         return titles - {""}, site_names - {""}
 
