@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mainmatter.main.choice import best_choice
+from mainmatter.main.choice import PAGE_TYPES, best_choice, calibrate
 
 MIDDLE = 0.7
 DIALS = (0.0, 0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 0.999, 1.0)
@@ -151,3 +151,24 @@ def test_what_is_given_is_not_changed() -> None:
     best_choice(chances, sizes)
     assert chances.tolist() == [0.1, 0.9]
     assert sizes.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("page_type", "promised", "expected"),
+    [
+        ("article", 0.9, 0.85079),
+        ("forum", 0.9, 0.79502),
+        (None, 0.9, 0.79502),
+        ("product", 0.9, 0.70317),
+        ("listing", 0.5, 0.45),
+    ],
+)
+def test_what_a_promise_is_worth(page_type: str | None, promised: float, expected: float) -> None:
+    assert calibrate(promised, page_type) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("page_type", PAGE_TYPES)
+def test_a_higher_promise_is_worth_more(page_type: str) -> None:
+    worth = [calibrate(promised / 100, page_type) for promised in range(101)]
+    assert worth == sorted(worth)
+    assert (worth[0], worth[-1]) == (0, 1)

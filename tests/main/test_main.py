@@ -16,7 +16,7 @@ from main_pages import MENU, article, forum, gold_pages, linear_main, product, p
 from mainmatter.clean import read
 from mainmatter.errors import InputError, ModelError
 from mainmatter.lab.metrics.bag import bag_of_words
-from mainmatter.main.choice import PAGE_TYPES, best_choice
+from mainmatter.main.choice import PAGE_TYPES, best_choice, calibrate
 from mainmatter.main.method import Main
 from mainmatter.main.net import BlockNet
 from mainmatter.models.store import load
@@ -270,9 +270,9 @@ def test_comments_are_no_main_matter_however_likely() -> None:
     found, sizes = method.extract(document), method.describe(document).sizes
     assert (found.scores[found.is_comment] > 0.5).any()
     assert not found.kept[found.is_comment].any()
-    without = best_choice(np.where(found.is_comment, 0, found.scores), sizes, beta=0.5)
-    assert found.confidence == without.expected  # comments are neither kept wrongly nor missed
-    assert found.confidence != best_choice(found.scores, sizes).expected
+    without = best_choice(np.where(found.is_comment, 0, found.scores), sizes, beta=0.7)
+    assert found.confidence == calibrate(without.expected, "article")  # comments are neither kept wrongly nor missed
+    assert found.confidence != calibrate(best_choice(found.scores, sizes, beta=0.7).expected, "article")
 
 
 def test_a_page_of_nothing_but_comments_is_not_empty() -> None:
