@@ -101,21 +101,25 @@ def measure_fold(model: Trainable[Any], pages: Sequence[FoldPage], workers: int)
     conventions = (*dict.fromkeys(page.gold.convention for page in pages), OUR_CONVENTION)
     runners = {convention: model.by_convention(convention) for convention in conventions}
     results = []
-    for page, result in zip(pages, ordered_map(partial(measure, runners), pages, workers), strict=True):
-        if isinstance(result, Failure):
-            tell(f"{page.dataset}: {page.gold.page.id}: {result.error}")
-            empty = compare(Output(""), page.gold, METRICS)
-            result = {way: {"scores": empty, "confidence": None} for way in WAYS} | {"page_type": None, "labels": {}}  # noqa: PLW2901
+    for page, found in zip(pages, ordered_map(partial(measure, runners), pages, workers), strict=True):
         facts = {"set": page.dataset, "id": page.gold.page.id, "fold": page.fold, "groups": page.gold.groups}
-        results.append(facts | result)
+        if isinstance(found, Failure):
+            tell(f"{page.dataset}: {page.gold.page.id}: {found.error}")
+            empty = {"scores": compare(Output(""), page.gold, METRICS), "confidence": None}
+            facts |= dict.fromkeys(WAYS, empty) | {"page_type": None, "labels": {}, "kept": {}}
+        else:
+            facts |= found
+        results.append(facts)
     return results
 
 
 def measure(runners: dict[str, Trainable[Any]], page: FoldPage) -> PageResult:
-    """The figures of a page both ways, the type that it is taken for, and how many blocks of each label are right."""
+    """The figures of a page both ways, the type that it is taken for, and of each label how many blocks are right.
+
+    Also how many blocks with each label the gold text keeps, which shows the convention of its set.
+    """
     gold = page.gold
-    has_labels = gold.gold.byline is not None
-    example = make_example(gold) if has_labels else None
+    example = make_example(gold) if gold.gold.text is not None else None
     document = read(gold.page) if example is None else example.document
     found = {
         way: runners[convention].extract(document)
@@ -125,17 +129,22 @@ def measure(runners: dict[str, Trainable[Any]], page: FoldPage) -> PageResult:
         way: {"scores": compare(Output(one.text), gold, METRICS), "confidence": one.confidence}
         for way, one in found.items()
     }
-    labels = {}
-    if example is not None and example.labels is not None and found["house"].found_labels is not None:
+    labels, kept, ours = {}, {}, found["house"].found_labels
+    if example is not None and ours is not None:
+        kept = {
+            LABELS[label]: [int((example.kept & (ours == label)).sum()), int((ours == label).sum())]
+            for label in range(HEADLINE, len(LABELS))
+        }
+    if example is not None and example.labels is not None and gold.gold.byline is not None and ours is not None:
         is_known = example.labels >= 0
-        theirs, ours = example.labels[is_known], found["house"].found_labels[is_known]
+        theirs, ours = example.labels[is_known], ours[is_known]
         labels = {
             LABELS[label]: [
                 int(each.sum()) for each in ((theirs == label) & (ours == label), ours == label, theirs == label)
             ]
             for label in range(HEADLINE, len(LABELS))
         }
-    return result | {"page_type": found["house"].page_type, "labels": labels}
+    return result | {"page_type": found["house"].page_type, "labels": labels, "kept": kept}
 
 
 def summarise(results: Sequence[PageResult]) -> dict[str, Any]:
@@ -155,6 +164,7 @@ def summarise(results: Sequence[PageResult]) -> dict[str, Any]:
             dataset: _labels(result for result in results if result["set"] == dataset)
             for dataset in dict.fromkeys(result["set"] for result in results if result["labels"])
         },
+        "kept": _kept(results),
         "confidence": {
             "all sets, each by its own convention": _confidence(texts),
             "sets by our guide": _confidence(
@@ -216,6 +226,19 @@ def _labels(results: Iterable[PageResult]) -> dict[str, dict[str, float]]:
     }
 
 
+def _kept(results: Iterable[PageResult]) -> dict[str, dict[str, float]]:
+    """For each set and label, the share of the blocks found that the gold text keeps."""
+    pooled: dict[str, Counts] = defaultdict(lambda: Counts(0, 0, 0))
+    for result in results:
+        for label, (kept, found) in result["kept"].items():
+            pooled[f"{result['set']}: {label}"] += Counts(kept, found, found)
+    return {
+        name: {"blocks": counts.extracted, "kept": counts.score.precision}
+        for name, counts in pooled.items()
+        if counts.extracted
+    }
+
+
 def _confidence(results: Iterable[PageResult]) -> dict[str, dict[str, float]]:
     """For each bin of the confidence, how many pages, what they promised and what they reached."""
     known = [
@@ -245,6 +268,13 @@ def show(method: str, found: dict[str, Any], before: dict[str, Any]) -> None:
     for dataset, labels in found["labels"].items():
         earlier = before.get("labels", {}).get(dataset, {})
         _show_table(f"{method}: labels, {dataset}", labels, ["precision", "recall", "f1"], earlier, "blocks")
+    _show_table(
+        f"{method}: blocks that gold texts keep, by what they are",
+        found["kept"],
+        ["kept"],
+        before.get("kept", {}),
+        "blocks",
+    )
     for which, bins in found["confidence"].items():
         earlier = before.get("confidence", {}).get(which, {})
         _show_table(f"{method}: confidence, {which}", bins, ["promised", "reached"], earlier)

@@ -147,6 +147,8 @@ def test_the_script_measures_both_ways(
     assert found["page_type_is_right"] == {"pages": 9, "share": 1.0}
     assert set(found["labels"]) == {"house-a"}
     assert found["labels"]["house-a"]["comment"]["blocks"] >= 1
+    kept = found["kept"]["wcxb-dev: headline"]
+    assert (kept["blocks"], kept["kept"]) == (3, 1.0)
     bins = found["confidence"]["all sets, each by its own convention"].values()
     assert sum(each["pages"] for each in bins) == 9
     assert "| wcxb-dev |     3 |" in shown
