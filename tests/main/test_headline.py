@@ -75,6 +75,17 @@ def test_the_model_that_ships_keeps_the_headline_which_is_the_title_of_the_metad
     assert found.metadata.title == headline
 
 
+def test_the_name_of_the_site_above_the_headline_is_dropped_and_below_it_is_not() -> None:
+    html = (
+        f"{SITE}<h1>The River Post</h1><article><h1>{TITLE}</h1><p>{PROSE}<h2>The River Post</h2><p>{PROSE}</article>"
+    )
+    found = mainmatter.clean(Page(html, URL), dial=0.999)
+    texts = [block.text for block in found.blocks]
+    assert texts == [TITLE, PROSE.strip(), "The River Post", PROSE.strip()]
+    for same in (mainmatter.clean(Page(html, URL), dial=1.0), mainmatter.clean(html.removeprefix(SITE), dial=0.999)):
+        assert [block.text for block in same.blocks] == ["The River Post", *texts]
+
+
 # Each page, and the log odds that are on its headline's side beside the net's.
 SIGNS = {
     "a paragraph": (f"<p>{TITLE}</p>", 0.0),

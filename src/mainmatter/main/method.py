@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from mainmatter.errors import InputError
+from mainmatter.html.declared import key
 from mainmatter.html.sniff import readable_share
 from mainmatter.main.choice import (
     PAGE_TYPES,
@@ -183,6 +184,10 @@ class Main(Trainable[ObservedPage]):
         selection = best_choice(wanted, page.sizes, self.dial, BETA_OF_DUMPS if is_dump else beta_of(judged.page_type))
         if is_ours and headline is not None and self.dial > 0:
             selection.kept[headline] = True
+        # The site's name above the headline is no part of the text, however large it is written; unless all text is.
+        for i in np.flatnonzero(selection.kept[:headline]).tolist() if headline is not None and self.dial < 1 else ():
+            if key(document.texts[i]) in document.title_keys[1]:
+                selection.kept[i] = False
         # Texts alone tell main matter from boilerplate, but not one type of page from another.
         page_type = judged.page_type if len(document) and not is_dump else None
         reasons = SignalReasons(self, document, probabilities, headline)
