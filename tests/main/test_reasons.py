@@ -20,6 +20,7 @@ from mainmatter.method import LazyReasons
 from mainmatter.records import Document, Extraction, Page
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -114,7 +115,7 @@ def test_reasons_say_what_spoke_for_and_what_against_a_block() -> None:
     assert reasons(method, html) == [
         f"{chance(length)}; for length {length:+.1f}",
         f"{chance(length - 5)}; for length {length:+.1f}; against links -5.0",
-        f"{chance(length - 2)}; for length {length:+.1f}; against names -2.0",
+        f"{chance(length - 2)}; for length {length:+.1f}; against names (promo) -2.0",
         f"{chance(length)}; for length {length:+.1f}",
     ]
 
@@ -165,6 +166,11 @@ class Asked:
 
     def log_odds(self, given: PageFeatures, without: str | None = None) -> NDArray[np.float64]:
         return trained().log_odds(given, without)
+
+    def log_odds_without_names(
+        self, document: Document, page: PageFeatures
+    ) -> Iterator[tuple[str, NDArray[np.float64]]]:
+        return trained().log_odds_without_names(document, page)
 
 
 def test_nothing_is_done_before_somebody_reads_and_then_once() -> None:
@@ -229,3 +235,55 @@ def test_several_processes_tell_the_same_reasons(tmp_path: Path) -> None:
     assert sum(len(sentences) for sentences in expected) > 100
     assert attach_workers(trained(), 2) == expected
     assert attach_workers(str(tmp_path / "model"), 2) == expected
+
+
+def test_what_the_page_would_be_without_a_name() -> None:
+    method = trained()
+    html = "<div class='comments post-body'><p id='related'>One rope.</p></div><p class='related'>Two ropes.</p>"
+    document = read(Page(html))
+    found = dict(method.log_odds_without_names(document, method.describe(document)))
+    assert set(found) == {"comments", "post-body", "related"}
+    for name, odds in found.items():
+        without = method.log_odds(method.describe(read(Page(html.replace(name, "")))))
+        assert odds == pytest.approx(without, abs=1e-4)
+    assert any(odds != pytest.approx(method.log_odds(method.describe(document))) for odds in found.values())
+
+
+def test_names_are_not_tried_where_they_say_nothing() -> None:
+    method, document = trained(), read(Page("<p class='comments'>One rope.</p>"))
+    blind = Main(without=NAMES)
+    blind.restore(*method.facts_and_arrays())
+    assert not list(blind.log_odds_without_names(document, blind.describe(document)))
+    odd = read(Page("<p class='a \u202ecomments \x1b[31m " + "x" * 41 + "'>One rope.</p>"))
+    assert not list(method.log_odds_without_names(odd, method.describe(odd)))
+
+
+class Named:
+    """A net to which only names say something."""
+
+    def __init__(self, *odds: tuple[str, list[float]]) -> None:
+        self.odds = odds
+
+    def describe(self, document: Document) -> PageFeatures:
+        return described(document.page)
+
+    def log_odds(self, page: PageFeatures, without: str | None = None) -> NDArray[np.float64]:
+        return np.array([-2.0, 2.0]) if without != NAMES else np.zeros(2)
+
+    def log_odds_without_names(
+        self, document: Document, page: PageFeatures
+    ) -> Iterator[tuple[str, NDArray[np.float64]]]:
+        yield from ((name, np.array(odds)) for name, odds in self.odds)
+
+
+def test_the_name_that_says_most_is_told() -> None:
+    document = read(Page("<p>One rope.</p><p>Two ropes.</p>"))
+    method = Named(("menu", [-1.5, 2.5]), ("box", [-1.2, 1.91]), ("wrap", [-9.0, 1.95]))
+    reasons = SignalReasons(method, document, np.array([0.1, 0.9]))
+    # What says the opposite of all names together explains nothing, nor does what says next to nothing.
+    assert list(reasons) == ["probability 0.10; against names (box) -2.0", "probability 0.90; for names +2.0"]
+    assert list(pickle.loads(pickle.dumps(reasons))) == list(reasons)
+    assert list(SignalReasons(Named(("box", [-2.0, 1.89])), document, np.array([0.1, 0.9]))) == [
+        "probability 0.10; against names -2.0",
+        "probability 0.90; for names (box) +2.0",
+    ]

@@ -12,6 +12,7 @@ Plain-text dumps have a smaller net of their own, which sees texts alone (main/d
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -36,7 +37,16 @@ from mainmatter.main.choice import (
 )
 from mainmatter.main.dumps import BETA_OF_DUMPS, DUMP_COLUMNS, describe_dump
 from mainmatter.main.examples import Augmenter, ObservedPage, augment_dump, observe
-from mainmatter.main.features import COLUMNS, FAMILIES, LEVELS, PageFeatures, describe_blocks, leave_out
+from mainmatter.main.features import (
+    COLUMNS,
+    FAMILIES,
+    LEVELS,
+    NAMES,
+    PageFeatures,
+    called,
+    describe_blocks,
+    leave_out,
+)
 from mainmatter.main.names import CALLED, FIRST_WORD, TAGS, VectorCache, Vocabulary
 from mainmatter.main.net import BlockNet, NetOutput, softmax
 from mainmatter.main.reasons import ControlReasons, SignalReasons
@@ -47,7 +57,7 @@ from mainmatter.papers.ice.heuristic import IceHeuristic
 from mainmatter.records import HEADLINE, LABELS, MAIN, Extraction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -75,6 +85,8 @@ _FINE_TUNING_RATE = 1e-3  # of learning, for a net that knows much already
 # No page that people read has as many blocks. Each takes two kilobytes while the net looks at it, so a page of some
 # megabytes could take all memory; beyond this, the rules of `ice-heuristic` decide, which need next to none.
 _MAX_BLOCKS = 100_000
+_MOST_NAMES = 100  # that `explain` tries to do without
+_PLAIN_NAME = re.compile(r"[\w-]{2,40}")  # others explain nothing to a reader
 _MIN_PROBABILITY = 1e-9  # of which the log odds are taken
 # What the numbers of a net stand for: another version's columns or labels would be other numbers.
 _SEEN: dict[str, list[str]] = {
@@ -251,6 +263,31 @@ class Main(Trainable[ObservedPage]):
             page = leave_out(page, (without,), self._net_for(page).mean)
         kept = np.clip(self.judge(page).probabilities, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
         return np.log(kept / (1 - kept))
+
+    def log_odds_without_names(
+        self, document: Document, page: PageFeatures
+    ) -> Iterator[tuple[str, NDArray[np.float64]]]:
+        """Some names of the page's elements, those of most elements, and the log odds if no element were called that.
+
+        Args:
+            document: the page.
+            page: what `describe` said of it.
+        """
+        if page.columns == DUMP_COLUMNS or NAMES in self._left_out():
+            return
+        tokens = [name.split() for name in document.names]
+        elements: dict[str, list[int]] = {}
+        for element, its in enumerate(tokens):
+            for token in dict.fromkeys(its):
+                if _PLAIN_NAME.fullmatch(token):
+                    elements.setdefault(token, []).append(element)
+        for name in sorted(elements, key=lambda name: -len(elements[name]))[:_MOST_NAMES]:
+            (of_name,), _ = self.vectors_.of([name])
+            _, bits = self.vectors_.of([" ".join(token for token in its if token != name) for its in tokens])
+            vectors, dense = page.vectors.copy(), page.dense.copy()
+            vectors[elements[name]] -= of_name
+            dense[:, len(COLUMNS) :] = called(document.containers, bits).T
+            yield name, self.log_odds(replace(page, dense=dense, vectors=vectors))
 
     def _run(self, page: PageFeatures) -> NetOutput:
         convention = CONVENTIONS.index(self.convention)

@@ -1,7 +1,7 @@
 """Why `main` decided so, one sentence a block: which signals spoke for it and against it, and what overruled them.
 
 A family of signals speaks for a block as far as the net would be less sure without it: the family is set to what it is
-on the average page, and the net is asked again.
+on the average page, and the net is asked again. Of names, the one that says most is told: without each name in turn.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from mainmatter.main.choice import ADDITIONS, PIECES, SWITCHES
-from mainmatter.main.features import FAMILIES
+from mainmatter.main.features import FAMILIES, NAMES
 from mainmatter.method import LazyReasons, attach, detach
 from mainmatter.records import LABELS, MAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mainmatter.records import Document, Kind
 
 _MIN_WEIGHT = 0.3  # in log odds: what changes less says nothing
+_MIN_WEIGHT_OF_NAME = 0.1  # likewise; the same is often said by several names, so that each alone says little
 _MAX_FAMILIES = 3
 _SWITCH_OF = {kind: switch for switch, kind in SWITCHES.items()}
 _NOUN = {"headline": "the headline is", "code": "code is"}
@@ -46,6 +47,12 @@ class ExplainableNet(Protocol):
         """The log odds of each block to be main matter, also if a family of signals said nothing."""
         ...
 
+    def log_odds_without_names(
+        self, document: Document, page: PageFeatures
+    ) -> Iterator[tuple[str, NDArray[np.float64]]]:
+        """Some names of the page's elements, and the same log odds if no element were called that."""
+        ...
+
 
 @dataclass(repr=False, eq=False)
 class SignalReasons(LazyReasons):
@@ -57,6 +64,7 @@ class SignalReasons(LazyReasons):
         probabilities: of each block.
         headline: the number of the block that is kept because it is the page's headline.
         known_weights: what each family adds to the log odds of each block, if that is known already.
+        known_names: the name that says most about each block, likewise.
     """
 
     method: ExplainableNet | None
@@ -64,9 +72,10 @@ class SignalReasons(LazyReasons):
     probabilities: NDArray[np.float64]
     headline: int | None = None
     known_weights: NDArray[np.float64] | None = None
+    known_names: Sequence[str] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SignalReasons, (None, None, self.probabilities, self.headline, self.weights)
+        return SignalReasons, (None, None, self.probabilities, self.headline, *self.said)
 
     def __len__(self) -> int:
         return len(self.probabilities)
@@ -80,29 +89,44 @@ class SignalReasons(LazyReasons):
         return SignalReasons(cast("ExplainableNet", method), document, self.probabilities, self.headline)
 
     @cached_property
-    def weights(self) -> NDArray[np.float64] | None:
-        """What each family adds to the log odds of each block; made for all blocks once somebody reads one.
+    def said(self) -> tuple[NDArray[np.float64] | None, Sequence[str]]:
+        """What each family adds to the log odds of each block, and the name that says most about it, "" for none.
 
-        None while these are detached and nobody can be asked.
+        Made for all blocks once somebody reads one; None while these are detached and nobody can be asked.
         """
         if self.method is None or self.document is None:
-            return self.known_weights
+            return self.known_weights, self.known_names
         page = self.method.describe(self.document)
         odds = self.method.log_odds(page)
-        return np.stack([odds - self.method.log_odds(page, family) for family in FAMILIES])
+        weights = np.stack([odds - self.method.log_odds(page, family) for family in FAMILIES])
+        names, strongest = [""] * len(self), np.full(len(self), _MIN_WEIGHT_OF_NAME)
+        direction = np.sign(weights[FAMILIES.index(NAMES)])
+        for name, without in self.method.log_odds_without_names(self.document, page):
+            # Only what speaks the same way as all names together explains them.
+            says = (odds - without) * direction
+            for i in np.flatnonzero(says > strongest).tolist():
+                names[i], strongest[i] = name, says[i]
+        return weights, names
 
     def reason(self, index: int) -> str:
         """The sentence about one block."""
         parts = [f"probability {self.probabilities[index]:.2f}"]
         if self.headline is not None and index in (self.headline, self.headline - len(self)):
             parts.insert(0, "the page's headline")
-        if self.weights is None:
+        of_families, names = self.said
+        if of_families is None:
             return "; ".join(parts)
-        weights = dict(zip(FAMILIES, self.weights[:, index].tolist(), strict=True))
+        weights = dict(zip(FAMILIES, of_families[:, index].tolist(), strict=True))
         strongest = sorted(weights, key=lambda family: -abs(weights[family]))[:_MAX_FAMILIES]
         told = [family for family in strongest if abs(weights[family]) >= _MIN_WEIGHT]
         for word, sign in (("for", 1), ("against", -1)):
-            families = [f"{family} {weights[family]:+.1f}" for family in told if sign * weights[family] > 0]
+            families = [
+                f"{family} ({names[index]}) {weights[family]:+.1f}"
+                if family == NAMES and names[index]
+                else f"{family} {weights[family]:+.1f}"
+                for family in told
+                if sign * weights[family] > 0
+            ]
             if families:
                 parts.append(f"{word} {', '.join(families)}")
         return "; ".join(parts if told else [*parts, "no signal stands out"])
