@@ -166,7 +166,7 @@ class HtmlDocument(Document):
             for attribute in ("property", "name"):
                 for element in tree.select(f'meta[{attribute}="{meta}" i]')[:1]:
                     names.add(key((element.attr("content") or "")[:MAX_VALUE]))
-        return titles - {""}, site_names - {""}
+        return titles - site_names - {""}, site_names - {""}
 
     @cached_property
     def title(self) -> str:
