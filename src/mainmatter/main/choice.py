@@ -11,7 +11,8 @@ is one table has no text left without tables.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -248,7 +249,7 @@ class Controls:
     @classmethod
     def of(cls, method: object) -> Controls:
         """Those that a method with parameters of the same names was made with."""
-        return cls(**{each.name: getattr(method, each.name) for each in fields(cls)})
+        return cls(*attrgetter(*cls.__slots__)(method))
 
     def wants(self, piece: Piece) -> bool:
         """Whether blocks of a label, or of a kind, are to be kept."""
