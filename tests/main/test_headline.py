@@ -21,13 +21,11 @@ HEAD = f"<title>{TITLE} - by Ada Lind - River Post</title><meta property=og:titl
 SITE = "<meta property=og:site_name content='The River Post'>"
 
 
-def find(
-    html: str, probability: float = 0.01, url: str | None = URL, page_type: str = "article", **of_texts: float
-) -> str | None:
+def find(html: str, probability: float = 0.01, url: str | None = URL, **of_texts: float) -> str | None:
     """The headline of a page, where the net gives all blocks one probability, except for those that are named."""
     document = read(Page(html, url))
     probabilities = np.array([of_texts.get(text.lower(), probability) for text in document.texts])
-    found = find_headline(document, describe_blocks(document).dense, probabilities, page_type)
+    found = find_headline(document, describe_blocks(document).dense, probabilities)
     return None if found is None else document.texts[found]
 
 
@@ -122,16 +120,6 @@ def test_the_net_is_never_surer_than_ten_thousand_to_one() -> None:
     assert find("<title>b</title><p>a</p><h2>b</h2>", 0.5, a=1.0) == "a"
 
 
-def test_where_a_service_is_offered_a_slogan_is_no_headline() -> None:
-    page = "<title>Mill repairs</title><h1>Turning again, all over the valley</h1><h2>Mill repairs in a day</h2>"
-    assert find(page, 0.5) == "Turning again, all over the valley"
-    assert find(page, 0.5, page_type="service") == "Mill repairs in a day"
-    assert find(page.partition("<h2>")[0], 0.5, page_type="service") is None
-    for title in ("", "<title>Riverpost</title>"):  # the site's name is no title
-        untitled = page.replace("<title>Mill repairs</title>", title)
-        assert find(untitled, 0.5, page_type="service") == "Turning again, all over the valley"
-
-
 def test_of_equals_the_first_is_the_headline() -> None:
     assert find("<h1>a</h1><h1>b</h1>") == "a"
     assert find("<h1>a</h1><h1>b</h1>", b=0.02) == "b"
@@ -146,14 +134,14 @@ def test_a_canonical_address_tells_the_site_too() -> None:
 def test_in_a_dump_the_net_decides_alone() -> None:
     document = read(Page(f"# {TITLE}\n\n{PROSE}", format="text"))
     dense = describe_dump(document).dense
-    assert find_headline(document, dense, np.array([0.51, 0.1]), "article", DUMP_COLUMNS) == 0
-    assert find_headline(document, dense, np.array([0.49, 0.1]), "article", DUMP_COLUMNS) is None
+    assert find_headline(document, dense, np.array([0.51, 0.1]), DUMP_COLUMNS) == 0
+    assert find_headline(document, dense, np.array([0.49, 0.1]), DUMP_COLUMNS) is None
 
 
 def test_very_many_headings_take_linear_time() -> None:
     html = f"<title>{'x ' * 500_000}</title>" + "<meta property=og:title content=x>" * 5_000 + "<h1>x</h1>" * 5_000
     document = read(Page(html))
     dense = describe_blocks(document).dense
-    assert find_headline(document, dense, np.full(len(document), 0.1), "article") == 0
+    assert find_headline(document, dense, np.full(len(document), 0.1)) == 0
     assert len(document.title_keys[0]) == 2
     assert max(map(len, document.title_keys[0])) <= 1_000

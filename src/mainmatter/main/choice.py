@@ -129,20 +129,17 @@ def find_headline(
     document: Document,
     dense: NDArray[np.float32],
     probabilities: NDArray[np.float64],
-    page_type: str,
     columns: tuple[str, ...] = COLUMNS,
 ) -> int | None:
     """The page's headline: what the net takes for it, is a heading, and says what the page declares as its title.
 
     The three are added up as log odds, and the block that has most is the headline if they are above 0. It is never
-    the site's name, which many a page has in its first heading; nor, where a service is offered, a slogan, of which no
-    declared title knows.
+    the site's name, which many a page has in its first heading.
 
     Args:
         document: the page.
         dense: what each block looks like.
         probabilities: that each block is the headline.
-        page_type: what kind of page it is.
         columns: the names of the first columns of `dense`; those of a dump tell nothing about headings and menus.
     """
     if not len(dense):
@@ -167,8 +164,7 @@ def find_headline(
         for title in titles:
             if name in title or title in name:
                 likeness = max(likeness, min(len(name), len(title)) / max(len(name), len(title)))
-        is_slogan = page_type == "service" and titles and not likeness
-        if not is_slogan and of_block + _OF_TITLE * likeness > highest:
+        if of_block + _OF_TITLE * likeness > highest:
             headline, highest = i, of_block + _OF_TITLE * likeness
     return headline
 

@@ -185,8 +185,7 @@ class Main(Trainable[ObservedPage]):
         probabilities = judged.probabilities if site is None else site.adjust(judged.probabilities)
         headline = None
         if "title" not in self._left_out():
-            of_headline = judged.of_labels[:, HEADLINE]
-            headline = find_headline(document, page.dense, of_headline, judged.page_type, page.columns)
+            headline = find_headline(document, page.dense, judged.of_labels[:, HEADLINE], page.columns)
         if headline is not None and site is not None and site.is_repeated(headline):
             headline = None
         labels = choose_labels(judged.of_labels, headline, page.dense, page.columns)
