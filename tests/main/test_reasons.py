@@ -169,7 +169,7 @@ class Asked:
 
     def log_odds_without_names(
         self, document: Document, page: PageFeatures
-    ) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    ) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.float64]]]:
         return trained().log_odds_without_names(document, page)
 
 
@@ -241,12 +241,14 @@ def test_what_the_page_would_be_without_a_name() -> None:
     method = trained()
     html = "<div class='comments post-body'><p id='related'>One rope.</p></div><p class='related'>Two ropes.</p>"
     document = read(Page(html))
-    found = dict(method.log_odds_without_names(document, method.describe(document)))
-    assert set(found) == {"comments", "post-body", "related"}
-    for name, odds in found.items():
+    usual = method.log_odds(method.describe(document))
+    inside = {}
+    for name, is_inside, odds in method.log_odds_without_names(document, method.describe(document)):
+        inside[name] = is_inside.tolist()
         without = method.log_odds(method.describe(read(Page(html.replace(name, "")))))
         assert odds == pytest.approx(without, abs=1e-4)
-    assert any(odds != pytest.approx(method.log_odds(method.describe(document))) for odds in found.values())
+        assert odds != pytest.approx(usual, abs=1e-4)
+    assert inside == {"comments": [True, False], "post-body": [True, False], "related": [True, True]}
 
 
 def test_names_are_not_tried_where_they_say_nothing() -> None:
@@ -261,7 +263,7 @@ def test_names_are_not_tried_where_they_say_nothing() -> None:
 class Named:
     """A net to which only names say something."""
 
-    def __init__(self, *odds: tuple[str, list[float]]) -> None:
+    def __init__(self, *odds: tuple[str, list[bool], list[float]]) -> None:
         self.odds = odds
 
     def describe(self, document: Document) -> PageFeatures:
@@ -272,18 +274,22 @@ class Named:
 
     def log_odds_without_names(
         self, document: Document, page: PageFeatures
-    ) -> Iterator[tuple[str, NDArray[np.float64]]]:
-        yield from ((name, np.array(odds)) for name, odds in self.odds)
+    ) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.float64]]]:
+        yield from ((name, np.array(is_inside), np.array(odds)) for name, is_inside, odds in self.odds)
 
 
 def test_the_name_that_says_most_is_told() -> None:
     document = read(Page("<p>One rope.</p><p>Two ropes.</p>"))
-    method = Named(("menu", [-1.5, 2.5]), ("box", [-1.2, 1.91]), ("wrap", [-9.0, 1.95]))
+    both, second = [True, True], [False, True]
+    method = Named(
+        ("menu", both, [-1.5, 2.5]), ("box", both, [-1.2, 1.91]), ("wrap", both, [-9.0, 1.95]), ("foot", second, [0, 9])
+    )
     reasons = SignalReasons(method, document, np.array([0.1, 0.9]))
-    # What says the opposite of all names together explains nothing, nor does what says next to nothing.
+    # What says the opposite of all names together explains nothing, nor do those that say next to nothing, or that are
+    # of other blocks.
     assert list(reasons) == ["probability 0.10; against names (box) -2.0", "probability 0.90; for names +2.0"]
     assert list(pickle.loads(pickle.dumps(reasons))) == list(reasons)
-    assert list(SignalReasons(Named(("box", [-2.0, 1.89])), document, np.array([0.1, 0.9]))) == [
+    assert list(SignalReasons(Named(("box", both, [-2.0, 1.89])), document, np.array([0.1, 0.9]))) == [
         "probability 0.10; against names -2.0",
         "probability 0.90; for names (box) +2.0",
     ]

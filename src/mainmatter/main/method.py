@@ -266,8 +266,10 @@ class Main(Trainable[ObservedPage]):
 
     def log_odds_without_names(
         self, document: Document, page: PageFeatures
-    ) -> Iterator[tuple[str, NDArray[np.float64]]]:
-        """Some names of the page's elements, those of most elements, and the log odds if no element were called that.
+    ) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.float64]]]:
+        """What names say: for each, which blocks are inside of elements called that, and their log odds if none were.
+
+        Only for the names of most elements.
 
         Args:
             document: the page.
@@ -287,7 +289,10 @@ class Main(Trainable[ObservedPage]):
             vectors, dense = page.vectors.copy(), page.dense.copy()
             vectors[elements[name]] -= of_name
             dense[:, len(COLUMNS) :] = called(document.containers, bits).T
-            yield name, self.log_odds(replace(page, dense=dense, vectors=vectors))
+            is_inside = np.zeros(len(document), np.bool_)
+            for element in elements[name]:
+                is_inside[document.containers.first[element] : document.containers.end[element]] = True
+            yield name, is_inside, self.log_odds(replace(page, dense=dense, vectors=vectors))
 
     def _run(self, page: PageFeatures) -> NetOutput:
         convention = CONVENTIONS.index(self.convention)

@@ -49,8 +49,8 @@ class ExplainableNet(Protocol):
 
     def log_odds_without_names(
         self, document: Document, page: PageFeatures
-    ) -> Iterator[tuple[str, NDArray[np.float64]]]:
-        """Some names of the page's elements, and the same log odds if no element were called that."""
+    ) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.float64]]]:
+        """Some names of the page's elements; which blocks are inside of those, and the same log odds without them."""
         ...
 
 
@@ -101,9 +101,9 @@ class SignalReasons(LazyReasons):
         weights = np.stack([odds - self.method.log_odds(page, family) for family in FAMILIES])
         names, strongest = [""] * len(self), np.full(len(self), _MIN_WEIGHT_OF_NAME)
         direction = np.sign(weights[FAMILIES.index(NAMES)])
-        for name, without in self.method.log_odds_without_names(self.document, page):
+        for name, is_inside, without in self.method.log_odds_without_names(self.document, page):
             # Only what speaks the same way as all names together explains them.
-            says = (odds - without) * direction
+            says = (odds - without) * direction * is_inside
             for i in np.flatnonzero(says > strongest).tolist():
                 names[i], strongest[i] = name, says[i]
         return weights, names
