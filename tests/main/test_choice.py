@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mainmatter.main.choice import PAGE_TYPES, best_choice, calibrate
+from mainmatter.main.choice import PAGE_TYPES, best_choice, calibrate, join_tables
 
 MIDDLE = 0.7
 DIALS = (0.0, 0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 0.999, 1.0)
@@ -172,3 +172,14 @@ def test_a_higher_promise_is_worth_more(page_type: str) -> None:
     worth = [calibrate(promised / 100, page_type) for promised in range(101)]
     assert worth == sorted(worth)
     assert (worth[0], worth[-1]) == (0, 1)
+
+
+def test_the_rows_of_a_table_stand_or_fall_together() -> None:
+    chances = np.array([[0.1, 0.9], [0.8, 0.2], [0.5, 0.5], [0.0, 1.0], [0.3, 0.7], [1.0, 0.0]])
+    is_row = np.array([True, True, False, True, False, True])
+    joined = join_tables(chances, is_row, np.array([3.0, 1, 7, 7, 7, 7]))
+    assert joined[:2] == pytest.approx(np.array([[0.275, 0.725]] * 2))  # by size: (3 * 0.1 + 0.8) / 4
+    assert joined[2:].tolist() == chances[2:].tolist()  # a single row is as it was
+    assert chances[0].tolist() == [0.1, 0.9]  # not changed in place
+    assert join_tables(chances, ~is_row & (np.arange(6) > 3), np.ones(6)) is chances
+    assert len(join_tables(np.zeros((0, 2)), np.zeros(0, np.bool_), np.zeros(0))) == 0

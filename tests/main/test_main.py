@@ -270,9 +270,9 @@ def test_comments_are_no_main_matter_however_likely() -> None:
     found, sizes = method.extract(document), method.describe(document).sizes
     assert (found.scores[found.is_comment] > 0.5).any()
     assert not found.kept[found.is_comment].any()
-    without = best_choice(np.where(found.is_comment, 0, found.scores), sizes, beta=0.7)
+    without = best_choice(np.where(found.is_comment, 0, found.scores), sizes, beta=0.85)
     assert found.confidence == calibrate(without.expected, "article")  # comments are neither kept wrongly nor missed
-    assert found.confidence != calibrate(best_choice(found.scores, sizes, beta=0.7).expected, "article")
+    assert found.confidence != calibrate(best_choice(found.scores, sizes, beta=0.85).expected, "article")
 
 
 def test_a_page_of_nothing_but_comments_is_not_empty() -> None:

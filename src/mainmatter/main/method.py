@@ -23,6 +23,7 @@ from mainmatter.errors import InputError
 from mainmatter.html.declared import key
 from mainmatter.html.sniff import readable_share
 from mainmatter.main.choice import (
+    IS_ROW,
     PAGE_TYPES,
     Comments,
     Controls,
@@ -34,6 +35,7 @@ from mainmatter.main.choice import (
     check_controls,
     choose_labels,
     find_headline,
+    join_tables,
 )
 from mainmatter.main.dumps import BETA_OF_DUMPS, DUMP_COLUMNS, describe_dump
 from mainmatter.main.examples import Augmenter, ObservedPage, augment_dump, observe
@@ -254,6 +256,8 @@ class Main(Trainable[ObservedPage]):
         """How likely each block is main matter, or a comment, and what kind of page this is."""
         output = self._run(page)
         of_labels = softmax(output.logits)
+        if page.columns == COLUMNS:
+            of_labels = join_tables(of_labels, page.dense[:, IS_ROW] > 0, page.sizes)
         probabilities = self._net_for(page).keep(of_labels, CONVENTIONS.index(self.convention))
         return PageJudgement(probabilities, of_labels, PAGE_TYPES[int(output.types.argmax())])
 
