@@ -62,7 +62,7 @@ class TestClean:
         page = Page(PAGE, "https://e.example/", "one")
         found = mainmatter.clean(page)
         assert found.document.page is page
-        assert found.metadata == Metadata(title="The title", language="en", url=found.metadata.url)
+        assert found.metadata == Metadata(title="Heading", language="en", url=found.metadata.url)
 
     def test_an_address(self) -> None:
         assert mainmatter.clean(PAGE, url="https://e.example/x").document.page.url == "https://e.example/x"
