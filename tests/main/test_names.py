@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from functools import reduce
 from operator import or_
@@ -101,3 +102,18 @@ def test_numbers() -> None:
     assert TAGS[DIV - 1] == "div"
     assert {TAGS[number - 1] for number in SEMANTIC_TAGS} >= {"nav", "article", "main"}
     assert len(TAGS) + 1 == FIRST_WORD
+
+
+@pytest.mark.parametrize("rounds", [1, 2])  # the second time, words are known
+def test_a_name_means_what_its_words_mean(rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mainmatter.main.names._MAX_NAMES", 3)
+    vocabulary = Vocabulary(["body", "post", "postbody", "x" * 40, "x" * 41, "éé"])
+    some = ("postBody", "post-body  comments", "", "x" * 40, "x" * 41, "postéé", "a " * 149 + "menu post", "Post post")
+    for name in some * rounds:
+        known = words_of(name).intersection(vocabulary.words)
+        numbers = sorted(FIRST_WORD + vocabulary.words.index(word) for word in known)
+        assert vocabulary.meaning_of(name) == (*numbers, bits_of(name))
+        assert vocabulary.numbers_of(name) == numbers
+        assert len(vocabulary._meanings) <= 3
+    again = pickle.loads(pickle.dumps(vocabulary))
+    assert (again.words, again._meanings) == (vocabulary.words, {})

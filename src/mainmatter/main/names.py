@@ -90,7 +90,7 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
 _MAX_NAME = 300  # characters; what is longer is no name
 _MAX_WORD = 40
 _MIN_PART = 2
-_MAX_NAMES = 20_000  # in the cache; then it starts afresh, so that a crawl of all sites fits into memory
+_MAX_NAMES = 20_000  # in a cache; then it starts afresh, so that a crawl of all sites fits into memory
 
 Meaning = tuple[int, ...]  # of a name: the numbers of its words, and last its bits
 
@@ -125,6 +125,11 @@ class Vocabulary:
         self._numbers = {word: number for number, word in enumerate(self.words, start=FIRST_WORD)}
         if len(self._numbers) != len(self.words):
             raise ValueError("a word is twice in the vocabulary")
+        # Sites have names of their own, but the words in them are few: each is looked up once.
+        self._meanings: dict[str, Meaning] = {}
+
+    def __reduce__(self) -> tuple[type[Vocabulary], tuple[tuple[str, ...]]]:
+        return Vocabulary, (self.words,)
 
     @classmethod
     def learn(cls, names_of_sites: Mapping[str, Iterable[str]], min_sites: int) -> Vocabulary:
@@ -144,11 +149,39 @@ class Vocabulary:
 
     def numbers_of(self, name: str) -> list[int]:
         """The numbers of a name's words, in order; none for words that are not in the vocabulary."""
-        return sorted(number for word in words_of(name) if (number := self._numbers.get(word)) is not None)
+        return list(self.meaning_of(name)[:-1])
 
     def meaning_of(self, name: str) -> Meaning:
         """What a name means to the net."""
-        return (*self.numbers_of(name), bits_of(name))
+        known = self._meanings
+        of_words = [known.get(word) or self._look_up(word) for word in name[:_MAX_NAME].split()]
+        if len(of_words) == 1:
+            return of_words[0]
+        numbers: set[int] = set()
+        bits = 0
+        for *its_numbers, its_bits in of_words:
+            numbers.update(its_numbers)
+            bits |= its_bits
+        return (*sorted(numbers), bits)
+
+    def _look_up(self, word: str) -> Meaning:
+        """What a word means; as `words_of` and `bits_of` say, in half of the time."""
+        number_of, lower = self._numbers.get, word.lower()
+        is_short = len(word) <= _MAX_WORD
+        number = number_of(lower) if is_short else None
+        numbers = set() if number is None else {number}
+        if not (is_short and word.isalpha() and word.islower() and word.isascii()):  # else it has no parts but itself
+            for part in _PART.findall(word):
+                if len(part) >= _MIN_PART and (number := number_of(part.lower())) is not None:
+                    numbers.add(number)
+        bits = 0
+        for stem in _STEM.findall(lower):
+            bits |= _BIT_OF_STEM[stem]
+        found = (*sorted(numbers), bits)
+        if len(self._meanings) >= _MAX_NAMES:
+            self._meanings.clear()
+        self._meanings[word] = found
+        return found
 
 
 class VectorCache:

@@ -13,7 +13,7 @@ last layers, and a number a label that says whether it is kept (`BlockNet.keep`)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -174,8 +174,12 @@ class BlockNet:
         """The vectors of some bags of names, one a row; that of an element is the one of all of its names."""
         embedding = self.weights["embedding"]
         vectors = np.zeros((len(bags), embedding.shape[1]), np.float32)
-        for tokens in zip_longest(*bags, fillvalue=0):  # the first of each, the second of each, ...
-            vectors += embedding.take(tokens, axis=0)
+        sizes = np.fromiter(map(len, bags), np.intp, len(bags))
+        has_names = sizes > 0
+        if has_names.any():
+            tokens = np.fromiter(chain.from_iterable(bags), np.intp, int(sizes.sum()))
+            starts = (np.cumsum(sizes) - sizes)[has_names]
+            vectors[has_names] = np.add.reduceat(embedding.take(tokens, axis=0), starts)
         return vectors
 
     def forward(
