@@ -76,7 +76,7 @@ class Dataset:
 _ALL = (
     Dataset("cleaneval-dev", 57, "CleanEval 2007, development set", "free for research", True, "cleaneval"),
     Dataset("cleaneval-final", 674, "CleanEval 2007, test set", "free for research", False, "cleaneval"),
-    Dataset("cleanportaleval", 70, "CleanEval's format, four portals", "free for research", False, "cleaneval"),
+    Dataset("cleanportaleval", 70, "CleanEval's format, four portals", "free for research", False),
     Dataset("daniel-a", 698, "DAnIEL: Chinese, English, Greek, Polish, Russian news", "research", False),
     Dataset("dragnet", 1381, "Dragnet 2012", "AGPL v3", False),
     Dataset("forum52-a", 64, "threads of 33 boards: the text of each post", "Apache 2.0", True, "forum52"),
