@@ -1,11 +1,13 @@
 """How much less likely a block is that other pages of its site have: the regression of docs/methods/template.md.
 
-python scripts/site_weight.py --data ../shared/data
+python scripts/cross_validate.py main --data ../shared/data --save folds
+python scripts/site_weight.py --models folds --data ../shared/data
 
-On the pages of training sets whose site has at least three: logistic regression of the labels over the net's log odds
-and (c - 1) / (n - 1 + d), where n pages of the site were counted and c of them have the block's chunk. Each page weighs
-the same, its blocks by their length; blocks of which nothing is known weigh nothing. The weight is told in the net's
-log odds: the factor of the count by that of the log odds.
+On the pages of training sets whose site has at least three, each judged by a model that has not learned from its site:
+logistic regression of the labels over the net's log odds and (c - 1) / (n - 1 + d), where n pages of the site were
+counted and c of them have the block's chunk. Each page weighs the same, its blocks by their length; blocks of which
+nothing is known weigh nothing. The weight is told in the net's log odds: the factor of the count by that of the log
+odds.
 """
 
 from __future__ import annotations
@@ -18,25 +20,27 @@ from typing import TYPE_CHECKING, cast
 import click
 import numpy as np
 
-from mainmatter.lab.datasets import load_dataset, site_of
+from mainmatter.lab.datasets import site_of
 from mainmatter.lab.evaluation import format_table
 from mainmatter.lab.training.examples import make_example
+from mainmatter.lab.training.folds import load_fold_pages, load_folds
 from mainmatter.papers.template.site_counts import SiteCounts
-from mainmatter.registry import get_method
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mainmatter.lab.datasets import GoldPage
+    from mainmatter.lab.training.folds import FoldPage
     from mainmatter.main.method import Main
     from mainmatter.papers.template.chunks import Unit
 
-SETS = ("wcxb-dev", "trafilatura-eval-a", "cleaneval-dev")
+FOLDS = 5
 UNITS: tuple[Unit, ...] = ("block", "container", "table")
 DOUBTS = (0, 1, 2, 4, 8)
 FEWEST_PAGES = 3
 ROUNDS = 60  # of Newton's method
 RIDGE = 1e-9  # so that there is always a solution
+MOST_ODDS = 500.0  # of which the exponential is taken
+SMALLEST_STEP = 1e-9
 
 
 @dataclass(frozen=True)
@@ -52,11 +56,15 @@ class Blocks:
 
 @click.command()
 @click.option("--data", type=click.Path(path_type=Path, exists=True), required=True)
-def main(data: Path) -> None:
+@click.option("--models", type=click.Path(path_type=Path, exists=True), required=True, help="The models of the folds.")
+def main(data: Path, models: Path) -> None:
     """Fit all regressions."""
-    pages = {name: _of_large_sites(load_dataset(name, data)) for name in SETS}
+    pages: dict[str, list[FoldPage]] = defaultdict(list)
+    for page in load_fold_pages(data, FOLDS):
+        pages[page.dataset].append(page)
+    pages = {name: _of_large_sites(its) for name, its in pages.items()}
     click.echo(", ".join(f"{name}: {len(its)} pages" for name, its in pages.items()))
-    blocks = _gather(pages)
+    blocks = _gather(pages, [cast("Main", model) for model in load_folds(models, FOLDS)])
     ones = np.ones_like(blocks.odds)
     _, alone = _fit(blocks, [blocks.odds, ones])
     click.echo(f"{len(blocks.odds):,} blocks; cross-entropy of the net's log odds alone {alone:.4f}")
@@ -71,25 +79,25 @@ def main(data: Path) -> None:
     click.echo(format_table(rows))
 
 
-def _of_large_sites(pages: list[GoldPage]) -> list[GoldPage]:
-    by_site: dict[str, list[GoldPage]] = defaultdict(list)
+def _of_large_sites(pages: list[FoldPage]) -> list[FoldPage]:
+    by_site: dict[str, list[FoldPage]] = defaultdict(list)
     for page in pages:
-        by_site[site_of(page)].append(page)
+        by_site[site_of(page.gold)].append(page)
     return [page for its in by_site.values() if len(its) >= FEWEST_PAGES for page in its]
 
 
-def _gather(pages: dict[str, list[GoldPage]]) -> Blocks:
-    method = cast("Main", get_method("main"))
+def _gather(pages: dict[str, list[FoldPage]], models: list[Main]) -> Blocks:
     columns: list[list[NDArray[np.float64]]] = []
     for its in pages.values():
-        examples = [make_example(page) for page in its]
+        examples = [make_example(page.gold) for page in its]
         templates = []
         for unit in UNITS:
             counts = SiteCounts(unit)
             for example in examples:
                 counts.add(example.document)
             templates.append(counts.templates())
-        for example in examples:
+        for page, example in zip(its, examples, strict=True):
+            method = models[page.fold].by_convention(page.gold.convention)
             document, shares = example.document, example.shares
             if not len(document) or np.isnan(shares).all():
                 continue
@@ -113,13 +121,20 @@ def _fit(blocks: Blocks, columns: list[NDArray[np.float64]]) -> tuple[NDArray[np
     table = np.stack(columns, 1)
     factors = np.zeros(len(columns))
     factors[0] = 1
+
+    def entropy(factors: NDArray[np.float64]) -> float:
+        odds = table @ factors
+        return float((blocks.weights * (np.logaddexp(0, odds) - blocks.is_text * odds)).sum())
+
     for _ in range(ROUNDS):
-        chances = 1 / (1 + np.exp(-table @ factors))
+        chances = 1 / (1 + np.exp(-np.clip(table @ factors, -MOST_ODDS, MOST_ODDS)))
         slope = table.T @ (blocks.weights * (chances - blocks.is_text))
         curvature = (table * (blocks.weights * chances * (1 - chances))[:, None]).T @ table
-        factors -= np.linalg.solve(curvature + RIDGE * np.eye(len(columns)), slope)
-    odds = table @ factors
-    return factors, float((blocks.weights * (np.logaddexp(0, odds) - blocks.is_text * odds)).sum())
+        step = np.linalg.solve(curvature + RIDGE * np.eye(len(columns)), slope)
+        while np.abs(step).max() > SMALLEST_STEP and entropy(factors - step) > entropy(factors):
+            step /= 2
+        factors = factors - step
+    return factors, entropy(factors)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mainmatter.records import Page
 
 MENU = "<nav><ul><li><a href=/>Home</a><li><a href=/n>News</a><li><a href=/w>Weather</a></ul></nav>"
@@ -27,6 +29,18 @@ def site_page(number: int, host: str = "harbour.example", extra: str = "") -> Pa
     url = f"https://{host}/{number}.html"
     html = f"<title>Boat {number}</title>{MENU}<article><h1>Boat {number}</h1><p>{text_of(number)}</p></article>{extra}"
     return Page(html + FOOTER, url, url)
+
+
+def notice_page(number: int) -> Page:
+    """A page with the notice, below a text that is long enough for nobody to be sure of the notice."""
+    more = (
+        f"<p>The crew of boat {number} had been up since midnight, mending the nets that the storm had torn, and none "
+        f"had slept more than {number + 1} minutes. They ate bread and cheese on the quay, and did not speak.</p>"
+        f"<p>By noon they had caught {number + 7} baskets of herring, a good day in any year, and the captain sent the "
+        "boy ahead with the news.</p>"
+    )
+    page = site_page(number, extra=NOTICE)
+    return replace(page, html=str(page.html).replace("</article>", f"{more}</article>"))
 
 
 def site(count: int = 10, host: str = "harbour.example") -> list[Page]:

@@ -245,9 +245,10 @@ def test_the_table_sorts_and_filters(tab: Page) -> None:
     expect(tab.locator("th[aria-sort=descending]")).to_contain_text("Score")
     tab.get_by_role("button", name="Score").click()
     first = tab.locator("#table tr.block").first
-    scores = [score for score, is_kept in zip(extraction.scores, extraction.kept, strict=True) if is_kept]
-    expect(first).to_contain_text(f"{min(scores):.2f}")
-    expect(first).to_contain_text("headline")
+    kept = zip(extraction.scores.tolist(), extraction.labels, extraction.kept, strict=True)
+    lowest, label = min((score, label) for score, label, is_kept in kept if is_kept)
+    expect(first).to_contain_text(f"{lowest:.2f}")
+    expect(first).to_contain_text(label)
 
 
 def test_a_reload_keeps_the_page_and_the_choices(tab: Page) -> None:

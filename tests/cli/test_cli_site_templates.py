@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from mainmatter.clean import read
 from mainmatter.cli import group
 from mainmatter.papers.template.method import Template
-from site_pages import NOTICE, site, site_page, text_of
+from site_pages import notice_page, site, text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ def write_site(tmp_path: Path) -> Path:
     folder = tmp_path / "site"
     folder.mkdir()
     for number in range(8):
-        (folder / f"{number}.html").write_text(str(site_page(number, extra=NOTICE).html), "utf-8")
+        (folder / f"{number}.html").write_text(str(notice_page(number).html), "utf-8")
     return folder
 
 

@@ -275,6 +275,13 @@ def test_comments_are_no_main_matter_however_likely() -> None:
     assert found.confidence != calibrate(best_choice(found.scores, sizes, beta=0.85).expected, "article")
 
 
+def test_without_tags_a_page_is_not_one_table() -> None:
+    method = Main(without="tags")
+    method.restore(*trained().facts_and_arrays())
+    scores = method.extract(read(article(20).page)).scores
+    assert len(set(scores.tolist())) > 3
+
+
 def test_a_page_of_nothing_but_comments_is_not_empty() -> None:
     found = mainmatter.clean("<p>one</p><p>two</p>", method=always(0, 5))
     assert found.labels == ["main", "main"]

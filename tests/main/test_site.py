@@ -14,7 +14,7 @@ from mainmatter.main.site import SiteKnowledge, know_site
 from mainmatter.papers.template.method import Template
 from mainmatter.records import Page
 from mainmatter.registry import get_method
-from site_pages import NOTICE, site, site_page, text_of
+from site_pages import NOTICE, notice_page, site, site_page, text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(name="counts")
 def make_counts(tmp_path: Path) -> str:
-    Template().fit(site_page(number, extra=NOTICE) for number in range(12)).save(tmp_path / "sites")
+    Template().fit(notice_page(number) for number in range(12)).save(tmp_path / "sites")
     return str(tmp_path / "sites")
 
 
@@ -37,7 +37,7 @@ def test_the_more_pages_have_it_the_less_likely_it_is() -> None:
 
 
 def test_the_notice_of_a_site_is_dropped_and_the_text_stays(counts: str) -> None:
-    page = site_page(50, extra=NOTICE)
+    page = notice_page(50)
     without, with_ = mainmatter.clean(page), mainmatter.clean(page, site_templates=counts)
     assert "goats travel free" in without.text
     assert "goats travel free" not in with_.text
@@ -69,7 +69,7 @@ def test_a_site_that_was_not_counted_is_cleaned_as_ever(counts: str) -> None:
 
 
 def test_without_site_templates_nothing_changes() -> None:
-    page = site_page(50, extra=NOTICE)
+    page = notice_page(50)
     assert mainmatter.clean(page).json() == mainmatter.clean(page, site_templates="").json()
 
 
@@ -94,7 +94,7 @@ def test_a_headline_that_all_pages_have_is_none(tmp_path: Path) -> None:
 
 
 def test_several_processes_and_journeys(counts: str) -> None:
-    pages = [site_page(number, extra=NOTICE) for number in range(50, 54)]
+    pages = [notice_page(number) for number in range(50, 54)]
     alone = [mainmatter.clean(page, site_templates=counts) for page in pages]
     together = list(mainmatter.clean_many(pages, workers=2, site_templates=counts))
     assert [found.json() for found in alone] == [found.json() for found in together]  # type: ignore[union-attr]
@@ -103,7 +103,7 @@ def test_several_processes_and_journeys(counts: str) -> None:
 
 
 def test_counts_that_were_changed_are_read_anew(counts: str) -> None:
-    page = site_page(50, extra=NOTICE)
+    page = notice_page(50)
     assert "goats travel free" not in mainmatter.clean(page, site_templates=counts).text
     Template().fit(site(5, "other.example")).save(counts)
     assert "goats travel free" in mainmatter.clean(page, site_templates=counts).text
@@ -116,7 +116,7 @@ def test_no_counts(tmp_path: Path) -> None:
 
 def test_how_much_less_likely_a_chunk_is_that_all_pages_have() -> None:
     known = SiteKnowledge(np.array([1.0, 0.5]), np.full(2, 9), 9)
-    expected = [1 / (1 + np.exp(4.8)), 1 / (1 + np.exp(2.4))]
+    expected = [1 / (1 + np.exp(4.6)), 1 / (1 + np.exp(2.3))]
     assert known.adjust(np.full(2, 0.5)).tolist() == pytest.approx(expected, rel=1e-6)
 
 

@@ -87,6 +87,7 @@ _FINE_TUNING_RATE = 1e-3  # of learning, for a net that knows much already
 # No page that people read has as many blocks. Each takes two kilobytes while the net looks at it, so a page of some
 # megabytes could take all memory; beyond this, the rules of `ice-heuristic` decide, which need next to none.
 _MAX_BLOCKS = 100_000
+_HALF = 0.5  # of a yes: where `tags` say nothing, each block is a little of everything
 _MOST_NAMES = 100  # that `explain` tries to do without
 _PLAIN_NAME = re.compile(r"[\w-]{2,40}")  # others explain nothing to a reader
 _MIN_PROBABILITY = 1e-9  # of which the log odds are taken
@@ -257,7 +258,7 @@ class Main(Trainable[ObservedPage]):
         output = self._run(page)
         of_labels = softmax(output.logits)
         if page.columns == COLUMNS:
-            of_labels = join_tables(of_labels, page.dense[:, IS_ROW] > 0, page.sizes)
+            of_labels = join_tables(of_labels, page.dense[:, IS_ROW] > _HALF, page.sizes)
         probabilities = self._net_for(page).keep(of_labels, CONVENTIONS.index(self.convention))
         return PageJudgement(probabilities, of_labels, PAGE_TYPES[int(output.types.argmax())])
 

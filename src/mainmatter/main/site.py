@@ -1,9 +1,10 @@
 """What `main` makes of what is known about a site: a block whose chunk many pages of the site have is less likely.
 
-How much less was found on the 261 pages of training sets whose sites have three pages or more, by logistic regression
-over the net's log odds and (c - 1) / (n - 1 + `_SMOOTHING`), where n pages of the site were counted and c of them have
-the block's chunk: what others have, by how many others there are, and less where few were counted. Chunks by container
-fit better than by block or by table (docs/methods/template.md, also on what is doubtful about the weight).
+How much less was found on the 429 pages of training sets whose sites have three pages or more, by logistic regression
+over the log odds of nets that had not learned from these sites and (c - 1) / (n - 1 + `_SMOOTHING`), where n pages of
+the site were counted and c of them have the block's chunk: what others have, by how many others there are, and less
+where few were counted. Chunks by container fit as well as those by block, and better than those by table
+(docs/methods/template.md).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from mainmatter.records import Document
 
-_WEIGHT = 4.8  # in log odds, of a chunk that all of very many pages have
+_WEIGHT = 4.6  # in log odds, of a chunk that all of very many pages have
 _SMOOTHING = 2
 _ON_MOST_PAGES = 0.5
 
