@@ -1,8 +1,8 @@
 """The main matter as a small tree of headings, paragraphs, lists, tables and so on: what the markup formats write.
 
-A page's tree has hundreds of tags, and no two sites use them alike. `Content` knows what Markdown, HTML and TEI can say.
-html/content.py makes it from a page's tree and the blocks that were kept, `from_blocks` from a plain-text dump; the
-writers (markdown.py, html.py, tei.py) need to know nothing else.
+A page's tree has hundreds of tags, and no two sites use them alike. `Content` knows what Markdown,
+HTML and TEI can say. html/content.py makes it from a page's tree and the blocks that were kept, `from_blocks` from a
+plain-text dump; the writers (markdown.py, html.py, tei.py) need to know nothing else.
 
 Which nodes hold which:
 
@@ -91,7 +91,7 @@ class Content:
     label: str = ""
 
 
-def from_blocks(extraction: Extraction, chosen: NDArray[np.bool_]) -> Node:
+def from_blocks(extraction: Extraction, chosen: NDArray[np.bool_]) -> Content:
     """Blocks that have no markup of their own, those of plain-text dumps, by their kinds."""
     columns, kinds = extraction.document.columns, extraction.kinds
     document = Content("document")
