@@ -20,7 +20,6 @@ from mainmatter.method import LazyReasons
 from mainmatter.records import Document, Extraction, Page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -167,10 +166,10 @@ class Asked:
     def log_odds(self, given: PageFeatures, without: str | None = None) -> NDArray[np.float64]:
         return trained().log_odds(given, without)
 
-    def log_odds_without_names(
-        self, document: Document, page: PageFeatures
-    ) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.float64]]]:
-        return trained().log_odds_without_names(document, page)
+    def weigh_names(
+        self, document: Document, page: PageFeatures, signs: NDArray[np.float64]
+    ) -> tuple[list[str], NDArray[np.float32]]:
+        return trained().weigh_names(document, page, signs)
 
 
 def test_nothing_is_done_before_somebody_reads_and_then_once() -> None:
@@ -237,59 +236,102 @@ def test_several_processes_tell_the_same_reasons(tmp_path: Path) -> None:
     assert attach_workers(str(tmp_path / "model"), 2) == expected
 
 
-def test_what_the_page_would_be_without_a_name() -> None:
+def test_what_names_say_is_what_the_page_would_lack_without_them() -> None:
+    method = linear_main({"comments": -2, "related": 3, "post": 1})
+    document = read(
+        Page("<div class='comments post'><p id='related'>One.</p>Two.</div><p class='related x'>Three.</p>")
+    )
+    names, says = method.weigh_names(document, method.describe(document), np.array([1.0, -1, 1]))
+    assert dict(zip(names, says.T.round(3).tolist(), strict=True)) == {
+        "related": [3, 0, 3],
+        "comments": [0, -2, 0],
+        "post": [0, 1, 0],
+    }
+
+
+def test_what_names_say_far_from_a_line_is_nearly_what_the_page_would_lack_without_them() -> None:
     method = trained()
-    html = "<div class='comments post-body'><p id='related'>One rope.</p></div><p class='related'>Two ropes.</p>"
-    document = read(Page(html))
-    usual = method.log_odds(method.describe(document))
-    inside = {}
-    for name, is_inside, odds in method.log_odds_without_names(document, method.describe(document)):
-        inside[name] = is_inside.tolist()
-        without = method.log_odds(method.describe(read(Page(html.replace(name, "")))))
-        assert odds == pytest.approx(without, abs=1e-4)
-        assert odds != pytest.approx(usual, abs=1e-4)
-    assert inside == {"comments": [True, False], "post-body": [True, False], "related": [True, True]}
+    html = "<div class='comments'><p>{}</p></div><div class='sidebar'><p>Two ropes.</p></div>"
+    page = read(Page(html.format("One rope.")))
+    usual = method.log_odds(method.describe(page))
+    names, says = method.weigh_names(page, method.describe(page), np.ones(2))
+    for name, block in (("comments", 0), ("sidebar", 1)):
+        without = read(Page(html.format("One rope.").replace(name, "")))
+        lacks = (usual - method.log_odds(method.describe(without)))[block]
+        assert abs(lacks) > 0.1
+        assert says[block, names.index(name)] == pytest.approx(lacks, rel=0.7)
+        assert says[1 - block, names.index(name)] == 0
 
 
-def test_names_are_not_tried_where_they_say_nothing() -> None:
+def test_a_stem_that_several_names_have_counts_once() -> None:
+    method = trained()
+    one, two = (read(Page(f"<div class='{names}'><p>One rope.</p></div>")) for names in ("xxmenu", "xxmenu yymenu"))
+    signs = np.ones(1)
+    [alone] = method.weigh_names(one, method.describe(one), signs)[1].tolist()
+    [both] = method.weigh_names(two, method.describe(two), signs)[1].tolist()
+    assert abs(alone[0]) > 0.01
+    assert both == pytest.approx([alone[0] / 2] * 2, rel=1e-4)
+
+
+def test_names_are_not_weighed_where_they_say_nothing() -> None:
     method, document = trained(), read(Page("<p class='comments'>One rope.</p>"))
     blind = Main(without=NAMES)
     blind.restore(*method.facts_and_arrays())
-    assert not list(blind.log_odds_without_names(document, blind.describe(document)))
+    assert blind.weigh_names(document, blind.describe(document), np.ones(1))[0] == []
     odd = read(Page("<p class='a \u202ecomments \x1b[31m " + "x" * 41 + "'>One rope.</p>"))
-    assert not list(method.log_odds_without_names(odd, method.describe(odd)))
+    assert method.weigh_names(odd, method.describe(odd), np.ones(1))[0] == []
+
+
+@pytest.mark.parametrize(("blocks", "names"), [(10_000, ["a0"]), (10_001, [])])
+def test_names_of_very_long_pages_are_not_weighed(blocks: int, names: list[str]) -> None:
+    method, document = linear_main(), read(Page("<div class=a0>x" + "<br><br>x" * (blocks - 1)))
+    assert len(document) == blocks
+    assert method.weigh_names(document, method.describe(document), np.ones(blocks))[0] == names
+
+
+def test_the_names_of_most_elements_are_weighed() -> None:
+    method, html = trained(), "".join(f"<p class='n{i:03}'>x<p class='n{i:03} once{i}'>y" for i in range(101))
+    document = read(Page(html))
+    remembered = len(method.vocabulary_._meanings)
+    page = method.describe(document)
+    known = len(method.vectors_._rows)
+    assert method.weigh_names(document, page, np.ones(202))[0] == [f"n{i:03}" for i in range(100)]
+    assert len(method.vectors_._rows) == known
+    assert len(method.vocabulary_._meanings) <= remembered + 202  # the page's own
 
 
 class Named:
     """A net to which only names say something."""
 
-    def __init__(self, *odds: tuple[str, list[bool], list[float]]) -> None:
-        self.odds = odds
+    def __init__(self, odds: list[float] | None = None, **says: list[float]) -> None:
+        self.odds, self.says = np.array(odds or [-2.0, 2.0]), says
 
     def describe(self, document: Document) -> PageFeatures:
         return described(document.page)
 
     def log_odds(self, page: PageFeatures, without: str | None = None) -> NDArray[np.float64]:
-        return np.array([-2.0, 2.0]) if without != NAMES else np.zeros(2)
+        return self.odds if without != NAMES else np.zeros(2)
 
-    def log_odds_without_names(
-        self, document: Document, page: PageFeatures
-    ) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.float64]]]:
-        yield from ((name, np.array(is_inside), np.array(odds)) for name, is_inside, odds in self.odds)
+    def weigh_names(
+        self, document: Document, page: PageFeatures, signs: NDArray[np.float64]
+    ) -> tuple[list[str], NDArray[np.float32]]:
+        assert signs.any()
+        return list(self.says), np.array(list(self.says.values()), np.float32).T
 
 
 def test_the_name_that_says_most_is_told() -> None:
     document = read(Page("<p>One rope.</p><p>Two ropes.</p>"))
-    both, second = [True, True], [False, True]
-    method = Named(
-        ("menu", both, [-1.5, 2.5]), ("box", both, [-1.2, 1.91]), ("wrap", both, [-9.0, 1.95]), ("foot", second, [0, 9])
-    )
+    method = Named(menu=[-0.5, -0.5], box=[-0.8, 0.09], wrap=[7, 0.05])
     reasons = SignalReasons(method, document, np.array([0.1, 0.9]))
-    # What says the opposite of all names together explains nothing, nor do those that say next to nothing, or that are
-    # of other blocks.
+    # What says the opposite of all names together explains nothing, nor do those that say next to nothing.
     assert list(reasons) == ["probability 0.10; against names (box) -2.0", "probability 0.90; for names +2.0"]
     assert list(pickle.loads(pickle.dumps(reasons))) == list(reasons)
-    assert list(SignalReasons(Named(("box", both, [-2.0, 1.89])), document, np.array([0.1, 0.9]))) == [
+    assert list(SignalReasons(Named(box=[0, 0.11]), document, np.array([0.1, 0.9]))) == [
         "probability 0.10; against names -2.0",
         "probability 0.90; for names (box) +2.0",
+    ]
+    # Where names are not told, nobody asks which.
+    assert list(SignalReasons(Named([-0.2, 0.2]), document, np.array([0.4, 0.6]))) == [
+        "probability 0.40; no signal stands out",
+        "probability 0.60; no signal stands out",
     ]

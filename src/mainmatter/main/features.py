@@ -131,19 +131,9 @@ def describe_blocks(
     if not len(document):
         return PageFeatures(rows.T, np.zeros(0), np.zeros((0, LEVELS + 1), np.intp), containers, vectors)
     if bits is not None:
-        rows[len(COLUMNS) :] = called(containers, bits)
+        rows[len(COLUMNS) :] = unpack(containers.inherit(bits).take(containers.holders), len(CALLED))
     page = _Description(document, rows)
     return PageFeatures(rows.T, page.sizes, page.around.T, containers, vectors)
-
-
-def called(containers: Containers, bits: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Which of `CALLED` each block is inside of: one row for each of them, one column a block.
-
-    Args:
-        containers: of the page.
-        bits: of the names of each container (main/names.py).
-    """
-    return unpack(containers.inherit(bits).take(containers.holders), len(CALLED))
 
 
 class _Description:

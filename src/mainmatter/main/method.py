@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from itertools import compress
+from itertools import chain, compress
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from mainmatter.errors import InputError
 from mainmatter.html.declared import key
+from mainmatter.html.read import unpack
 from mainmatter.html.sniff import readable_share
 from mainmatter.main.choice import (
     IS_ROW,
@@ -45,21 +46,20 @@ from mainmatter.main.features import (
     LEVELS,
     NAMES,
     PageFeatures,
-    called,
     describe_blocks,
     leave_out,
 )
 from mainmatter.main.names import CALLED, FIRST_WORD, TAGS, VectorCache, Vocabulary
-from mainmatter.main.net import BlockNet, NetOutput, softmax
+from mainmatter.main.net import BlockNet, NetOutput, path_means, softmax
 from mainmatter.main.reasons import ControlReasons, SignalReasons
 from mainmatter.main.site import SiteCountReasons, SiteKnowledge, know_site, load_templates
-from mainmatter.main.training import LossWeights, TrainingConfig, train_net
+from mainmatter.main.training import LossWeights, NetInput, TrainingConfig, train_net, weigh_inputs
 from mainmatter.method import OUR_CONVENTION, Trainable, be_silent, need_some
 from mainmatter.papers.ice.heuristic import IceHeuristic
 from mainmatter.records import HEADLINE, LABELS, MAIN, Extraction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -88,7 +88,10 @@ _FINE_TUNING_RATE = 1e-3  # of learning, for a net that knows much already
 # megabytes could take all memory; beyond this, the rules of `ice-heuristic` decide, which need next to none.
 _MAX_BLOCKS = 100_000
 _HALF = 0.5  # of a yes: where `tags` say nothing, each block is a little of everything
-_MOST_NAMES = 100  # that `explain` tries to do without
+_MOST_NAMES = 100  # of which reasons tell what they say
+_MOST_EXPLAINED = 10_000  # blocks, or elements, of pages of which reasons tell that: it takes 8 kB each
+# In the middle between a page with names and one without, a gradient tells best what they do all the way.
+_HALF_AS_MANY_NAMES = 0.5
 _PLAIN_NAME = re.compile(r"[\w-]{2,40}")  # others explain nothing to a reader
 _MIN_PROBABILITY = 1e-9  # of which the log odds are taken
 # What the numbers of a net stand for: another version's columns or labels would be other numbers.
@@ -269,35 +272,71 @@ class Main(Trainable[ObservedPage]):
         kept = np.clip(self.judge(page).probabilities, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
         return np.log(kept / (1 - kept))
 
-    def log_odds_without_names(
-        self, document: Document, page: PageFeatures
-    ) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.float64]]]:
-        """What names say: for each, which blocks are inside of elements called that, and their log odds if none were.
+    def weigh_names(
+        self, document: Document, page: PageFeatures, signs: NDArray[np.float64]
+    ) -> tuple[list[str], NDArray[np.float32]]:
+        """What each name says: names of elements, and how much they add to the log odds, to first order.
 
-        Only for the names of most elements.
+        To ask the net again without each name takes a hundred times as long; one backward pass tells nearly the same.
+        Only of the names of most elements, and of pages that are not very long.
 
         Args:
             document: the page.
             page: what `describe` said of it.
+            signs: 1 for blocks that names speak for, -1 for those they speak against, 0 for those that do not matter.
+
+        Returns:
+            The names; for each block one row, for each name one column: 0 for names that are not around the block.
         """
-        if page.columns == DUMP_COLUMNS or NAMES in self._left_out():
-            return
-        tokens = [name.split() for name in document.names]
-        elements: dict[str, list[int]] = {}
-        for element, its in enumerate(tokens):
-            for token in dict.fromkeys(its):
+        count, elements = len(document), len(page.vectors)
+        nothing: list[str] = []
+        if page.columns == DUMP_COLUMNS or NAMES in self._left_out() or max(count, elements) > _MOST_EXPLAINED:
+            return nothing, np.zeros((count, 0), np.float32)
+        places: dict[str, list[int]] = {}
+        for element, name in enumerate(document.names):
+            for token in dict.fromkeys(name.split()):
                 if _PLAIN_NAME.fullmatch(token):
-                    elements.setdefault(token, []).append(element)
-        for name in sorted(elements, key=lambda name: -len(elements[name]))[:_MOST_NAMES]:
-            (of_name,), _ = self.vectors_.of([name])
-            _, bits = self.vectors_.of([" ".join(token for token in its if token != name) for its in tokens])
-            vectors, dense = page.vectors.copy(), page.dense.copy()
-            vectors[elements[name]] -= of_name
-            dense[:, len(COLUMNS) :] = called(document.containers, bits).T
-            is_inside = np.zeros(len(document), np.bool_)
-            for element in elements[name]:
-                is_inside[document.containers.first[element] : document.containers.end[element]] = True
-            yield name, is_inside, self.log_odds(replace(page, dense=dense, vectors=vectors))
+                    places.setdefault(token, []).append(element)
+        names = sorted(places, key=lambda name: -len(places[name]))[:_MOST_NAMES]
+        if not names:
+            return nothing, np.zeros((count, 0), np.float32)
+        is_called = np.zeros((elements, len(names)), np.float32)
+        for column, name in enumerate(names):
+            is_called[places[name], column] = 1
+        gradient = self._gradient(document, page, signs)
+        meanings = [self.vocabulary_.meaning_of(name) for name in names]
+        vectors = self.net_.embed([meaning[:-1] for meaning in meanings])
+        # Of each block's containers, and last of all elements around it.
+        by_level = gradient[:, self.net_.features :].reshape(count, -1, vectors.shape[1]) @ vectors.T
+        share_of_path = path_means(is_called, page.containers.jumps).take(page.around[:, 0], axis=0)
+        says = by_level[:, -1] * share_of_path
+        for level, around in enumerate(page.around.T):
+            says += by_level[:, level] * is_called.take(around, axis=0)
+        # A stem that is inherited counts once, however many names have it.
+        stems = unpack(np.array([meaning[-1] for meaning in meanings], np.int64), len(CALLED)).astype(np.float32)
+        is_inside = (share_of_path > 0).astype(np.float32)
+        features = self.net_.features
+        no, yes = self.net_.standardize(np.repeat(np.array([[0], [1]], np.float32), features, axis=1))
+        of_stems = (gradient[:, :features] * (yes - no) * page.dense)[:, len(COLUMNS) :]
+        of_stems /= np.maximum(is_inside @ stems.T, 1)
+        says += of_stems @ stems * is_inside
+        says *= signs[:, None]
+        return names, says
+
+    def _gradient(self, document: Document, page: PageFeatures, signs: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Of the log odds of the blocks, by what the first layer sees of each."""
+        tags = page.containers.tags.tolist()
+        tokens = [(tag, *self.vocabulary_.numbers_of(name)) for tag, name in zip(tags, document.names, strict=True)]
+        dense = page.dense.copy(order="C")
+        dense[:, len(COLUMNS) :] *= _HALF_AS_MANY_NAMES
+        inputs = NetInput(
+            dense,
+            np.fromiter(chain.from_iterable(tokens), np.intp),
+            np.repeat(np.arange(len(tokens)), list(map(len, tokens))),
+            page.containers.parents,
+            page.around,
+        )
+        return weigh_inputs(self.net_, inputs, signs, _HALF_AS_MANY_NAMES, CONVENTIONS.index(self.convention))
 
     def _run(self, page: PageFeatures) -> NetOutput:
         convention = CONVENTIONS.index(self.convention)

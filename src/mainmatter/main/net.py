@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-MAX_DEVIATIONS = 6.0  # from the mean, in standard deviations: numbers are clipped there
+_MAX_DEVIATIONS = 6.0  # from the mean, in standard deviations: numbers are clipped there
 _MAX_WEIGHT = 1e3  # by its amount: no net that learned anything comes near
 _MAX_DILATION = 1024  # blocks: there are as many zeros around each page
 # Products of matrices up to this size (rows x columns x inner) are not spread over several threads, which would fight
@@ -126,7 +126,7 @@ class BlockNet:
         of_dense = self.weights["in_weights"][:features].astype(np.float64) / self.scale[:, None]
         self._dense_weights = of_dense.astype(np.float32)
         self._in_bias = (self.weights["in_bias"] - self.mean @ of_dense).astype(np.float32)
-        self._lowest, self._highest = self.mean - MAX_DEVIATIONS * self.scale, self.mean + MAX_DEVIATIONS * self.scale
+        self._lowest, self._highest = self.mean - _MAX_DEVIATIONS * self.scale, self.mean + _MAX_DEVIATIONS * self.scale
         self._name_weights = np.ascontiguousarray(self.weights["in_weights"][features:])
         self._kernels = self.weights["conv_weights"][:, :, None]
         self._conv_bias = np.tile(self.weights["conv_bias"], _ROWS_AS_ONE)
@@ -169,6 +169,12 @@ class BlockNet:
             if array.dtype.kind != "f":
                 raise ValueError(f"{name}: {array.dtype} are not floats")
         return cls(weights, arrays["mean"], arrays["scale"], tuple(dilations.tolist()))
+
+    def standardize(self, dense: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Numbers as deviations from their means, clipped: what training sees. `forward` has this in its weights."""
+        deviations = dense - self.mean
+        deviations /= self.scale
+        return np.clip(deviations, -_MAX_DEVIATIONS, _MAX_DEVIATIONS, out=deviations)
 
     def embed(self, bags: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         """The vectors of some bags of names, one a row; that of an element is the one of all of its names."""

@@ -1,7 +1,7 @@
 """Why `main` decided so, one sentence a block: which signals spoke for it and against it, and what overruled them.
 
 A family of signals speaks for a block as far as the net would be less sure without it: the family is set to what it is
-on the average page, and the net is asked again. Of names, the one that says most is told: without each name in turn.
+on the average page, and the net is asked again. Of names, the one that says most is told (`Main.weigh_names`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mainmatter.method import LazyReasons, attach, detach
 from mainmatter.records import LABELS, MAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -47,10 +47,10 @@ class ExplainableNet(Protocol):
         """The log odds of each block to be main matter, also if a family of signals said nothing."""
         ...
 
-    def log_odds_without_names(
-        self, document: Document, page: PageFeatures
-    ) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.float64]]]:
-        """Some names of the page's elements; which blocks are inside of those, and the same log odds without them."""
+    def weigh_names(
+        self, document: Document, page: PageFeatures, signs: NDArray[np.float64]
+    ) -> tuple[Sequence[str], NDArray[np.float32]]:
+        """Names of the page's elements, and how much each adds to the log odds of each block, one row a block."""
         ...
 
 
@@ -99,14 +99,26 @@ class SignalReasons(LazyReasons):
         page = self.method.describe(self.document)
         odds = self.method.log_odds(page)
         weights = np.stack([odds - self.method.log_odds(page, family) for family in FAMILIES])
-        names, strongest = [""] * len(self), np.full(len(self), _MIN_WEIGHT_OF_NAME)
-        direction = np.sign(weights[FAMILIES.index(NAMES)])
-        for name, is_inside, without in self.method.log_odds_without_names(self.document, page):
+        return weights, self._loudest_names(self.method, self.document, page, weights)
+
+    def _loudest_names(
+        self, method: ExplainableNet, document: Document, page: PageFeatures, weights: NDArray[np.float64]
+    ) -> list[str]:
+        """The name that says most about each block of which names are told, "" for others."""
+        loudest = [""] * len(self)
+        of_names = weights[FAMILIES.index(NAMES)]
+        amounts = np.abs(of_names)
+        is_told = (amounts >= _MIN_WEIGHT) & ((np.abs(weights) > amounts).sum(axis=0) < _MAX_FAMILIES)
+        if is_told.any():
             # Only what speaks the same way as all names together explains them.
-            says = (odds - without) * direction * is_inside
-            for i in np.flatnonzero(says > strongest).tolist():
-                names[i], strongest[i] = name, says[i]
-        return weights, names
+            signs = np.sign(of_names) * is_told
+            names, says = method.weigh_names(document, page, signs)
+            if names:
+                says = says * signs[:, None]
+                best = says.argmax(axis=1)
+                for i in np.flatnonzero(says.max(axis=1) > _MIN_WEIGHT_OF_NAME).tolist():
+                    loudest[i] = names[best[i]]
+        return loudest
 
     def reason(self, index: int) -> str:
         """The sentence about one block."""

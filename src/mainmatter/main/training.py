@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mainmatter.main.net import MAX_DEVIATIONS, BlockNet, shapes_of
+from mainmatter.main.net import BlockNet, shapes_of, softmax
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -185,10 +185,7 @@ def train_net(
             if augment is not None:
                 pages = [augment(page, rng) for page in pages]
             pages = [_cut(page, config.max_blocks, rng) for page in pages]
-            dense = np.concatenate([page.inputs.dense for page in pages]) - net.mean
-            dense /= net.scale
-            np.clip(dense, -MAX_DEVIATIONS, MAX_DEVIATIONS, out=dense)
-            batch = pack(pages, dense)
+            batch = pack(pages, net.standardize(np.concatenate([page.inputs.dense for page in pages])))
             run = Pass(adam.arrays, net.dilations, batch, rng, config.dropout)
             keeps = adam.arrays["convention_keeps"]
             loss, d_logits, d_types, d_keeps = loss_and_gradients(
@@ -470,6 +467,21 @@ class Pass:
     def gradients(self, d_logits: NDArray[Any], d_types: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """The backward pass: the gradients of the loss by the weights, from those by the outputs."""
         found: dict[str, NDArray[Any]] = {}
+        d_h = self._back_to_first_layer(d_logits, d_types, found)
+        found["in_weights"], found["in_bias"] = self._x.T @ d_h, d_h.sum(axis=0)
+        found["embedding"] = self._gradient_of_embeddings(d_h)
+        return found
+
+    def input_gradient(self, d_logits: NDArray[Any]) -> NDArray[Any]:
+        """The gradient by what the first layer sees: one row a block, one column for each of its numbers."""
+        d_h = self._back_to_first_layer(d_logits, np.zeros_like(self.types), {})
+        gradient: NDArray[Any] = d_h @ self._weights["in_weights"].T
+        return gradient
+
+    def _back_to_first_layer(
+        self, d_logits: NDArray[Any], d_types: NDArray[Any], found: dict[str, NDArray[Any]]
+    ) -> NDArray[Any]:
+        """The gradient by the first layer, before its ReLU; what is met on the way goes to `found`."""
         d_hidden = self._back("out", self._hidden, d_logits, found) * (self._hidden > 0)
         d_h = self._back("hidden", self._h3, d_hidden, found)
         d_h *= self._h3 > 0
@@ -486,9 +498,7 @@ class Pass:
         d_page = self._back("back1", self._g1, self._for_pages(d_h), found)
         self._back_from_page("pool1", (self._g1, self._pooled1, self._argmax1), d_page, d_h, found)
         d_h *= self._h1 > 0
-        found["in_weights"], found["in_bias"] = self._x.T @ d_h, d_h.sum(axis=0)
-        found["embedding"] = self._gradient_of_embeddings(d_h)
-        return found
+        return d_h
 
     def _back(self, name: str, x: NDArray[Any], d_y: NDArray[Any], found: dict[str, NDArray[Any]]) -> NDArray[Any]:
         """Through a linear layer."""
@@ -554,6 +564,30 @@ class Pass:
         d_embedding = scatter(batch.tokens, d_vectors.take(batch.token_elements, axis=0), len(embedding))
         d_embedding[0] = 0  # names that are not known say nothing
         return d_embedding
+
+
+def weigh_inputs(
+    net: BlockNet, page: NetInput, signs: NDArray[Any], strength: float, convention: int = 0
+) -> NDArray[Any]:
+    """How much the log odds of a page's blocks grow with each number that the first layer sees, to first order.
+
+    Args:
+        net: the net.
+        page: with blocks.
+        signs: 1 for blocks whose log odds count, -1 for those that count negatively, 0 for those that do not.
+        strength: by which the vectors of names are multiplied.
+        convention: the number of what is main matter.
+
+    Returns:
+        One row a block, one column for each of its numbers; then those of its containers' names, and of its path's.
+    """
+    nothing = np.full(len(page.dense), -1)
+    batch = pack([NetExample(page, nothing, nothing, nothing, convention)], net.standardize(page.dense))
+    run = Pass(net.weights | {"embedding": net.weights["embedding"] * np.float32(strength)}, net.dilations, batch)
+    of_labels, keeps = softmax(run.logits), _sigmoid(net.weights["convention_keeps"][convention].astype(np.float64))
+    kept = np.clip(of_labels @ keeps, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)[:, None]
+    d_logits = of_labels * (keeps - kept) / (kept * (1 - kept)) * signs[:, None]
+    return run.input_gradient(d_logits.astype(np.float32))
 
 
 def scatter(groups: NDArray[np.intp], vectors: NDArray[Any], count: int) -> NDArray[Any]:
