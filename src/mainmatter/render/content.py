@@ -18,9 +18,10 @@ if the page's address is known.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from mainmatter.records import Kind
+from mainmatter.render.text import main_and_comments
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,13 +42,13 @@ ContentType = Literal[
     "quote",
     "code",  # one text as it stands, with its line breaks; `language` if the page says
     "table",  # captions, then rows; all rows have the same number of cells
-    "row",  # of cells
+    "row",  # of cells; `is_header` if all of them are
     "cell",  # `is_header`, `align`
     "figure",  # pictures in paragraphs, and captions
     "caption",  # of a figure or a table
     "details",  # a summary, then blocks
     "summary",
-    "footnote",  # `label`; stands at the end of the document
+    "footnote",  # `label`; a block that stands where the page has it
     "rule",  # holds nothing
     "comments",  # the readers' comments, where they are set apart
     # Inline, or a block of its own among blocks: one text, TeX without delimiters
@@ -74,7 +75,10 @@ HOLD_INLINE = frozenset(
 
 @dataclass(slots=True)
 class Content:
-    """A piece of the main matter; see `ContentType` for what each type holds and which attributes it uses."""
+    """A piece of the main matter; see `ContentType` for what each type holds and which attributes it uses.
+
+    `block` is the number of the page's block that a paragraph, heading, caption or code begins with; else -1.
+    """
 
     type: ContentType
     children: list[Content | str] = field(default_factory=list)
@@ -89,6 +93,37 @@ class Content:
     address: str = ""
     title: str = ""
     label: str = ""
+    block: int = -1
+
+    @property
+    def nodes(self) -> list[Content]:
+        """The children of a node that holds no text."""
+        return cast("list[Content]", self.children)
+
+
+def content_of(extraction: Extraction, *, images: bool = False) -> Content:
+    """The main matter of a page as a tree; comments that are marked are a node of their own at its end.
+
+    Args:
+        extraction: what was decided.
+        images: with the pictures that stand in or between the kept blocks.
+    """
+    main, comments = main_and_comments(extraction)
+    document = _document(extraction, main, images=images)
+    if comments is not None:
+        document.children.append(Content("comments", _document(extraction, comments, images=images).children))
+    return document
+
+
+def _document(extraction: Extraction, chosen: NDArray[np.bool_], *, images: bool) -> Content:
+    from mainmatter.html.content import kept_content  # noqa: PLC0415 - it builds what is defined here
+
+    parsed = extraction.document.parsed
+    if parsed is None:
+        return from_blocks(extraction, chosen)
+    url = extraction.document.page.url or extraction.metadata.url
+    tree, segments = parsed
+    return kept_content(tree, segments, chosen.tolist(), images=images, url=url)
 
 
 def from_blocks(extraction: Extraction, chosen: NDArray[np.bool_]) -> Content:

@@ -1,0 +1,717 @@
+"""A page's tree and the blocks that were kept, to the small tree of headings, lists, tables that formats write.
+
+One pass over the elements that hold kept text. What was dropped is not looked at, and the page's tree, which others
+share, is not changed. Text is gathered in runs, each with the marks around it (emphasis, links, ...), and is cut into
+paragraphs where the blocks are cut. So what is set apart in the text is set apart in Markdown, and no more; and a
+`<br><br>` within bold text, or a paragraph within a link, is no special case.
+
+Tables that pages use for layout, not for data, are dissolved.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import compress, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urljoin
+
+from mainmatter.html.parse import Element, Text, as_text
+from mainmatter.html.segment import HEADING_LEVELS, ROLES, Role
+from mainmatter.records import Kind
+from mainmatter.render.content import HOLD_BLOCKS, Content, ContentType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from mainmatter.html.parse import Node, Tree
+    from mainmatter.html.segment import Segments
+
+# No page for people is nested deeper; what is, stands at this depth. So the writers can use recursion.
+_MAX_DEPTH = 40
+_MAX_ADDED_CELLS = 10_000  # on a page: what merged cells and short rows are filled up with
+_MAX_SPAN = 1_000  # of a merged cell, as in HTML
+
+_MARKS: dict[str, ContentType] = {
+    **dict.fromkeys(("b", "strong"), "strong"),
+    **dict.fromkeys(("i", "em"), "emphasis"),
+    **dict.fromkeys(("s", "del", "strike"), "strike"),
+    **dict.fromkeys(("code", "kbd", "samp", "tt"), "code-span"),
+    "sub": "subscript",
+    "sup": "superscript",
+}
+_CONTAINERS: dict[str, ContentType] = {
+    **dict.fromkeys(("ul", "ol", "menu", "dir"), "list"),
+    "li": "item",
+    "dl": "definitions",
+    "dd": "definition",
+    "blockquote": "quote",
+    "figure": "figure",
+    "details": "details",
+    "table": "table",
+    "tr": "row",
+    "td": "cell",
+    "th": "cell",
+}
+# What text is in these elements, other than a paragraph.
+_TEXT_TYPES: dict[str, ContentType] = {
+    "dt": "term",
+    "summary": "summary",
+    "caption": "caption",
+    "figcaption": "caption",
+}
+_BELONGS_IN: dict[ContentType, ContentType] = {"item": "list", "definition": "definitions", "term": "definitions"}
+_CODE_TAGS = frozenset(("pre", "xmp", "listing", "plaintext"))
+_CELL_TAGS = frozenset(("td", "th"))
+_NOTE_TAGS = frozenset(("li", "p", "div", "aside", "dd"))
+_INLINE_ROLES = frozenset((None, Role.LINK, Role.EMPHASIS))
+_SCHEMES = ("http:", "https:", "mailto:", "tel:", "ftp:")
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
+_SOFT_HYPHEN = "\u00ad"
+# How highlighters name the language of code in a class: Prism and highlight.js, GitHub, Sphinx, SyntaxHighlighter.
+_LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s*)([A-Za-z][\w+#.-]*)")
+_NO_LANGUAGE = frozenset("default none nohighlight notranslate plain plaintext text txt wrapper".split())
+# Where pages keep the address of a picture until it is scrolled to.
+_LAZY = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-orig-file")
+_LARGEST_TRACKER = 2  # pixels
+_PERMALINK = re.compile(r"anchor|header-?link|permalink|hash-link", re.IGNORECASE)
+_NOTE_REFERENCE = re.compile(r"footnote|noteref|fnref|reference|endnote", re.IGNORECASE)
+_ALIGN = re.compile(r"text-align:\s*(left|center|right)", re.IGNORECASE)
+_BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")
+_LABEL = re.compile(r"[A-Za-z0-9*]+")
+_LANGUAGE_NAME = re.compile(r"[a-z][\w+#.-]{0,19}")
+_INLINE_DEPTH = 16  # how many elements to look through, from a picture to the block that it is inside of
+_AROUND_NUMBER = "[](){} \xa0"
+_LONGEST_NUMBER = 6  # characters of a reference to a note
+
+
+class _Mark:
+    """A link or a code span: a mark that is another one each time, where emphasis beside emphasis is one."""
+
+    __slots__ = ("address", "type")
+
+    def __init__(self, type_: ContentType, address: str = "") -> None:
+        self.type = type_
+        self.address = address
+
+
+_Marks = tuple[ContentType | _Mark, ...]
+# A run of text or a leaf (picture, formula, break, reference), and what is around it.
+_Run = tuple[str | Content, _Marks]
+
+
+class _Frame(NamedTuple):
+    """What to go back to when an element has ended."""
+
+    coming: Iterator[Node]
+    marks: _Marks
+    owner: Content
+    text_type: ContentType
+    is_block: bool
+
+
+def kept_content(tree: Tree, segments: Segments, kept: Sequence[bool], *, images: bool, url: str | None) -> Content:
+    """The kept blocks of a page as a `Content` tree.
+
+    Args:
+        tree: the page's tree; not changed.
+        segments: its blocks.
+        kept: which of them to keep.
+        images: with the pictures that stand in a kept block, or beside one and between two.
+        url: the page's address, to make its links absolute.
+    """
+    return _Builder(tree, segments, kept, images=images, url=url).build()
+
+
+class _Builder:
+    """Walks over what was kept, and builds the tree of it."""
+
+    def __init__(self, tree: Tree, segments: Segments, kept: Sequence[bool], *, images: bool, url: str | None) -> None:
+        self._tree = tree
+        self._kinds, self._levels = segments.columns.kinds, segments.columns.levels
+        self._spaced = set(segments.spaced)
+        self._block_of: dict[Node, int] = {}
+        for i, is_kept in enumerate(kept):
+            if is_kept:
+                for text in segments.text_nodes(i):
+                    self._block_of[text] = i
+        self._images: frozenset[Node] = _images_among(tree, segments, kept) if images else frozenset()
+        self._wanted = _ancestors(self._block_of) | _ancestors(self._images)
+        self._base = tree.base_url(url or "") or ""
+        self._references, self._notes = self._find_notes()
+        self._added_cells = 0
+        self._spans: dict[int, tuple[int, int]] = {}
+        # The text that was gathered since the last block ended.
+        self._runs: list[_Run] = []
+        self._block = -1
+        self._owner = Content("document")
+        self._text_type: ContentType = "paragraph"
+
+    def build(self) -> Content:  # noqa: C901, PLR0912, PLR0915 - one loop, as in html/segment.py
+        """Walk over the page."""
+        document = self._owner
+        frames: list[_Frame] = []
+        depth = 0
+        marks: _Marks = ()
+        coming: Iterator[Any] = iter(self._tree)
+        block_of, wanted = self._block_of, self._wanted
+        while True:
+            for node in coming:
+                if type(node) is Text:
+                    block = block_of.get(node)
+                    if block is not None:
+                        if block != self._block:
+                            if self._block >= 0:  # else a picture stands before the first text of its block
+                                self._end_block()
+                            self._block = block
+                        data = node.data
+                        self._runs.append((f" {data}" if node in self._spaced else data, marks))
+                    elif self._runs and node.data.isspace():
+                        self._runs.append((" ", marks))
+                    continue
+                if node not in wanted:
+                    if type(node) is Element:
+                        self._pass(node, marks)
+                    continue
+                tag = getattr(node, "tag", "")
+                if tag in _CODE_TAGS:
+                    self._add_code(node)
+                    continue
+                if node in self._references:
+                    self._runs.append((Content("reference", label=self._references[node]), marks))
+                    continue
+                role = ROLES.get(tag)
+                if role in _INLINE_ROLES and type(node) is Element:
+                    if self._is_no_text(node):
+                        continue
+                    frames.append(_Frame(coming, marks, self._owner, self._text_type, is_block=False))
+                    marks = self._mark(node, tag, marks)
+                else:
+                    self._end_block()
+                    frames.append(_Frame(coming, marks, self._owner, self._text_type, is_block=True))
+                    if tag in _TEXT_TYPES:
+                        self._text_type = _TEXT_TYPES[tag]
+                    elif depth < _MAX_DEPTH and (container := self._container(node, tag)) is not None:
+                        self._owner, self._text_type = container, "paragraph"
+                        depth += 1
+                coming = iter(node)
+                break
+            else:
+                if not frames:
+                    break
+                frame = frames.pop()
+                if frame.is_block:
+                    self._end_block()
+                    if self._owner is not frame.owner:
+                        self._close(self._owner, frame.owner)
+                        depth -= 1
+                coming, marks, self._owner, self._text_type, _ = frame
+        self._end_block()
+        return document
+
+    def _pass(self, element: Element, marks: _Marks) -> None:  # noqa: C901, PLR0912 - one branch a tag
+        """Take in an element that holds no kept text, but may be part of what is around it."""
+        tag = element.tag
+        if tag == "br":
+            if self._runs:
+                self._runs.append((Content("break"), marks))
+        elif tag == "img":
+            if element in self._images:
+                alt = " ".join(as_text(element.attr("alt")).split())
+                address = self._resolve(_address_of_image(element))
+                self._runs.append((Content("image", [alt] if alt else [], address=address), marks))
+        elif tag == "hr":
+            self._end_block()
+            if self._owner.type in HOLD_BLOCKS and self._owner.children:
+                self._owner.children.append(Content("rule"))
+        elif tag in _CELL_TAGS:
+            if self._owner.type == "row":
+                self._owner.children.append(self._cell(element, tag))
+        elif tag == "input":
+            owner = self._owner
+            if owner.type == "item" and not owner.children and not self._runs and element.attr("type") == "checkbox":
+                owner.checked = element.attr("checked") is not None
+        elif self._runs and ROLES.get(tag) in _INLINE_ROLES:
+            for inner in element.descendants:
+                if isinstance(inner, Text):
+                    if not inner.data.isspace():
+                        break
+                    self._runs.append((" ", marks))
+                elif getattr(inner, "tag", None) == "br":
+                    self._runs.append((Content("break"), marks))
+
+    def _mark(self, element: Element, tag: str, marks: _Marks) -> _Marks:
+        """The marks of what is inside an inline element."""
+        code = marks[-1:] if _is_code(marks) else ()
+        if tag == "a":
+            address = self._resolve(as_text(element.attr("href")))
+            around = [mark for mark in marks if isinstance(mark, str)]  # a link holds no other
+            return (*around, _Mark("link", address), *code) if address else marks
+        mark = _MARKS.get(tag)
+        if mark is None or mark in marks or code:
+            return marks
+        return (*marks, _Mark("code-span") if mark == "code-span" else mark)
+
+    def _container(self, element: Element, tag: str) -> Content | None:
+        """What an element makes of what is inside, other than a mere block; it is put into its place by `_close`."""
+        if element in self._notes:
+            return Content("footnote", label=self._notes[element])
+        type_ = _CONTAINERS.get(tag)
+        if type_ is None or (type_ == "row" and self._owner.type != "table"):
+            return None
+        if type_ == "cell":
+            return self._cell(element, tag) if self._owner.type == "row" else None
+        container = Content(type_)
+        if tag == "ol":
+            container.ordered = True
+            container.start = _number(element, "start", 1)
+        elif tag == "li" and self._owner.ordered and not self._owner.children:
+            self._owner.start = _number(element, "value", self._owner.start)
+        elif tag == "tr":
+            container.is_header = getattr(element.parent, "tag", "") == "thead"
+        return container
+
+    def _cell(self, element: Element, tag: str) -> Content:
+        cell = Content("cell", is_header=tag == "th")
+        align = as_text(element.attr("align")).lower()
+        style = as_text(element.attr("style"))
+        if style and (aligned := _ALIGN.search(style)):
+            align = aligned[1].lower()
+        if align in ("left", "center", "right"):
+            cell.align = align  # type: ignore[assignment] # mypy does not narrow a string by a tuple
+        spans = _number(element, "colspan", 1), _number(element, "rowspan", 1)
+        if spans != (1, 1):
+            self._spans[id(cell)] = spans
+        return cell
+
+    def _close(self, container: Content, owner: Content) -> None:
+        """Put a container that has ended into the one around it, if it holds anything."""
+        children = container.nodes
+        while children and children[-1].type == "rule":
+            children.pop()
+        if not children and container.type != "cell":
+            return
+        match container.type:
+            case "table":
+                owner.children += self._table(container)
+            case "list":
+                owner.children += _tidy_list(container)
+            case "definitions":
+                owner.children += _tidy_definitions(container)
+            case "item" if all(child.type == "list" for child in children):
+                # Its own text was dropped: what is below it moves up.
+                _holder(owner, "list").children += [item for child in children for item in child.children]
+            case "item" | "definition":
+                _holder(owner, _BELONGS_IN[container.type]).children.append(container)
+            case "figure" if not any(child.type == "caption" for child in children):
+                owner.children += children
+            case "details" if children[0].type != "summary":
+                owner.children += children
+            case _:
+                owner.children.append(container)
+
+    def _end_block(self) -> None:
+        """Make a block of the text that was gathered."""
+        block, self._block = self._block, -1
+        if not self._runs:
+            return
+        children = _nest(self._runs)
+        self._runs.clear()
+        if not children:
+            return
+        owner, type_, level = self._owner, self._text_type, 0
+        if type_ == "paragraph" and block >= 0 and self._kinds[block] is Kind.HEADING:
+            type_, level = "heading", self._levels[block]
+            only = children[0]
+            if len(children) == 1 and isinstance(only, Content) and only.type == "strong":
+                children = only.children  # a heading is strong as it is
+        elif type_ == "summary" and (owner.type != "details" or owner.children):
+            type_ = "paragraph"
+        elif type_ == "paragraph" and len(children) == 1:
+            only = children[0]
+            if isinstance(only, Content) and only.type == "formula" and only.display:
+                owner.children.append(only)
+                return
+        if type_ == "term":
+            owner = _holder(owner, "definitions")
+        owner.children.append(Content(type_, children, level=level, block=block))
+
+    def _add_code(self, element: Element) -> None:
+        """A block of code, as it stands."""
+        self._end_block()
+        parts: list[str] = []
+        first = previous = -1
+        for node in element.descendants:
+            if isinstance(node, Text):
+                block = self._block_of.get(node, -1)
+                if block >= 0:
+                    if first < 0:
+                        first = block
+                    elif block != previous and not parts[-1].endswith("\n"):
+                        parts.append("\n")
+                    previous = block
+                if block >= 0 or node.data.isspace():
+                    parts.append(node.data)
+            elif getattr(node, "tag", "") == "br":
+                parts.append("\n")
+        text = "".join(parts).replace("\xa0", " ").replace(_SOFT_HYPHEN, "")
+        text = _BLANK_LINES.sub("", text).rstrip()
+        if text:
+            self._owner.children.append(Content("code", [text], language=_language(element), block=first))
+
+    def _resolve(self, address: str) -> str:
+        """An absolute address, where the page's is known; "" for one that leads nowhere, or runs something."""
+        address = address.strip()
+        if not address or _SCHEME.match(address):
+            return address if address.lower().startswith(_SCHEMES) else ""
+        if not self._base:
+            return address
+        try:
+            return urljoin(self._base, address)
+        except ValueError:  # no address at all, such as //[
+            return ""
+
+    def _is_no_text(self, element: Element) -> bool:
+        """Whether an inline element is a link to the heading that it is in, or back from the footnote that it is in."""
+        if element.tag != "a":
+            return False
+        href = as_text(element.attr("href"))
+        if "#" not in href:
+            return False
+        text = element.text.strip()
+        has_words = any(map(str.isalnum, text))
+        if self._block_is_heading(element):
+            is_permalink = _PERMALINK.search(as_text(element.attr("class"))) is not None
+            parent = element.parent
+            return not has_words or (is_permalink and parent is not None and parent.text.strip() != text)
+        return self._owner.type == "footnote" and href.startswith("#") and (not has_words or len(text) == 1)
+
+    def _block_is_heading(self, element: Element) -> bool:
+        return any(getattr(ancestor, "tag", "") in HEADING_LEVELS for ancestor in islice(element.ancestors, 3))
+
+    def _find_notes(self) -> tuple[dict[Node, str], dict[Node, str]]:
+        """The references to footnotes, and the footnotes, each with its label."""
+        wanted = self._wanted
+        found: dict[str, list[Element]] = {}
+        for link in self._tree.select('a[href^="#"]'):
+            if link in wanted and _is_note_reference(link):
+                found.setdefault(as_text(link.attr("href"))[1:], []).append(link)
+        if not found:
+            return {}, {}
+        targets: dict[str, Element] = {}
+        for node in wanted:
+            if isinstance(node, Element) and node.tag in _NOTE_TAGS and as_text(node.attr("id")) in found:
+                targets.setdefault(as_text(node.attr("id")), node)
+        references: dict[Node, str] = {}
+        notes: dict[Node, str] = {}
+        labels: set[str] = set()
+        for name, links in found.items():
+            note = targets.get(name)
+            if note is None or note in notes:
+                continue
+            number = links[0].text.strip(_AROUND_NUMBER)
+            label = number if _LABEL.fullmatch(number) and number not in labels else f"note-{len(labels) + 1}"
+            labels.add(label)
+            notes[note] = label
+            for link in links:
+                references[_whole_reference(link)] = label
+        return references, notes
+
+    def _table(self, table: Content) -> list[Content | str]:
+        """A table of data, or, of a table for layout, what is in its cells.
+
+        A table is one of data if some row has several cells, and every cell holds one text and no heading. Merged cells
+        are taken apart: the first of the places that they cover has the text, the others are empty.
+        """
+        rows = [child for child in table.nodes if child.type == "row"]
+        captions = [child for child in table.nodes if child.type == "caption"]
+        texts = [[_only_text(cell) for cell in row.nodes] for row in rows]
+        is_data = (
+            len(rows) + len(captions) == len(table.children)
+            and all(text is not None for row in texts for text in row)
+            and any(sum(map(bool, row)) > 1 for row in texts)
+        )
+        if not is_data:
+            blocks: list[Content | str] = []
+            for child in table.nodes:
+                blocks += [block for cell in child.nodes for block in cell.children] if child.type == "row" else [child]
+            return blocks
+        grid = self._grid(rows)
+        used = [any(row[column].children for row in grid) for column in range(len(grid[0]))]
+        for row, cells in zip(rows, grid, strict=True):
+            row.children = list(compress(cells, used))
+            for cell in row.nodes:
+                cell.children = _only_text(cell) or []
+            row.is_header = row.is_header or all(cell.is_header for cell in row.nodes if cell.children)
+        return [Content("table", [*captions, *rows])]
+
+    def _grid(self, rows: list[Content]) -> list[list[Content]]:
+        """The cells of each row, with empty ones where others reach into it, and at its end."""
+        grid: list[list[Content]] = []
+        reaching: dict[int, int] = {}  # column: how many more rows a cell above reaches into
+        for row in rows:
+            cells: list[Content] = []
+
+            def fill(cells: list[Content] = cells) -> None:
+                while reaching.get(len(cells), 0) > 0:
+                    reaching[len(cells)] -= 1
+                    cells.append(Content("cell"))
+
+            for cell in row.nodes:
+                fill()
+                columns, down = self._spans.get(id(cell), (1, 1))
+                allowed = self._added_cells < _MAX_ADDED_CELLS
+                for place in range(min(columns, _MAX_SPAN) if allowed else 1):
+                    if down > 1 and allowed:
+                        reaching[len(cells)] = min(down, _MAX_SPAN) - 1
+                    cells.append(Content("cell", align=cell.align) if place else cell)
+                    self._added_cells += place > 0
+            fill()
+            grid.append(cells)
+        width = max(map(len, grid))
+        for cells in grid:
+            cells += [Content("cell") for _ in range(width - len(cells))]
+        return grid
+
+
+def _nest(runs: list[_Run]) -> list[Content | str]:  # noqa: C901, PLR0912
+    """Runs of text with their marks, to text in nested marks; white space is collapsed, and none is marked alone."""
+    if len(runs) == 1 and not runs[0][1] and isinstance(runs[0][0], str):
+        text = _collapse(runs[0][0])
+        return [text] if text else []
+    pieces: list[_Run] = []
+    space = False  # before what comes
+    for value, marks in runs:
+        leaf: str | Content = value
+        ends_with_space = False
+        if isinstance(value, str):
+            leaf = _collapse(value)
+            if not leaf:
+                space = True
+                continue
+            space = space or value[0].isspace()
+            ends_with_space = value[-1].isspace()
+        elif _is_code(marks):
+            marks = marks[:-1]  # noqa: PLW2901 - code is text alone
+        is_break = isinstance(leaf, Content) and leaf.type == "break"
+        if pieces:
+            before, marks_before = pieces[-1]
+            if isinstance(before, Content) and before.type == "break":
+                if is_break:
+                    continue
+                space = False
+            if isinstance(before, str) and isinstance(leaf, str) and marks_before == marks:
+                pieces[-1] = f"{before} {leaf}" if space else before + leaf, marks
+                space = ends_with_space
+                continue
+            if space and not is_break:
+                common = _common(marks_before, marks)
+                if len(common) == len(marks) and isinstance(leaf, str):
+                    leaf = f" {leaf}"
+                elif len(common) == len(marks_before) and isinstance(before, str):
+                    pieces[-1] = f"{before} ", marks_before
+                else:
+                    pieces.append((" ", common))
+        elif is_break:
+            continue
+        pieces.append((leaf, marks))
+        space = ends_with_space
+    while pieces and isinstance(pieces[-1][0], Content) and pieces[-1][0].type == "break":
+        pieces.pop()
+    return _in_marks(pieces)
+
+
+def _in_marks(pieces: list[_Run]) -> list[Content | str]:
+    """Open and close marks around pieces of text, so that neighbours share those that they have in common."""
+    content: list[Content | str] = []
+    opened: list[Content] = []
+    open_marks: _Marks = ()
+    for i, (leaf, marks) in enumerate(pieces):
+        if isinstance(leaf, Content) and leaf.type == "break":
+            marks = _common(marks, pieces[i + 1][1])  # noqa: PLW2901 - one that does not end with the line
+        shared = len(_common(open_marks, marks))
+        del opened[shared:]
+        for mark in marks[shared:]:
+            node = Content(mark) if isinstance(mark, str) else Content(mark.type, address=mark.address)
+            (opened[-1].children if opened else content).append(node)
+            opened.append(node)
+        open_marks = marks
+        (opened[-1].children if opened else content).append(leaf)
+    return content
+
+
+def _common(first: _Marks, second: _Marks) -> _Marks:
+    """The marks that two pieces of text have in common, from the outside."""
+    for i, (one, other) in enumerate(zip(first, second, strict=False)):
+        if one != other:
+            return first[:i]
+    return first[: len(second)]
+
+
+def _is_code(marks: _Marks) -> bool:
+    return bool(marks) and not isinstance(marks[-1], str) and marks[-1].type == "code-span"
+
+
+def _collapse(text: str) -> str:
+    if _SOFT_HYPHEN in text:
+        text = text.replace(_SOFT_HYPHEN, "")
+    return " ".join(text.split())
+
+
+def _holder(owner: Content, type_: ContentType) -> Content:
+    """The list that an item belongs in, which is made if it stands in none."""
+    if owner.type == type_:
+        return owner
+    last = owner.children[-1] if owner.children else None
+    if isinstance(last, Content) and last.type == type_ and not last.ordered:
+        return last
+    made = Content(type_)
+    owner.children.append(made)
+    return made
+
+
+def _tidy_list(container: Content) -> list[Content | str]:
+    """A list whose children are items: what stands beside them becomes one, or a part of the one before."""
+    items: list[Content] = []
+    notes: list[Content | str] = []
+    for child in container.nodes:
+        if child.type == "item":
+            items.append(child)
+        elif child.type == "footnote":
+            notes.append(child)
+        elif child.type != "list":
+            items.append(Content("item", [child]))
+        elif items:
+            items[-1].children.append(child)
+        else:
+            items += child.nodes
+    container.children = [*items]
+    return [container, *notes] if items else notes
+
+
+def _tidy_definitions(container: Content) -> list[Content | str]:
+    """A definition list that has both terms and definitions; of others, what is in it."""
+    types = {child.type for child in container.nodes}
+    if "term" in types and "definition" in types:
+        container.children = [
+            child if child.type in ("term", "definition") else Content("definition", [child])
+            for child in container.nodes
+        ]
+        return [container]
+    blocks: list[Content | str] = []
+    for child in container.nodes:
+        if child.type == "term":
+            child.type = "paragraph"
+        blocks += child.children if child.type == "definition" else [child]
+    return blocks
+
+
+def _only_text(cell: Content) -> list[Content | str] | None:
+    """The text of a table's cell; None for one that holds more than a text."""
+    if not cell.children:
+        return []
+    only = cell.nodes[0]
+    if len(cell.children) > 1:
+        return None
+    if only.type in ("paragraph", "caption"):
+        return only.children
+    if only.type == "formula":
+        return [only]
+    return _only_text(only) if only.type in ("list", "item", "quote", "figure") else None
+
+
+def _number(element: Element, name: str, otherwise: int) -> int:
+    """The number that an attribute gives."""
+    text = as_text(element.attr(name)).strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
+
+
+def _language(element: Element) -> str:
+    """The language of a block of code, if a class of it, in it or around it says."""
+    inner = next((child for child in element if isinstance(child, Element) and child.tag == "code"), None)
+    for node in (inner, element, element.parent, element.parent.parent if element.parent is not None else None):
+        if not isinstance(node, Element):
+            continue
+        names = as_text(node.attr("class"))
+        declared = as_text(node.attr("data-lang") or node.attr("data-language"))
+        found = _LANGUAGE.search(names)
+        words = names.split()
+        if not declared and found:
+            declared = found[1]
+        elif not declared and len(words) > 1 and words[0] in ("hljs", "sourceCode"):
+            declared = words[1]
+        declared = declared.lower()
+        if declared and declared not in _NO_LANGUAGE and _LANGUAGE_NAME.fullmatch(declared):
+            return declared
+    return ""
+
+
+def _ancestors(nodes: Iterable[Node]) -> set[Node]:
+    """The nodes around some others, each looked at once."""
+    found: set[Node] = set()
+    for node in nodes:
+        parent = node.parent
+        while parent is not None and parent not in found:
+            found.add(parent)
+            parent = parent.parent
+    return found
+
+
+def _images_among(tree: Tree, segments: Segments, kept: Sequence[bool]) -> frozenset[Node]:
+    """The pictures inside of a kept block, or beside one and between two."""
+    block_of = {node: i for i in range(len(kept)) for node in segments.text_nodes(i)}
+    kept_elements = {element for element, is_kept in zip(segments.elements, kept, strict=True) if is_kept}
+    found: set[Node] = set()
+    waiting: list[Node] = []  # since the last text
+    before: bool | None = None  # whether that was kept; None before the first that was
+    for node in tree.descendants:
+        if isinstance(node, Element):
+            if node.tag != "img" or not _address_of_image(node) or _is_tracker(node):
+                continue
+            if any(parent in kept_elements for parent in islice(node.ancestors, _INLINE_DEPTH)):
+                found.add(node)
+            elif before is not None:
+                waiting.append(node)
+        elif isinstance(node, Text) and node in block_of:
+            is_kept = bool(kept[block_of[node]])
+            if is_kept or before:
+                found.update(waiting)
+            waiting = []
+            before = is_kept or (None if before is None else False)
+    return frozenset(found)
+
+
+def _address_of_image(image: Element) -> str:
+    """Where a picture is, also if it is loaded only when it is scrolled to."""
+    address = as_text(image.attr("src")).strip()
+    if address and not address.startswith("data:"):
+        return address
+    for name in _LAZY:
+        if lazy := as_text(image.attr(name)).strip():
+            return lazy
+    candidates = as_text(image.attr("srcset") or image.attr("data-srcset")).split()
+    return candidates[0].rstrip(",") if candidates else ""
+
+
+def _is_tracker(image: Element) -> bool:
+    return any(_number(image, name, _LARGEST_TRACKER + 1) <= _LARGEST_TRACKER for name in ("width", "height"))
+
+
+def _is_note_reference(link: Element) -> bool:
+    text = link.text.strip(_AROUND_NUMBER)
+    if not text or len(text) > _LONGEST_NUMBER:
+        return False
+    parent = link.parent
+    return (
+        getattr(parent, "tag", "") == "sup"
+        or any(isinstance(child, Element) and child.tag == "sup" for child in link)
+        or as_text(link.attr("role")) == "doc-noteref"
+        or _NOTE_REFERENCE.search(as_text(link.attr("class"))) is not None
+    )
+
+
+def _whole_reference(link: Element) -> Element:
+    """The reference with the brackets and the `<sup>` around it."""
+    parent = link.parent
+    if not isinstance(parent, Element) or parent.tag != "sup":
+        return link
+    return parent if parent.text.strip(_AROUND_NUMBER) == link.text.strip(_AROUND_NUMBER) else link
