@@ -39,8 +39,8 @@ LAYERS: list[set[str]] = [
 ]
 LAYER = {name: number for number, names in enumerate(LAYERS) for name in names}
 
-# An Extraction renders itself: it looks its formats up by name, when asked.
-EXCEPTIONS = {("records", "registry")}
+# An Extraction renders itself: it looks its formats up by name, when asked, and cuts itself into chunks.
+EXCEPTIONS = {("records", "registry"), ("records", "render")}
 
 HEAVY = (
     "HanTa click cv2 datasketch fastapi fastwarc fsspec jinja2 lxml matplotlib pandas playwright "

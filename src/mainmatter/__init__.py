@@ -27,12 +27,14 @@ from mainmatter.limits import Limits
 from mainmatter.method import Method
 from mainmatter.records import Block, Document, Extraction, Kind, Metadata, Page
 from mainmatter.registry import DEFAULT_METHOD, get_method, method_names
+from mainmatter.render.chunks import Chunk
 
 __version__ = _version("mainmatter")
 
 __all__ = [
     "DEFAULT_METHOD",
     "Block",
+    "Chunk",
     "DatasetError",
     "Document",
     "Extraction",

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mainmatter.render.chunks import Chunk
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -462,6 +464,26 @@ class Extraction:
     def cleaneval(self) -> str:
         """The main matter in CleanEval's markup: each block on a line, after `<h>`, `<p>` or `<l>`."""
         return self.render("cleaneval")
+
+    def chunks(self, max_tokens: int = 512, overlap: int = 0, tokenizer: Any = None) -> list[Chunk]:  # noqa: ANN401
+        """Cut the text into chunks for retrieval, by headings and paragraphs; each says where it comes from.
+
+        render/chunks.py says where a text is cut.
+
+        Args:
+            max_tokens: the most tokens of a chunk. A single character may have more, as some tokenizers count.
+            overlap: at most so many tokens are repeated from the chunk before, from a sentence's or line's beginning
+                if there is one, else from a word's; never from before a heading.
+            tokenizer: what counts tokens: a function that returns their number or the tokens themselves, or an object
+                with a method `encode` that does, such as an encoding of tiktoken or a tokenizer of Hugging Face. By
+                default there is a token for every four bytes of UTF-8.
+
+        Raises:
+            InputError: an argument has a value that makes no sense.
+        """
+        from mainmatter.render.chunks import split  # noqa: PLC0415 - as the formats
+
+        return split(self, max_tokens, overlap, tokenizer)
 
     def render(self, format: str, **options: Any) -> str:  # noqa: A002, ANN401 - the word users know
         """The main matter in any of the known formats (`mainmatter.registry.FORMATS`)."""

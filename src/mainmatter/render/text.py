@@ -6,6 +6,7 @@ the line, which hardly a page has; where "hardly" is not enough, JSON has both t
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -41,16 +42,44 @@ def render(extraction: Extraction, *, only: Literal["main", "comment"] | None = 
 
 def lay_out(document: Document, chosen: NDArray[np.bool_]) -> str:
     """The text of some blocks of a page, in the page's order."""
+    return "".join(_parts(document, chosen.nonzero()[0].tolist()))
+
+
+def block_starts(extraction: Extraction) -> tuple[list[int], list[int], int]:
+    """Where each kept block stands in `Extraction.text`.
+
+    Returns:
+        The blocks' numbers in the order of the text; where each begins, in characters; and how many of them come before
+        the comments that are set apart.
+    """
+    main, comments = main_and_comments(extraction)
+    blocks = main.nonzero()[0].tolist()
+    starts = _starts(_parts(extraction.document, blocks), 0)
+    if comments is None:
+        return blocks, starts, len(blocks)
+    of_comments = comments.nonzero()[0].tolist()
+    parts = _parts(extraction.document, of_comments)
+    starts += _starts(parts, len(extraction.text) - sum(map(len, parts)))  # they are the end of the text
+    return blocks + of_comments, starts, len(blocks)
+
+
+def _starts(parts: list[str], first: int) -> list[int]:
+    """Where each text of some parts begins, if the first begins there."""
+    return list(accumulate(map(len, parts), initial=first))[:-1:2]
+
+
+def _parts(document: Document, numbers: list[int]) -> list[str]:
+    """The texts of blocks, with what stands between each two of them."""
     texts, kinds = document.columns.texts, document.columns.kinds
     parts: list[str] = []
     previous: Kind | None = None
-    for i in chosen.nonzero()[0].tolist():
+    for i in numbers:
         kind = kinds[i]
         if parts:
             parts.append("\n" if kind is previous and kind in _STAND_TOGETHER else "\n\n")
         parts.append(texts[i])
         previous = kind
-    return "".join(parts)
+    return parts
 
 
 def main_and_comments(extraction: Extraction) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
