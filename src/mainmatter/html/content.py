@@ -66,6 +66,7 @@ _NOTE_TAGS = frozenset(("li", "p", "div", "aside", "dd"))
 _INLINE_ROLES = frozenset((None, Role.LINK, Role.EMPHASIS))
 _SCHEMES = ("http:", "https:", "mailto:", "tel:", "ftp:")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
+_ORIGIN = re.compile(r"https?://[^/?#]+")
 _SOFT_HYPHEN = "\u00ad"
 # How highlighters name the language of code in a class: Prism and highlight.js, GitHub, Sphinx, SyntaxHighlighter.
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s*)([A-Za-z][\w+#.-]*)")
@@ -137,6 +138,8 @@ class _Builder:
         self._images: frozenset[Node] = _images_among(tree, segments, kept) if images else frozenset()
         self._wanted = _ancestors(self._block_of) | _ancestors(self._images)
         self._base = tree.base_url(url or "") or ""
+        origin = _ORIGIN.match(self._base)  # most links need no more of the base, and joining takes its time
+        self._origin = origin[0] if origin else ""
         self._references, self._notes = self._find_notes()
         self._added_cells = 0
         self._spans: dict[int, tuple[int, int]] = {}
@@ -365,6 +368,10 @@ class _Builder:
             return address if address.lower().startswith(_SCHEMES) else ""
         if not self._base:
             return address
+        if address[0] == "#":
+            return self._base.partition("#")[0] + address
+        if self._origin and address[0] == "/" and address[1:2] != "/" and "/." not in address:
+            return self._origin + address
         try:
             return urljoin(self._base, address)
         except ValueError:  # no address at all, such as //[
