@@ -12,10 +12,18 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from mainmatter.cli import options
-from mainmatter.cli.printing import progress
+from mainmatter.cli.printing import harmless, progress
 from mainmatter.errors import DatasetError, MissingExtra, UnknownName
 from mainmatter.lab.bench.accuracy import ContestantResult, headline, main_table, measure_accuracy, write_report
 from mainmatter.lab.bench.contestant import PAGE_LIMIT
+from mainmatter.lab.bench.fidelity import (
+    check_writers,
+    installed_writers,
+    measure_fidelity,
+    show_misses,
+    tables,
+    write_fidelity,
+)
 from mainmatter.lab.bench.memory import watch_memory_afresh
 from mainmatter.lab.bench.peers import PEERS, installed_peers
 from mainmatter.lab.bench.speed import BUDGET, Speed, measure_scaling, measure_speed, profile
@@ -191,6 +199,68 @@ def _throughput_rows(found: list[Throughput]) -> list[list[str]]:
             ]
         )
     return rows
+
+
+@command.command(name="fidelity")
+@click.argument("names", nargs=-1, metavar="[WRITER...]")
+@click.option(
+    "--on",
+    "datasets",
+    multiple=True,
+    metavar="DATASET",
+    default=("wcxb-dev", "house-a"),
+    show_default=True,
+    help="A dataset's name or path; may be repeated.",
+)
+@options.data
+@click.option(
+    "--every", type=click.IntRange(min=1), default=1, metavar="N", help="Only every Nth page of each dataset."
+)
+@click.option("--pages", type=click.IntRange(min=1), metavar="N", help="Only the first N of these.")
+@click.option("--page", "ids", multiple=True, metavar="ID", help="Only the page with this id; may be repeated.")
+@click.option("--show", type=click.IntRange(min=1), metavar="N", help="List the first N things that went wrong.")
+@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Of those, only this kind; may be repeated.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Write fidelity.md and fidelity.json there.",
+)
+def bench_fidelity(
+    names: tuple[str, ...],
+    datasets: tuple[str, ...],
+    data: Path | None,
+    every: int,
+    pages: int | None,
+    ids: tuple[str, ...],
+    show: int | None,
+    kinds: tuple[str, ...],
+    output: Path | None,
+) -> None:
+    """Measure how much of the structure of what was kept comes through in Markdown, and what is invented.
+
+    WRITER is mainmatter, html-to-markdown, markdownify or trafilatura; all that are installed by default. Needs the
+    extra bench.
+    """
+    chosen = list(dict.fromkeys(names)) or installed_writers()
+    check_writers(chosen)
+    results = []
+    for dataset in dict.fromkeys(datasets):
+        sample = load_dataset(dataset, data)[::every][:pages]
+        if ids:
+            sample = [page for page in sample if page.page.id in ids]
+        with progress(dataset, len(sample)) as advance:
+            results += measure_fidelity(chosen, dataset, sample, on_page=advance)
+    click.echo(tables(results))
+    if show is not None:
+        click.echo("\n" + "\n".join(map(harmless, show_misses(results, show, kinds))))
+    if output is not None:
+        few = (["--every", str(every)] if every > 1 else []) + (["--pages", str(pages)] if pages else [])
+        on = [argument for dataset in dict.fromkeys(datasets) for argument in ("--on", dataset)]
+        words = shlex.join(["mainmatter", "bench", "fidelity", *chosen, *on, *few])
+        written = write_fidelity(results, output, f"{words} --data DATA -o FOLDER")
+        click.echo("written: " + ", ".join(map(str, written)), err=True)
 
 
 @command.command(name="memory")
