@@ -50,6 +50,51 @@ def test_images_are_kept_if_asked(folder: Path) -> None:
     assert '<img src="mill.jpg" alt="The mill">' in clean("site/river.html", "-f", "html", "--images").stdout
 
 
+def test_chunks_are_json_lines_with_their_places(folder: Path) -> None:
+    lines = clean("site/river.html", "--chunks", "20").stdout.splitlines()
+    chunks = [json.loads(line) for line in lines]
+    assert [chunk["chunk"] for chunk in chunks] == list(range(len(chunks)))
+    assert list(chunks[0]) == "id url chunk text start end headings blocks xpaths tokens".split()
+    assert {chunk["id"] for chunk in chunks} == {"site/river.html"}
+    assert {tuple(chunk["headings"]) for chunk in chunks} == {(HEADING,)}
+    text = clean("site/river.html").stdout
+    assert [text[chunk["start"] : chunk["end"]] for chunk in chunks] == [chunk["text"] for chunk in chunks]
+    overlapping = clean("site/river.html", "--chunks", "20", "--overlap", "5").stdout.splitlines()
+    assert len(overlapping) >= len(lines)
+
+
+def test_chunks_of_several_pages_and_of_none(folder: Path) -> None:
+    Path("empty.html").write_text("")
+    result = clean("empty.html", "site", "--chunks", "500")
+    assert [json.loads(line)["chunk"] for line in result.stdout.splitlines()] == [0, 0]
+    assert clean("empty.html", "--chunks", "500").stdout == ""
+    clean("site", "--chunks", "500", "-o", "out")
+    assert json.loads(Path("out/river.jsonl").read_text())["headings"] == [HEADING]
+
+
+def test_json_with_chunks(folder: Path) -> None:
+    found = json.loads(clean("site/river.html", "-f", "json", "--chunks", "20").stdout)
+    assert [found["text"][chunk["start"] : chunk["end"]] for chunk in found["chunks"]] == [
+        chunk["text"] for chunk in found["chunks"]
+    ]
+    assert "chunks" not in json.loads(clean("site/river.html", "-f", "json").stdout)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--overlap", "5"), "--overlap is for chunks; give --chunks, too"),
+        (("--chunks", "5", "--overlap", "5"), "--overlap must be less than --chunks, which is 5"),
+        (("--chunks", "5", "-f", "tei"), "--chunks does not go with -f tei, but with json"),
+        (("--chunks", "0"), "0 is not in the range"),
+    ],
+)
+def test_options_of_chunks_that_make_no_sense(folder: Path, arguments: tuple[str, ...], message: str) -> None:
+    result = clean("site/river.html", *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
 def test_json_holds_metadata_and_every_block(folder: Path) -> None:
     found = json.loads(clean("site/river.html", "-f", "json", "--url", "https://news.example/river").stdout)
     assert found["id"] == "site/river.html"

@@ -23,6 +23,7 @@ from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.papers.template.method import Template
 from mainmatter.papers.template.site_counts import METHOD
 from mainmatter.registry import FORMATS, get_method, split_name
+from mainmatter.render.json import render_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +42,7 @@ class _Task:
     parameters: dict[str, Any] = field(default_factory=dict)
     render_options: dict[str, Any] = field(default_factory=dict)
     json_lines: bool = False
+    chunks: tuple[int, int] | None = None  # the most tokens of a chunk, and of those that it repeats
 
 
 @click.command(name="clean")
@@ -56,6 +58,21 @@ class _Task:
 )
 @click.option("--links/--no-links", default=True, help="Keep links (markdown).", show_default=True)
 @click.option("--images/--no-images", default=False, help="Keep images (markdown, html).", show_default=True)
+@click.option(
+    "--chunks",
+    type=click.IntRange(min=1),
+    metavar="TOKENS",
+    help="Cut the text into chunks of at most so many tokens, a token being four bytes: one JSON object a line, with "
+    "its place on the page. With -f json, the page's object has them.",
+)
+@click.option(
+    "--overlap",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="TOKENS",
+    help="Repeat at most so many tokens from the chunk before.",
+)
 @click.option(
     "--site-templates",
     is_flag=True,
@@ -77,6 +94,8 @@ def command(
     output: str | None,
     links: bool,
     images: bool,
+    chunks: int | None,
+    overlap: int,
     site_templates: bool,
     url: str | None,
     input_format: str | None,
@@ -97,6 +116,7 @@ def command(
     parameters = options.to_parameters(method, dial, comments, with_, without)  # complain before any work
     if not site_templates:
         check_has_sites(method)
+    _check_chunks(format_, chunks, overlap)
     looked_through = look_through(inputs, input_format)
     found = looked_through.inputs
     if url is not None and len(found) > 1:
@@ -104,10 +124,15 @@ def command(
             f"there are {len(found)} pages, and they cannot all come from {url}", param_hint="--url"
         )
     render_options = {"markdown": {"links": links, "images": images}, "html": {"images": images}}.get(format_, {})
+    if chunks is not None and format_ == "json":
+        render_options |= {"chunks": chunks, "overlap": overlap}
     is_batch = len(found) > 1 or any(Path(name).is_dir() for name in inputs)
     json_lines = is_batch and format_ == "json" and output is None
     task = _Task(method, format_, options.to_limits(max_size), parameters, render_options, json_lines)
-    targets = _targets(found, output, FORMATS[format_][1], is_batch=is_batch)
+    ending = FORMATS[format_][1]
+    if chunks is not None and format_ != "json":
+        task, ending = replace(task, chunks=(chunks, overlap)), ".jsonl"
+    targets = _targets(found, output, ending, is_batch=is_batch)
     _spare_inputs(found, targets)
     if site_templates:
         check_knows_sites(method, found)
@@ -122,6 +147,21 @@ def command(
         click.echo(passed_over, err=True)
     if failed:
         click.get_current_context().exit(1)
+
+
+def _check_chunks(format_: str, chunks: int | None, overlap: int) -> None:
+    """Complain before any work.
+
+    Raises:
+        UsageError: the options for chunks contradict each other or the format.
+    """
+    if chunks is None:
+        if overlap:
+            raise click.UsageError("--overlap is for chunks; give --chunks, too")
+    elif format_ not in ("text", "json"):
+        raise click.UsageError(f"chunks are pieces of the text: --chunks does not go with -f {format_}, but with json")
+    elif overlap >= chunks:
+        raise click.UsageError(f"--overlap must be less than --chunks, which is {chunks}")
 
 
 def _with_sites(task: _Task, folder: str) -> _Task:
@@ -172,12 +212,14 @@ def _run(task: _Task, found: list[Input], targets: list[Path | None], url: str |
     results = ordered_map(partial(_clean_one, task, url), found, min(workers, len(found)))
     with progress("cleaning", len(found), hidden=len(found) == 1 or None in targets) as advance:
         for one, target, result in zip(found, targets, results, strict=True):
-            heading = f"==> {click.format_filename(one.name)} <==\n" if len(found) > 1 and not task.json_lines else ""
+            has_heading = len(found) > 1 and not task.json_lines and task.chunks is None
+            heading = f"==> {click.format_filename(one.name)} <==\n" if has_heading else ""
             if isinstance(result, Failure):  # our own errors name the input, those that nobody foresaw do not
                 text = result.error.partition(": ")[2]
                 error: str | None = text if text.startswith(one.name) else f"{one.name}: {result.error}"
             else:
-                error = _put(one, result, target, heading)
+                is_whole = result.endswith("\n") or task.chunks is not None  # of which a page may have none
+                error = _put(one, result if is_whole else f"{result}\n", target, heading)
             if error is not None:
                 failed += 1
                 click.echo(f"Error: {error}", err=True)
@@ -187,7 +229,6 @@ def _run(task: _Task, found: list[Input], targets: list[Path | None], url: str |
 
 def _put(one: Input, result: str, target: Path | None, heading: str) -> str | None:
     """Print or write a result; returns what went wrong, if anything did."""
-    result += "" if result.endswith("\n") else "\n"
     try:
         if target is None:
             click.echo(harmless(heading + result), nl=False)
@@ -207,6 +248,8 @@ def _clean_one(task: _Task, url: str | None, one: Input) -> str:
     if url is not None:
         page = replace(page, url=url)
     extraction = clean(page, method=task.method, limits=task.limits, **task.parameters)
+    if task.chunks is not None:
+        return render_chunks(extraction, *task.chunks)
     result = extraction.render(task.format, **task.render_options)
     return json.dumps(json.loads(result), ensure_ascii=False, separators=(",", ":")) if task.json_lines else result
 

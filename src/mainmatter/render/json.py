@@ -18,10 +18,17 @@ _FIELDS = [field.name for field in fields(Block)]
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def render(extraction: Extraction, *, blocks: bool = True) -> str:
-    """The extraction as a JSON object, each block on a line; with `blocks=False` without the blocks.
+def render(extraction: Extraction, *, blocks: bool = True, chunks: int | None = None, overlap: int = 0) -> str:
+    """The extraction as a JSON object, each block on a line.
 
     `comments` is the text of the comments if they are marked, and they are no part of `text` then; else it is null.
+
+    Args:
+        extraction: what was decided.
+        blocks: with the blocks.
+        chunks: with chunks of at most so many tokens. Offsets of comments that are marked are those in
+            `Extraction.text`, where they follow the main matter.
+        overlap: how many tokens a chunk may repeat from the one before.
     """
     is_apart = extraction.marks_comments
     text = extraction.render("text", only="main") if is_apart else extraction.text
@@ -42,7 +49,19 @@ def render(extraction: Extraction, *, blocks: bool = True) -> str:
     if blocks:
         lines = ",\n  ".join(map(_encode, _blocks(extraction)))
         members.append(f' "blocks": [\n  {lines}\n ]' if lines else ' "blocks": []')
+    if chunks is not None:
+        lines = ",\n  ".join(_encode(asdict(chunk)) for chunk in extraction.chunks(chunks, overlap))
+        members.append(f' "chunks": [\n  {lines}\n ]' if lines else ' "chunks": []')
     return "{\n" + ",\n".join(members) + "\n}"
+
+
+def render_chunks(extraction: Extraction, max_tokens: int, overlap: int = 0) -> str:
+    """JSON Lines: a line for each chunk, with the id and URL of its page and its number on the page."""
+    page = extraction.document.page
+    return "".join(
+        _encode({"id": page.id, "url": page.url, "chunk": number} | asdict(chunk)) + "\n"
+        for number, chunk in enumerate(extraction.chunks(max_tokens, overlap))
+    )
 
 
 def _blocks(extraction: Extraction) -> Iterator[dict[str, Any]]:
