@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 # No page for people is nested deeper; what is, stands at this depth. So the writers can use recursion.
 _MAX_DEPTH = 40
 _MAX_ADDED_CELLS = 10_000  # on a page: what merged cells and short rows are filled up with
-_MAX_SPAN = 1_000  # of a merged cell, as in HTML
 
 _MARKS: dict[str, ContentType] = {
     **dict.fromkeys(("b", "strong"), "strong"),
@@ -141,7 +140,7 @@ class _Builder:
         origin = _ORIGIN.match(self._base)  # most links need no more of the base, and joining takes its time
         self._origin = origin[0] if origin else ""
         self._references, self._notes = self._find_notes()
-        self._added_cells = 0
+        self._cells_left = _MAX_ADDED_CELLS
         self._spans: dict[int, tuple[int, int]] = {}
         # The text that was gathered since the last block ended.
         self._runs: list[_Run] = []
@@ -437,12 +436,12 @@ class _Builder:
             and all(text is not None for row in texts for text in row)
             and any(sum(map(bool, row)) > 1 for row in texts)
         )
-        if not is_data:
+        grid = self._grid(rows) if is_data else None
+        if grid is None:
             blocks: list[Content | str] = []
             for child in table.nodes:
                 blocks += [block for cell in child.nodes for block in cell.children] if child.type == "row" else [child]
             return blocks
-        grid = self._grid(rows)
         used = [any(row[column].children for row in grid) for column in range(len(grid[0]))]
         for row, cells in zip(rows, grid, strict=True):
             row.children = list(compress(cells, used))
@@ -451,30 +450,36 @@ class _Builder:
             row.is_header = row.is_header or all(cell.is_header for cell in row.nodes if cell.children)
         return [Content("table", [*captions, *rows])]
 
-    def _grid(self, rows: list[Content]) -> list[list[Content]]:
-        """The cells of each row, with empty ones where others reach into it, and at its end."""
+    def _grid(self, rows: list[Content]) -> list[list[Content]] | None:
+        """The cells of each row, with empty ones where others reach into it, and at its end; None if they are too many.
+
+        One long row, or a merged cell, must not blow up a table of many short ones.
+        """
         grid: list[list[Content]] = []
         reaching: dict[int, int] = {}  # column: how many more rows a cell above reaches into
+        left = self._cells_left
         for row in rows:
             cells: list[Content] = []
-
-            def fill(cells: list[Content] = cells) -> None:
+            for cell in (*row.nodes, None):
                 while reaching.get(len(cells), 0) > 0:
                     reaching[len(cells)] -= 1
                     cells.append(Content("cell"))
-
-            for cell in row.nodes:
-                fill()
-                columns, down = self._spans.get(id(cell), (1, 1))
-                allowed = self._added_cells < _MAX_ADDED_CELLS
-                for place in range(min(columns, _MAX_SPAN) if allowed else 1):
-                    if down > 1 and allowed:
-                        reaching[len(cells)] = min(down, _MAX_SPAN) - 1
-                    cells.append(Content("cell", align=cell.align) if place else cell)
-                    self._added_cells += place > 0
-            fill()
+                    left -= 1
+                if cell is None:
+                    break
+                width, height = self._spans.get(id(cell), (1, 1))
+                if height > 1:
+                    reaching |= dict.fromkeys(range(len(cells), len(cells) + min(width, left)), height - 1)
+                cells.append(cell)
+                cells += [Content("cell", align=cell.align) for _ in range(min(width - 1, left))]
+                left -= width - 1
+                if left < 0:
+                    return None
             grid.append(cells)
         width = max(map(len, grid))
+        self._cells_left = left - sum(width - len(cells) for cells in grid)
+        if self._cells_left < 0:
+            return None
         for cells in grid:
             cells += [Content("cell") for _ in range(width - len(cells))]
         return grid

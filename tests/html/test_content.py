@@ -1,0 +1,289 @@
+"""What was kept of a page, as a tree: one test a construct."""
+
+from __future__ import annotations
+
+import pytest
+
+from mainmatter.html.content import kept_content
+from mainmatter.html.read import parse_and_segment
+from mainmatter.render.content import HOLD_BLOCKS, HOLD_INLINE, Content
+
+URL = "https://example.org/news/page.html"
+
+
+def build(html: str, *, images: bool = False, dropped: str = "") -> Content:
+    """The tree of a page of which all is kept but the blocks with that text."""
+    tree, segments = parse_and_segment(html)
+    kept = [not dropped or dropped not in text for text in segments.columns.texts]
+    return kept_content(tree, segments, kept, images=images, url=URL)
+
+
+def short(node: Content | str) -> str:
+    """A node on one line: its type, what is told of it, and its children in parentheses."""
+    if isinstance(node, str):
+        return repr(node)
+    told = {
+        "heading": str(node.level),
+        "list": f"ordered-{node.start}" if node.ordered else "",
+        "item": "" if node.checked is None else str(node.checked),
+        "row": "head" if node.is_header else "",
+        "cell": " ".join(filter(None, ("head" if node.is_header else "", node.align))),
+        "code": node.language,
+        "link": node.address,
+        "image": node.address,
+        "footnote": node.label,
+        "reference": node.label,
+    }.get(node.type, "")
+    return f"{node.type}{f'[{told}]' if told else ''}({', '.join(map(short, node.children))})"
+
+
+def tree_of(html: str, *, images: bool = False, dropped: str = "") -> list[str]:
+    """What the document holds, each on a line."""
+    return [short(child) for child in build(html, images=images, dropped=dropped).children]
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        pytest.param("<h3>A <b>b</b></h3>", ["heading[3]('A ', strong('b'))"], id="heading"),
+        pytest.param(
+            "<h2><strong>All bold</strong></h2>", ["heading[2]('All bold')"], id="a heading is strong as it is"
+        ),
+        pytest.param(
+            '<h2>Name<a class="headerlink" href="#name" title="Link to this heading">¶</a></h2>',
+            ["heading[2]('Name')"],
+            id="link to the heading itself",
+        ),
+        pytest.param(
+            '<h2>Name <a class="anchor" href="#name">Permalink</a></h2>',
+            ["heading[2]('Name')"],
+            id="permalink in words",
+        ),
+        pytest.param(
+            '<h2><a class="anchor" href="#name">Name</a></h2>',
+            ["heading[2](link[https://example.org/news/page.html#name]('Name'))"],
+            id="a heading that is a link to itself",
+        ),
+        pytest.param(
+            "<p>a <strong>b</strong> c</p><p><strong>&nbsp;</strong>d</p>",
+            ["paragraph('a ', strong('b'), ' c')", "paragraph('d')"],
+            id="bold white space is none",
+        ),
+        pytest.param("<p>a&nbsp;b&shy;c\n d</p>", ["paragraph('a bc d')"], id="white space"),
+        pytest.param(
+            "<p><b>a </b><b>b</b><i> c</i></p>",
+            ["paragraph(strong('a b'), ' ', emphasis('c'))"],
+            id="neighbouring emphasis is one, spaces stand outside",
+        ),
+        pytest.param(
+            "<p><b>a <i>b</i></b><i>c</i></p>", ["paragraph(strong('a ', emphasis('b')), emphasis('c'))"], id="nested"
+        ),
+        pytest.param(
+            "<b>one<br><br>two</b> tail",
+            ["paragraph(strong('one'))", "paragraph(strong('two'), ' tail')"],
+            id="paragraphs in emphasis",
+        ),
+        pytest.param("<p><b>a<br>b</b></p>", ["paragraph(strong('a', break(), 'b'))"], id="line break in emphasis"),
+        pytest.param("<p>a<span> </span>b<span><br></span>c</p>", ["paragraph('a b', break(), 'c')"], id="lone glue"),
+        pytest.param("<p><br>a<br></p>", ["paragraph('a')"], id="line breaks at the ends"),
+        pytest.param(
+            "<p><code>a</code> <code>b <i>c</i></code></p>",
+            ["paragraph(code-span('a'), ' ', code-span('b c'))"],
+            id="code spans are not joined, and are text alone",
+        ),
+        pytest.param(
+            "<p><s>a</s><del>b</del> H<sub>2</sub>O<sup>x</sup></p>",
+            ["paragraph(strike('ab'), ' H', subscript('2'), 'O', superscript('x'))"],
+            id="other marks",
+        ),
+        pytest.param(
+            '<p><a href="a b.html">x</a><a href="javascript:y()">y</a><a href="/r"></a></p>',
+            ["paragraph(link[https://example.org/news/a b.html]('x'), 'y')"],
+            id="links",
+        ),
+        pytest.param(
+            '<p><code>f(<a href="/x">x</a>)</code></p>',
+            ["paragraph(code-span('f('), link[https://example.org/x](code-span('x')), code-span(')'))"],
+            id="a link in code",
+        ),
+        pytest.param(
+            '<a href="/c"><h3>Card</h3><p>Text</p></a>',
+            ["heading[3](link[https://example.org/c]('Card'))", "paragraph(link[https://example.org/c]('Text'))"],
+            id="blocks in a link",
+        ),
+        pytest.param(
+            "<ul><li>a<ul><li>b</ul><li><p>d<p>e</ul>",
+            ["list(item(paragraph('a'), list(item(paragraph('b')))), item(paragraph('d'), paragraph('e')))"],
+            id="nested list",
+        ),
+        pytest.param(
+            "<ul><li>a</li><ul><li>b</li></ul></ul>",
+            ["list(item(paragraph('a'), list(item(paragraph('b')))))"],
+            id="a list between the items of another",
+        ),
+        pytest.param("<ol start=3><li>a</ol>", ["list[ordered-3](item(paragraph('a')))"], id="start"),
+        pytest.param("<ol><li value=7>a</ol>", ["list[ordered-7](item(paragraph('a')))"], id="value"),
+        pytest.param("<li>a</li><li>b</li>", ["list(item(paragraph('a')), item(paragraph('b')))"], id="items alone"),
+        pytest.param(
+            "<ul><li><input type=checkbox checked> a<li><input type=checkbox>b</ul>",
+            ["list(item[True](paragraph('a')), item[False](paragraph('b')))"],
+            id="tasks",
+        ),
+        pytest.param(
+            "<dl><div><dt>t<dt>u<dd>d</div></dl>",
+            ["definitions(term('t'), term('u'), definition(paragraph('d')))"],
+            id="definitions",
+        ),
+        pytest.param("<dl><dt>t<dt>u</dl>", ["paragraph('t')", "paragraph('u')"], id="terms without definitions"),
+        pytest.param("<blockquote>a<p>b</p></blockquote>", ["quote(paragraph('a'), paragraph('b'))"], id="quote"),
+        pytest.param(
+            "<details><summary>s</summary>a</details>", ["details(summary('s'), paragraph('a'))"], id="details"
+        ),
+        pytest.param("<p>a</p><hr><p>b</p><hr>", ["paragraph('a')", "rule()", "paragraph('b')", "rule()"], id="rule"),
+    ],
+)
+def test_constructs(html: str, expected: list[str]) -> None:
+    assert tree_of(html) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ('<pre><code class="language-python">x</code></pre>', "python"),
+        ('<pre class="lang-js">x</pre>', "js"),
+        ('<div class="highlight-rust notranslate"><div class="highlight"><pre>x</pre></div></div>', "rust"),
+        ('<div class="highlight highlight-source-shell"><pre>x</pre></div>', "shell"),
+        ('<pre class="brush: php; gutter: false">x</pre>', "php"),
+        ('<pre class="sourceCode haskell"><code>x</code></pre>', "haskell"),
+        ('<pre><code class="hljs cpp">x</code></pre>', "cpp"),
+        ('<pre data-lang="go">x</pre>', "go"),
+        ('<div class="highlight-default notranslate"><pre>x</pre></div>', ""),
+        ('<pre class="language-plaintext">x</pre>', ""),
+        ("<pre>x</pre>", ""),
+    ],
+)
+def test_language_of_code(html: str, language: str) -> None:
+    assert [child.language for child in build(html).nodes] == [language]
+
+
+def test_code_keeps_its_white_space_and_no_other() -> None:
+    html = "<pre>\n\n  a\n<span>    b</span>\n</pre><pre><div>c</div><div>&nbsp;d</div></pre><pre>e<br><br>f</pre>"
+    assert [child.children for child in build(html).nodes] == [["  a\n    b"], ["c\n d"], ["e\n\nf"]]
+
+
+def test_table_of_data() -> None:
+    html = """<table><caption>Cap</caption><thead><tr><td>A<td colspan=2 align=right>B<tbody>
+        <tr><th rowspan=2>1<td>2<td style="text-align: center"><b>3</b><tr><td><a href="/x">4</a></table>"""
+    assert [short(part) for part in build(html).nodes[0].children] == [
+        "caption('Cap')",
+        "row[head](cell('A'), cell[right]('B'), cell[right]())",
+        "row(cell[head]('1'), cell('2'), cell[center](strong('3')))",
+        "row(cell(), cell(link[https://example.org/x]('4')), cell())",
+    ]
+
+
+def test_row_of_header_cells_is_a_header() -> None:
+    assert tree_of("<table><tr><th>A<th>B<tr><td>1<td>2</table>")[0].startswith("table(row[head](cell[head]('A')")
+
+
+def test_dropped_cells_leave_their_places_but_no_empty_column() -> None:
+    html = "<table><tr><td>a<td>b<td><img><tr><td><p>c</p><td><p>drop</p><td></table>"
+    assert tree_of(html, dropped="drop") == ["table(row(cell('a'), cell('b')), row(cell('c'), cell()))"]
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<table><tr><td>a<p>b</p><td>c</table>", ["paragraph('a')", "paragraph('b')", "paragraph('c')"]),
+        ("<table><tr><td><h2>a</h2><td>b</table>", ["heading[2]('a')", "paragraph('b')"]),
+        ("<table><tr><td>a<tr><td>b</table>", ["paragraph('a')", "paragraph('b')"]),
+        (
+            "<table><tr><td>a<td><table><tr><td>b<td>c</table></table>",
+            ["paragraph('a')", "table(row(cell('b'), cell('c')))"],
+        ),
+    ],
+)
+def test_layout_tables_are_dissolved(html: str, expected: list[str]) -> None:
+    assert tree_of(html) == expected
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "<tr><td colspan=1000 rowspan=60000>a<td>b" * 300,
+        "<tr>" + "<td>a" * 10_003 + "<tr><td>a<td>b",
+        "<tr>" + "<td rowspan=9>a" * 2_000 + "<tr><td>b" * 9,
+    ],
+)
+def test_tables_that_would_need_too_many_empty_cells_are_dissolved(rows: str) -> None:
+    assert {child.type for child in build(f"<table>{rows}</table>").nodes} == {"paragraph"}
+
+
+def test_pictures() -> None:
+    html = """<p>nav</p><img src=logo.png><h1>Title</h1><p>nav</p><figure><a href="/big.jpg"><img data-src="/l.jpg"
+        src="data:image/gif,0" alt=" A  lead "></a><figcaption>C</figcaption></figure><p><img src="/x.png">Text</p>
+        <img src="pixel.gif" width=1 height=1><p>nav</p><img src="teaser.jpg"><p>nav</p>"""
+    assert tree_of(html, images=True, dropped="nav") == [
+        "heading[1]('Title')",
+        "figure(paragraph(link[https://example.org/big.jpg](image[https://example.org/l.jpg]('A lead'))), caption('C'))",
+        "paragraph(image[https://example.org/x.png](), 'Text')",
+    ]
+    assert "image" not in str(tree_of(html, dropped="nav"))
+
+
+def test_footnotes() -> None:
+    html = """<p>a<sup><a href="#fn1">1</a></sup> b<sup>[<a href="#fn2" id="r2">*</a>]</sup>
+        <a href="#sec" class="reference">see</a></p>
+        <ol><li id=fn1>One <a href="#r1">↩</a><li id=fn2><p>Two <a href="#r2">^</a></p></ol>"""
+    assert tree_of(html) == [
+        "paragraph('a', reference[1](), ' b', reference[*](), ' ', link[https://example.org/news/page.html#sec]('see'))",
+        "footnote[1](paragraph('One'))",
+        "footnote[*](paragraph('Two'))",
+    ]
+
+
+def test_footnote_that_was_dropped_leaves_a_link() -> None:
+    html = '<p>a<sup><a href="#fn1">1</a></sup></p><ol><li id=fn1>One</ol>'
+    address = "https://example.org/news/page.html#fn1"
+    assert tree_of(html, dropped="One") == [f"paragraph('a', superscript(link[{address}]('1')))"]
+
+
+def test_item_whose_text_was_dropped_is_none() -> None:
+    html = "<ul><li>drop<ul><li>a<li>b</ul><li>c</ul>"
+    assert tree_of(html, dropped="drop") == ["list(item(paragraph('a')), item(paragraph('b')), item(paragraph('c')))"]
+
+
+def test_what_is_deeply_nested_is_flattened() -> None:
+    def depth(node: Content | str) -> int:
+        return 0 if isinstance(node, str) else 1 + max(map(depth, node.children), default=0)
+
+    for html in ("<ul><li>a" * 250, "<blockquote>a" * 500, "<b><i>" * 200 + "a", "<table><tr><td>a<td>b" * 100):
+        assert depth(build(html)) < 60
+
+
+def test_the_page_is_not_changed() -> None:
+    html = "<p>a<b> b</b></p><table><tr><td>c<td>d</table><ul><li>e</ul>"
+    tree, segments = parse_and_segment(html)
+    before = tree.serialize()
+    kept_content(tree, segments, [True] * len(segments.columns.texts), images=True, url=URL)
+    assert tree.serialize() == before
+
+
+def test_nodes_hold_what_the_vocabulary_says() -> None:
+    html = """<div>x<ul>a<li>b<h2>c</h2><table><tr><td>d<td>e</table></ul><dl>f<dt>g<ul><li>h</ul><dd>i</dl><li>j
+        <figure>k<figcaption>l<p>m</figcaption></figure><details>n<summary>o</summary></details><dd>p<table>q<tr>r<td>s
+        <caption>t</caption></table><blockquote><pre>u</pre></blockquote><summary>v</summary><dt>w</div>"""
+    found = set()
+
+    def check(node: Content) -> None:
+        for child in node.children:
+            if node.type in HOLD_BLOCKS | {"list", "definitions", "table", "row"}:
+                assert isinstance(child, Content)
+                found.add(node.type)
+            if node.type in HOLD_INLINE and isinstance(child, Content):
+                assert child.type not in HOLD_BLOCKS | {"paragraph", "heading", "list", "table", "code"}
+            if isinstance(child, Content):
+                check(child)
+
+    check(build(html))
+    assert {"list", "definitions", "table", "quote"} <= found
