@@ -221,11 +221,11 @@ def test_tables_that_would_need_too_many_empty_cells_are_dissolved(rows: str) ->
 
 def test_pictures() -> None:
     html = """<p>nav</p><img src=logo.png><h1>Title</h1><p>nav</p><figure><a href="/big.jpg"><img data-src="/l.jpg"
-        src="data:image/gif,0" alt=" A  lead "></a><figcaption>C</figcaption></figure><p><img src="/x.png">Text</p>
+        src="data:image/gif,0" alt=" Lead "></a><figcaption>C</figcaption></figure><p><img src="/x.png">Text</p>
         <img src="pixel.gif" width=1 height=1><p>nav</p><img src="teaser.jpg"><p>nav</p>"""
     assert tree_of(html, images=True, dropped="nav") == [
         "heading[1]('Title')",
-        "figure(paragraph(link[https://example.org/big.jpg](image[https://example.org/l.jpg]('A lead'))), caption('C'))",
+        "figure(paragraph(link[https://example.org/big.jpg](image[https://example.org/l.jpg]('Lead'))), caption('C'))",
         "paragraph(image[https://example.org/x.png](), 'Text')",
     ]
     assert "image" not in str(tree_of(html, dropped="nav"))
