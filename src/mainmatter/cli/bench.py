@@ -250,6 +250,8 @@ def bench_fidelity(
         sample = load_dataset(dataset, data)[::every][:pages]
         if ids:
             sample = [page for page in sample if page.page.id in ids]
+            if not sample:
+                raise click.UsageError(f"no page of {dataset} has the id {' or '.join(ids)}")
         with progress(dataset, len(sample)) as advance:
             results += measure_fidelity(chosen, dataset, sample, on_page=advance)
     click.echo(tables(results))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple, get_args
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mainmatter.html.parse import Node
-    from mainmatter.lab.bench.structure import Comparison, Structure
+    from mainmatter.lab.bench.structure import FactComparison, Structure
     from mainmatter.lab.datasets import GoldPage
     from mainmatter.records import Extraction
 
@@ -206,7 +206,7 @@ class FidelityResult:
         """The share of facts of a kind that came through; None if there were none."""
         return 1 - self.missed[kind] / self.counts[kind] if self.counts[kind] else None
 
-    def add(self, page: str, comparison: Comparison, markdown: Structure) -> None:
+    def add(self, page: str, comparison: FactComparison, markdown: Structure) -> None:
         """Count what was found on one more page."""
         self.pages += 1
         self.counts.update(comparison.counts)
@@ -376,6 +376,6 @@ def write_fidelity(results: Sequence[FidelityResult], folder: Path, command: str
         "Versions: " + ", ".join(versions) + ".",
     ]
     write_whole(page, ("\n\n".join(parts) + "\n").encode())
-    facts = [{key: value for key, value in asdict(result).items() if key != "misses"} for result in results]
+    facts = [{key: value for key, value in vars(result).items() if key != "misses"} for result in results]
     write_whole(figures, json.dumps({"command": command, "results": facts}, ensure_ascii=False, indent=1).encode())
     return [page, figures]

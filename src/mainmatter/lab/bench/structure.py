@@ -257,18 +257,18 @@ def _run_facts(block: MarkedBlock, kind: FactKind, mark: Mark) -> Iterator[Fact]
     """The runs of emphasis in a block."""
     whole = _variants([span for span in block.spans if not _is_code(span)])
     may_be_plain = block.kind in ("heading", "term", "summary") or block.is_header
-    sure = list(_runs(block.spans, lambda span: mark in span.marks))
     loose = list(_runs(block.spans, lambda span: mark in span.marks or mark in span.loose_marks))
-    for spans in sure:
+    for spans in _runs(block.spans, lambda span: mark in span.marks):
         variants = _variants(spans)
+        # With neighbours that may be marked, too, it may be one run.
+        wider = [text for run in loose if spans[0] in run for text in _variants(run)]
         if variants[0]:
             needed = block.needed and not (may_be_plain and variants[0] == whole[0])
-            yield Fact(kind, tuple((text,) for text in variants), _shown(spans), needed)
-    known = {_variants(spans) for spans in sure}
-    for spans in loose:
-        variants = _variants(spans)
-        if variants[-1] and variants not in known:
-            yield Fact(kind, tuple((text,) for text in variants), _shown(spans), needed=False)
+            keys = tuple((text,) for text in dict.fromkeys((*variants, *wider)))
+            yield Fact(kind, keys, _shown(spans), needed)
+    for run in loose:
+        for spans in [run, *([span] for span in run)] if any(mark not in span.marks for span in run) else []:
+            yield Fact(kind, tuple((text,) for text in _variants(spans)), _shown(spans), needed=False)
 
 
 def _is_code(span: Span) -> bool:
@@ -371,7 +371,7 @@ def _nested_facts(blocks: Iterable[MarkedBlock]) -> Iterator[Fact]:
             yield Fact("block quotes", tuple((text[:_BEGINNING],) for text in variants), _shown(spans))
 
 
-class Comparison(NamedTuple):
+class FactComparison(NamedTuple):
     """How the facts of Markdown compare with those of the page.
 
     Attributes:
@@ -393,7 +393,7 @@ class Comparison(NamedTuple):
     strange: Counter[str]
 
 
-def compare(page: Structure, markdown: Structure) -> Comparison:
+def compare(page: Structure, markdown: Structure) -> FactComparison:
     """Compare what Markdown has with what it should have."""
     expected, found = facts_of(page), facts_of(markdown)
     left: dict[FactKind, Counter[Key]] = {}
@@ -427,7 +427,7 @@ def compare(page: Structure, markdown: Structure) -> Comparison:
             left[fact.kind][fact.keys[0]] -= 1
             invented.append(fact)
     counts = Counter(fact.kind for fact in expected if fact.needed)
-    return Comparison(counts, missed, invented[::-1], *_compare_words(page, markdown))
+    return FactComparison(counts, missed, invented[::-1], *_compare_words(page, markdown))
 
 
 def _compare_words(page: Structure, markdown: Structure) -> tuple[int, Counter[str], Counter[str], Counter[str]]:
@@ -439,8 +439,9 @@ def _compare_words(page: Structure, markdown: Structure) -> tuple[int, Counter[s
     in_markdown, _ = _words(markdown)
     lost, extra = needed - in_markdown, in_markdown - needed - loose
     _take_out_joined(lost, extra)
-    _take_out_joined(extra, lost)
-    lost, extra = +lost, +extra
+    pieces = lost + loose
+    _take_out_joined(extra, pieces)
+    lost, extra = lost & pieces, +extra
     doubled = Counter({word: count for word, count in extra.items() if word in needed})
     size = sum(len(word) * count for word, count in needed.items())
     return size, lost, doubled, extra - doubled
