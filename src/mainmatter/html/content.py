@@ -274,6 +274,8 @@ class _Builder:
 
     def _cell(self, element: Element, tag: str) -> Content:
         cell = Content("cell", is_header=tag == "th")
+        if not element.attrs:  # most have none
+            return cell
         align = as_text(element.attr("align")).lower()
         style = as_text(element.attr("style"))
         if style and (aligned := _ALIGN.search(style)):
