@@ -77,7 +77,7 @@ def labelled(name: str, label: str) -> str:
 def unmet(name: str) -> dict[str, list[str]]:
     """What a page does not give, by expectation."""
     facts, text = INDEX[name], cleaned(name).text
-    lines = [spaced(line) for line in cleaned(name).markdown(links=False).splitlines()]
+    lines = [spaced(line) for line in cleaned(name).to_markdown(links=False).splitlines()]
     headline = facts.get("headline")
     return {
         "must_have": missing(text, facts["must_have"]),

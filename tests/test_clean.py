@@ -81,13 +81,16 @@ class TestClean:
         assert mainmatter.clean(page, method="ice-heuristic").text == f"Heading\n\n{LONG}"
 
     def test_a_method_by_name_with_parameters(self) -> None:
-        assert mainmatter.clean(PAGE, method="ice-heuristic", min_words=100).text == ""
-        assert mainmatter.clean(PAGE, method="density", c1=0, c2=100).text == f"Home\n\nHeading\n\n{LONG}\n\nx"
+        assert mainmatter.clean(PAGE, method="ice-heuristic:min_words=100").text == ""
+        assert (
+            mainmatter.clean(PAGE, method="density", parameters={"c1": 0, "c2": 100}).text
+            == f"Home\n\nHeading\n\n{LONG}\n\nx"
+        )
 
     def test_parameters_of_the_method_that_is_not_named(self) -> None:
         assert mainmatter.clean(PAGE, dial=1).text == f"Home\n\nHeading\n\n{LONG}\n\nx"
         with pytest.raises(InputError, match="method 'main' has no parameter 'min_words'"):
-            mainmatter.clean(PAGE, min_words=100)
+            mainmatter.clean(PAGE, parameters={"min_words": 100})
 
     def test_a_method_as_an_object(self) -> None:
         method = mainmatter.get_method("ice-baseline")
@@ -95,7 +98,7 @@ class TestClean:
 
     def test_a_method_as_an_object_has_its_parameters(self) -> None:
         with pytest.raises(InputError, match="method 'density' is an object already: make it with c1, c2 instead"):
-            mainmatter.clean(PAGE, method=Density(), c1=0.1, c2=3)
+            mainmatter.clean(PAGE, method=Density(), parameters={"c1": 0.1, "c2": 3})
 
     def test_a_method_of_ones_own(self) -> None:
         class FirstBlock:
@@ -125,7 +128,7 @@ class TestClean:
 
     def test_an_unknown_parameter(self) -> None:
         with pytest.raises(InputError):
-            mainmatter.clean(PAGE, magic=True)
+            mainmatter.clean(PAGE, parameters={"magic": True})
 
 
 class TestRecords:
@@ -139,7 +142,7 @@ class TestRecords:
         assert found.method == "ice-heuristic"
         assert found.document.lengths.tolist() == [4, 7, len(LONG), 1]
         assert found.document.positions.tolist() == found.document.columns.positions
-        assert found.render("cleaneval") == found.cleaneval()
+        assert found.render("cleaneval") == found.cleaneval
 
     def test_documents_and_extractions_are_equal_to_themselves_only(self) -> None:
         one, other = mainmatter.clean(PAGE), mainmatter.clean(PAGE)
@@ -265,7 +268,9 @@ class TestCleanMany:
 
     @pytest.mark.parametrize("workers", [1, 2])
     def test_parameters_reach_the_method(self, workers: int) -> None:
-        (result,) = mainmatter.clean_many([PAGE], workers=workers, method="ice-heuristic", min_words=100)
+        (result,) = mainmatter.clean_many(
+            [PAGE], workers=workers, method="ice-heuristic", parameters={"min_words": 100}
+        )
         assert isinstance(result, Extraction)
         assert result.text == ""
 
@@ -290,11 +295,11 @@ class TestCleanMany:
 
     def test_a_wrong_name_is_told_at_once(self) -> None:
         with pytest.raises(InputError):
-            mainmatter.clean_many([], method=Density(), c1=0.1)
+            mainmatter.clean_many([], method=Density(), parameters={"c1": 0.1})
         with pytest.raises(UnknownName):
             mainmatter.clean_many([], method="magic")
         with pytest.raises(InputError):
-            mainmatter.clean_many([], magic=True)
+            mainmatter.clean_many([], parameters={"magic": True})
 
     @pytest.mark.parametrize("workers", [1, 2])
     def test_the_pages_may_be_endless(self, workers: int) -> None:
@@ -324,6 +329,6 @@ def test_a_model_may_be_given_as_a_path(tmp_path: Path) -> None:
 
 
 def test_methods_are_made_once_but_checked_each_time() -> None:
-    assert mainmatter.clean("<p>x", method="ice-lm", keywords=True).text == "x"
+    assert mainmatter.clean("<p>x", method="ice-lm", parameters={"keywords": True}).text == "x"
     with pytest.raises(InputError, match="keywords is True or False, not 1"):
-        mainmatter.clean("<p>x", method="ice-lm", keywords=1)
+        mainmatter.clean("<p>x", method="ice-lm", parameters={"keywords": 1})

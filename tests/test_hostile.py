@@ -183,8 +183,8 @@ def test_memory_grows_with_the_page_only(one: str, count: int) -> None:
         tracemalloc.start()
         try:
             found = mainmatter.clean(page, method="ice-baseline")
-            found.json()
-            found.html()
+            assert found.json
+            assert found.html
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

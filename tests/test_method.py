@@ -58,7 +58,7 @@ def test_a_models_path_is_a_methods_name(folder: Path) -> None:
         get_method(str(folder.parent))
     assert mainmatter.clean(PAGE, method=str(folder)).text == LONG
     assert mainmatter.clean(PAGE, method=f"{folder}:margin=500").text == ""
-    assert mainmatter.clean(PAGE, method=str(folder), margin=500.0).text == ""
+    assert mainmatter.clean(PAGE, method=str(folder), parameters={"margin": 500.0}).text == ""
     found = get_method(str(folder))
     assert isinstance(found, Cutoff)
     assert isinstance(pickle.loads(pickle.dumps(found)), Cutoff)

@@ -10,7 +10,21 @@ from mainmatter.isolation import interrupts as _interrupts  # noqa: F401 - first
 # isort: split
 from importlib.metadata import version as _version
 
-from mainmatter.clean import clean, clean_many, read
+from mainmatter.clean import (
+    Cleaner,
+    CleanOptions,
+    PageLike,
+    aclean,
+    aclean_file,
+    aclean_many,
+    aclean_url,
+    clean,
+    clean_file,
+    clean_many,
+    clean_url,
+    extract,
+    read,
+)
 from mainmatter.errors import (
     DatasetError,
     FetchError,
@@ -35,6 +49,8 @@ __all__ = [
     "DEFAULT_METHOD",
     "Block",
     "Chunk",
+    "CleanOptions",
+    "Cleaner",
     "DatasetError",
     "Document",
     "Extraction",
@@ -50,10 +66,18 @@ __all__ = [
     "ModelError",
     "NotAPage",
     "Page",
+    "PageLike",
     "PageTooLarge",
     "UnknownName",
+    "aclean",
+    "aclean_file",
+    "aclean_many",
+    "aclean_url",
     "clean",
+    "clean_file",
     "clean_many",
+    "clean_url",
+    "extract",
     "get_method",
     "method_names",
     "read",

@@ -8,16 +8,19 @@ two, and the `Extraction` that it returns renders itself (render/).
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
+from collections.abc import AsyncIterable, Mapping
 from dataclasses import replace
 from functools import partial
+from inspect import Parameter, cleandoc, signature
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
-from mainmatter.errors import InputError
+from mainmatter.errors import InputError, MainmatterError
 from mainmatter.html.read import HtmlDocument, read_html
 from mainmatter.isolation.parallel import Failure, ordered_map
-from mainmatter.limits import DEFAULT_LIMITS, Limits
+from mainmatter.limits import DEFAULT_LIMITS, FETCH_TIMEOUT, Limits
 from mainmatter.method import attach, detach
 from mainmatter.models.store import last_change
 from mainmatter.records import Document, Extraction, Page
@@ -25,42 +28,310 @@ from mainmatter.registry import DEFAULT_METHOD, METHODS, get_method, split_name
 from mainmatter.text.read import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+    from typing import Unpack
 
     from mainmatter.method import Method
 
+PageLike = str | bytes | Page | PathLike[str]
+Function = TypeVar("Function", bound="Callable[..., Any]")
+Result = TypeVar("Result")
 
-def clean(
-    html: str | bytes | Page,
-    *,
-    url: str | None = None,
-    method: str | PathLike[str] | Method = DEFAULT_METHOD,
-    limits: Limits = DEFAULT_LIMITS,
-    **parameters: Any,  # noqa: ANN401 - each method has its own
-) -> Extraction:
-    """Keep a page's main matter.
+
+class CleanOptions(TypedDict, total=False):
+    """The keywords of `clean`, `clean_many`, `Cleaner` and all of their kind.
+
+    From `dial` on they are parameters of `main`; another method takes those that it has. An option that is left out, or
+    None, is as the method or the trained model has it: for `main`, the default that is named here.
+
+    Attributes:
+        method: which method decides: a name, of which `mainmatter.method_names()` lists all, the folder of a trained
+            model, or a method itself. Parameters may follow a name: "density:c1=0.25,c2=8".
+        parameters: any parameters of the method, such as {"c1": 0.25} for density.
+        limits: how large a page may be.
+        dial: from 0, only what is surest, to 1, all text; 0.5, the default, weighs precision and recall alike.
+        comments: "drop" (default) keeps no readers' comments, "keep" keeps them in their place, "mark" keeps them
+            apart from the main matter.
+        headline: whether the page's headline is kept; default True.
+        bylines: whether authors and dates are kept; default False.
+        captions: whether captions and credits of pictures are kept; default False.
+        headings: whether headings are kept; default True.
+        tables: whether rows of tables are kept; default True.
+        code: whether code is kept; default True.
+        site_templates: the folder of counts of what sites repeat, as `template` saves it; default "", none.
+    """
+
+    method: str | PathLike[str] | Method
+    parameters: Mapping[str, Any] | None
+    limits: Limits
+    dial: float | None
+    comments: Literal["drop", "keep", "mark"] | None
+    headline: bool | None
+    bylines: bool | None
+    captions: bool | None
+    headings: bool | None
+    tables: bool | None
+    code: bool | None
+    site_templates: str | None
+
+
+_DEFAULTS = {"method": DEFAULT_METHOD, "limits": DEFAULT_LIMITS}
+_OPTIONS = {
+    name: Parameter(name, Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name), annotation=annotation.__forward_arg__)
+    for name, annotation in CleanOptions.__annotations__.items()
+}
+
+
+def _lists_options(function: Function) -> Function:
+    """Let `help` and notebooks name the options of a function and say what they mean; type checkers know them."""
+    known = signature(function)
+    own = [parameter for parameter in known.parameters.values() if parameter.name != "options"]
+    function.__signature__ = known.replace(parameters=[*own, *_OPTIONS.values()])  # type: ignore[attr-defined]
+    meanings = cleandoc(CleanOptions.__doc__ or "").partition("Attributes:\n")[2]
+    function.__doc__ = cleandoc(function.__doc__ or "").replace("    options: see `CleanOptions`.", meanings)
+    return function
+
+
+@_lists_options
+def clean(html: PageLike, *, url: str | None = None, **options: Unpack[CleanOptions]) -> Extraction:
+    """Keep a page's main matter. `extract` is another name of this function.
 
     Args:
-        html: the page: bytes as fetched (best: the encoding is found as browsers do), text, or a `Page`, which can
-            also be a plain-text dump.
+        html: the page: bytes as fetched (best: the encoding is found as browsers do), text, a `Page`, which can also be
+            a plain-text dump, or the `Path` of a file. A text that is a URL or the name of a file is refused: see
+            `clean_url` and `clean_file`.
         url: where the page came from, if known; a `Page` that names its own may be given no other.
-        method: which method decides: a name, of which `mainmatter.method_names()` lists all, the folder of a trained
-            model, or a method itself.
-        limits: how large a page may be.
-        parameters: the parameters of the method that is named, such as `c1=0.25` for density.
+        options: see `CleanOptions`.
 
     Returns:
-        What was kept, and why: `.text`, `.markdown()`, `.blocks`, `.scores`, `.reasons`, `.metadata`, ...
+        What was kept, and why: `.text`, `.markdown`, `.metadata`, `.blocks`, `.scores`, `.reasons`, ...
 
     Raises:
         PageTooLarge: the page is over the limits.
         NotAPage: it is neither HTML nor text: a picture, an archive, random bytes.
         UnknownName: there is no such method.
-        InputError: the method has no such parameter or, as an object, its parameters already; or the page came from
-            another URL.
+        InputError: the method has no such parameter or, as an object, its parameters already; the page came from
+            another URL; or what was given is no page, but perhaps the name of one.
     """
-    page = _from(url, html) if isinstance(html, Page) else Page(html, url)
-    return _clean_page(page, _choose(method, parameters), limits)
+    return _with_old_parameters(options).clean(html, url=url)
+
+
+extract = clean  # as trafilatura calls it
+
+
+@_lists_options
+def clean_file(path: str | PathLike[str], *, url: str | None = None, **options: Unpack[CleanOptions]) -> Extraction:
+    """Keep the main matter of a page in a file.
+
+    Args:
+        path: the file, which may be packed by gzip; one that ends in .txt is a plain-text dump. "-" is standard input.
+        url: where the page came from, if known.
+        options: see `CleanOptions`.
+
+    Raises:
+        InputError: the file cannot be read, or as for `clean`.
+        NotAPage, PageTooLarge, UnknownName: as for `clean`.
+    """
+    return Cleaner(**options).clean_file(path, url=url)
+
+
+@_lists_options
+def clean_url(
+    url: str, *, timeout: float = FETCH_TIMEOUT, public_only: bool = False, **options: Unpack[CleanOptions]
+) -> Extraction:
+    """Fetch a page from the web and keep its main matter.
+
+    Args:
+        url: an address that begins with http:// or https://.
+        timeout: how many seconds to wait for the server, at each step.
+        public_only: whoever named the URL is not trusted: go to public addresses only, also after redirects, and to
+            no other service than web servers.
+        options: see `CleanOptions`.
+
+    Raises:
+        FetchError: the page could not be fetched or, with `public_only`, may not be.
+        InputError, NotAPage, PageTooLarge, UnknownName: as for `clean`.
+    """
+    return Cleaner(**options).clean_url(url, timeout=timeout, public_only=public_only)
+
+
+@_lists_options
+def clean_many(
+    pages: Iterable[PageLike], *, workers: int = 1, **options: Unpack[CleanOptions]
+) -> Iterator[Extraction | Failure[Page]]:
+    """Keep the main matter of many pages, in order; nothing is lost, not even a page that cannot be cleaned.
+
+    Args:
+        pages: as for `clean`; read as needed, so it may be endless.
+        workers: how many processes; 1 works in this one. With more, a method of your own must be importable.
+        options: see `CleanOptions`.
+
+    Yields:
+        For each page an `Extraction`, or a `Failure` with the page and what went wrong.
+
+    Raises:
+        UnknownName: there is no such method.
+        InputError: the method has no such parameter or, as an object, its parameters already; or this is one page.
+    """
+    return _with_old_parameters(options).clean_many(pages, workers=workers)
+
+
+@_lists_options
+async def aclean(html: PageLike, *, url: str | None = None, **options: Unpack[CleanOptions]) -> Extraction:
+    """As `clean`, for asyncio: it works in a thread, so that the event loop is free meanwhile.
+
+    Threads share the interpreter: ten pages at once take about as long as ten in turn. To use several cores, call
+    `clean_many` with `workers`.
+
+    Args:
+        html: the page, as for `clean`.
+        url: where it came from, if known.
+        options: see `CleanOptions`.
+    """
+    return await _in_thread(lambda: Cleaner(**options).clean(html, url=url))
+
+
+@_lists_options
+async def aclean_file(
+    path: str | PathLike[str], *, url: str | None = None, **options: Unpack[CleanOptions]
+) -> Extraction:
+    """As `clean_file`, for asyncio: it works in a thread (see `aclean`).
+
+    Args:
+        path: the file.
+        url: where the page came from, if known.
+        options: see `CleanOptions`.
+    """
+    return await _in_thread(lambda: Cleaner(**options).clean_file(path, url=url))
+
+
+@_lists_options
+async def aclean_url(
+    url: str, *, timeout: float = FETCH_TIMEOUT, public_only: bool = False, **options: Unpack[CleanOptions]
+) -> Extraction:
+    """As `clean_url`, for asyncio: it works in a thread (see `aclean`). Many servers can be waited for at once.
+
+    Args:
+        url: an address that begins with http:// or https://.
+        timeout: how many seconds to wait for the server, at each step.
+        public_only: as for `clean_url`.
+        options: see `CleanOptions`.
+    """
+    return await _in_thread(lambda: Cleaner(**options).clean_url(url, timeout=timeout, public_only=public_only))
+
+
+@_lists_options
+def aclean_many(
+    pages: Iterable[PageLike] | AsyncIterable[PageLike], **options: Unpack[CleanOptions]
+) -> AsyncIterator[Extraction | Failure[Page]]:
+    """As `clean_many`, for `async for`: one page after the other, in a thread (see `aclean`).
+
+    Args:
+        pages: as for `clean_many`, or an asynchronous iterator.
+        options: see `CleanOptions`.
+    """
+    return Cleaner(**options).aclean_many(pages)
+
+
+class Cleaner:
+    """One configuration for many pages: its method is made once, and what is wrong with it is told at once.
+
+    It does not change, so threads can share it. It can be pickled: a method that has a name, or a model that has a
+    folder, is loaded anew where it arrives.
+
+    Attributes:
+        method: the method that decides.
+        limits: how large a page may be.
+    """
+
+    __slots__ = ("_given", "limits", "method")
+
+    @_lists_options
+    def __init__(self, **options: Unpack[CleanOptions]) -> None:
+        """Choose a method and its parameters.
+
+        Args:
+            options: see `CleanOptions`.
+
+        Raises:
+            UnknownName: there is no such method.
+            InputError: there is no such option; the method has no such parameter or, as an object, its parameters
+                already.
+            ModelError: the trained model is missing, damaged, or made for other parameters.
+        """
+        given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+        named = given.copy()
+        method, parameters = named.pop("method", DEFAULT_METHOD), named.pop("parameters", {})
+        self.limits: Limits = named.pop("limits", DEFAULT_LIMITS)
+        if not isinstance(parameters, Mapping):
+            raise InputError(f"parameters is a mapping, as in parameters={{'c1': 0.25}}, not {parameters!r}")
+        if not isinstance(self.limits, Limits):
+            raise InputError(f"limits is as in limits=Limits(size=1_000_000), not {self.limits!r}")
+        for name in named.keys() & parameters.keys():
+            raise InputError(f"{name} is given twice: as {named[name]!r}, and in parameters as {parameters[name]!r}")
+        self.method = _choose(method, named | dict(parameters))
+        for name in named.keys() - _OPTIONS.keys():
+            raise InputError(
+                f"{name} is no option, but a parameter of the method: write parameters={{{name!r}: {named[name]!r}}}"
+            )
+        self._given = given
+
+    def __repr__(self) -> str:
+        return f"Cleaner({', '.join(f'{name}={value!r}' for name, value in self._given.items())})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(Cleaner, **self._given), ()
+
+    def clean(self, html: PageLike, *, url: str | None = None) -> Extraction:
+        """Keep a page's main matter; see `mainmatter.clean`."""
+        return self.method.extract(read(_to_page(html, self.limits, url), self.limits))
+
+    def clean_file(self, path: str | PathLike[str], *, url: str | None = None) -> Extraction:
+        """Keep the main matter of a page in a file; see `mainmatter.clean_file`."""
+        from mainmatter.inputs.paths import read_file  # noqa: PLC0415 - those who have the page need none of it
+
+        return self.clean(read_file(path, self.limits), url=url)
+
+    def clean_url(self, url: str, *, timeout: float = FETCH_TIMEOUT, public_only: bool = False) -> Extraction:
+        """Fetch a page and keep its main matter; see `mainmatter.clean_url`."""
+        from mainmatter.inputs.fetch import fetch, is_url  # noqa: PLC0415 - those who have the page need none of it
+
+        if not isinstance(url, str) or not is_url(url):
+            raise InputError(f"{url}: is no URL, which begins with http:// or https://; a file is for clean_file")
+        return self.clean(fetch(url, limits=self.limits, timeout=timeout, public_only=public_only))
+
+    def clean_many(self, pages: Iterable[PageLike], *, workers: int = 1) -> Iterator[Extraction | Failure[Page]]:
+        """Keep the main matter of many pages, in order; see `mainmatter.clean_many`."""
+        _need_several(pages)
+        all_pages = (_page_or_failure(page, self.limits) for page in pages)
+        if workers > 1:
+            return _clean_in_processes(all_pages, self.method, workers, self.limits)
+        results = ordered_map(partial(_clean_page, method=self.method, limits=self.limits), all_pages)
+        return cast("Iterator[Extraction | Failure[Page]]", results)
+
+    async def aclean(self, html: PageLike, *, url: str | None = None) -> Extraction:
+        """As `clean`, in a thread; see `mainmatter.aclean`."""
+        return await _in_thread(lambda: self.clean(html, url=url))
+
+    async def aclean_file(self, path: str | PathLike[str], *, url: str | None = None) -> Extraction:
+        """As `clean_file`, in a thread; see `mainmatter.aclean`."""
+        return await _in_thread(lambda: self.clean_file(path, url=url))
+
+    async def aclean_url(self, url: str, *, timeout: float = FETCH_TIMEOUT, public_only: bool = False) -> Extraction:
+        """As `clean_url`, in a thread; see `mainmatter.aclean_url`."""
+        return await _in_thread(lambda: self.clean_url(url, timeout=timeout, public_only=public_only))
+
+    def aclean_many(
+        self, pages: Iterable[PageLike] | AsyncIterable[PageLike]
+    ) -> AsyncIterator[Extraction | Failure[Page]]:
+        """As `clean_many`, for `async for`; see `mainmatter.aclean_many`."""
+        _need_several(pages)
+
+        async def results() -> AsyncIterator[Extraction | Failure[Page]]:
+            async for page in pages if isinstance(pages, AsyncIterable) else _asynchronously(pages):
+                yield await _in_thread(partial(next, self.clean_many([page])))
+
+        return results()
 
 
 def read(page: Page, limits: Limits = DEFAULT_LIMITS) -> Document:
@@ -74,44 +345,72 @@ def read(page: Page, limits: Limits = DEFAULT_LIMITS) -> Document:
     return read_text(page) if page.format == "text" else read_html(page)
 
 
-def clean_many(
-    pages: Iterable[str | bytes | Page],
-    *,
-    method: str | PathLike[str] | Method = DEFAULT_METHOD,
-    workers: int = 1,
-    limits: Limits = DEFAULT_LIMITS,
-    **parameters: Any,  # noqa: ANN401 - each method has its own
-) -> Iterator[Extraction | Failure[Page]]:
-    """Keep the main matter of many pages, in order; nothing is lost, not even a page that cannot be cleaned.
+def _with_old_parameters(options: CleanOptions) -> Cleaner:
+    """Until version 1.0, the parameters of all methods are taken as keywords by the functions that always did so."""
+    if options.keys() <= _OPTIONS.keys():
+        return Cleaner(**options)
+    given: dict[str, Any] = {**options}
+    old = {name: given.pop(name) for name in options if name not in _OPTIONS}
+    cleaner = Cleaner(**given | {"parameters": {**(given.get("parameters") or {}), **old}})
+    warnings.warn(
+        f"parameters of a method as keywords, other than those that CleanOptions lists, are deprecated; "
+        f"write parameters={old!r}",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+    return cleaner
 
-    Args:
-        pages: as for `clean`; read as needed, so it may be endless.
-        method: as for `clean`; one of your own must be importable if there is more than one worker.
-        workers: how many processes; 1 works in this one.
-        limits: how large a page may be.
-        parameters: as for `clean`.
 
-    Yields:
-        For each page an `Extraction`, or a `Failure` with the page and what went wrong.
+def _to_page(html: object, limits: Limits, url: str | None = None) -> Page:
+    """The page that was given, with the URL that it is said to come from.
 
     Raises:
-        UnknownName: there is no such method.
-        InputError: the method has no such parameter or, as an object, its parameters already.
+        InputError: it is no page, cannot be read, or comes from another URL.
+        PageTooLarge: a file is over the limits.
     """
-    chosen = _choose(method, parameters)
-    all_pages = (page if isinstance(page, Page) else Page(page) for page in pages)
-    if workers <= 1:
-        return ordered_map(partial(_clean_page, method=chosen, limits=limits), all_pages)
-    return _clean_in_processes(all_pages, chosen, workers, limits)
+    if isinstance(html, str) and "<" not in html:
+        from mainmatter.inputs.paths import refuse_name  # noqa: PLC0415 - pages have tags
+
+        refuse_name(html)
+    if isinstance(html, str | bytes):
+        return Page(html, url)
+    if isinstance(html, PathLike):
+        from mainmatter.inputs.paths import read_file  # noqa: PLC0415 - those who have the page need none of it
+
+        html = read_file(html, limits)
+    if not isinstance(html, Page):
+        hint = "; give what its read() returns" if hasattr(html, "read") else ""
+        raise InputError(f"a page is str, bytes, a Path or a mainmatter.Page, not {type(html).__name__}{hint}")
+    if url is None or url == html.url:
+        return html
+    if html.url is not None:
+        raise InputError(f"the page comes from {html.url}, not from {url}")
+    return replace(html, url=url)
 
 
-def _from(url: str | None, page: Page) -> Page:
-    """The page with the URL that it is said to come from."""
-    if url is None or url == page.url:
-        return page
-    if page.url is not None:
-        raise InputError(f"the page comes from {page.url}, not from {url}")
-    return replace(page, url=url)
+def _page_or_failure(html: object, limits: Limits) -> Page | Failure[Page]:
+    """The page that was given, or why it is none."""
+    try:
+        return _to_page(html, limits)
+    except MainmatterError as error:
+        page = Page(html if isinstance(html, str | bytes) else "", id=str(html) if isinstance(html, PathLike) else None)
+        return Failure(page, f"{type(error).__name__}: {error}")
+
+
+def _need_several(pages: object) -> None:
+    if isinstance(pages, str | bytes | Page | PathLike):
+        raise InputError("this is one page, not several; give a list of pages, or call clean")
+
+
+async def _in_thread(work: Callable[[], Result]) -> Result:
+    from asyncio import to_thread  # noqa: PLC0415 - whoever awaits has loaded it
+
+    return await to_thread(work)
+
+
+async def _asynchronously(pages: Iterable[PageLike]) -> AsyncIterator[PageLike]:
+    for page in pages:
+        yield page
 
 
 def _choose(method: str | PathLike[str] | Method, parameters: dict[str, Any]) -> Method:
@@ -145,29 +444,36 @@ _made: dict[tuple[object, ...], Method] = {}
 _MOST_MADE = 32
 
 
-def _clean_page(page: Page, method: Method, limits: Limits) -> Extraction:
-    return method.extract(read(page, limits))
+def _clean_page(page: Page | Failure[Page], method: Method, limits: Limits) -> Extraction | Failure[Page]:
+    return page if isinstance(page, Failure) else method.extract(read(page, limits))
 
 
 def _clean_in_processes(
-    pages: Iterable[Page], method: Method, workers: int, limits: Limits
+    pages: Iterable[Page | Failure[Page]], method: Method, workers: int, limits: Limits
 ) -> Iterator[Extraction | Failure[Page]]:
     """The pages stay here while their decisions come back: they are most of what would have to travel."""
-    waiting: deque[Page] = deque()
+    waiting: deque[Page | Failure[Page]] = deque()
 
-    def remember() -> Iterator[Page]:
+    def remember() -> Iterator[Page | Failure[Page]]:
         for page in pages:
             waiting.append(page)
             yield page
 
     for result in ordered_map(partial(_decide_page, method=method, limits=limits), remember(), workers):
         page = waiting.popleft()
-        yield result if isinstance(result, Failure) else _with_page(page, result, method)
+        if isinstance(page, Failure):
+            yield page
+        elif isinstance(result, Failure):
+            yield Failure(page, result.error)
+        else:
+            yield _with_page(page, result, method)
 
 
-def _decide_page(page: Page, method: Method, limits: Limits) -> Extraction:
+def _decide_page(page: Page | Failure[Page], method: Method, limits: Limits) -> Extraction | Failure[Page]:
     """An extraction without its page."""
     extraction = _clean_page(page, method, limits)
+    if isinstance(extraction, Failure):
+        return extraction
     document = extraction.document
     return replace(
         extraction,

@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+def suggest(name: str, known: Iterable[str], otherwise: str = "known") -> str:
+    """What to say about a name that is not known: the one that was probably meant, or else all that there are."""
+    names = list(known)
+    close = difflib.get_close_matches(name.lower(), names, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"{otherwise}: {', '.join(names) or 'none'}"
+
+
 class MainmatterError(Exception):
     """Base of all errors that mainmatter raises on purpose."""
 
@@ -56,9 +63,7 @@ class UnknownName(MainmatterError):
 
     def __str__(self) -> str:
         what, name, known = self.args
-        close = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
-        return f"unknown {what} {name!r}; {hint}"
+        return f"unknown {what} {name!r}; {suggest(name, known)}"
 
 
 class MissingExtra(MainmatterError):

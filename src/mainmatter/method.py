@@ -19,7 +19,7 @@ from inspect import Parameter, signature
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, overload
 
-from mainmatter.errors import InputError, ModelError
+from mainmatter.errors import InputError, ModelError, suggest
 from mainmatter.models.store import SHIPPED, Model, load, save
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def check_parameters(name: str, maker: Callable[..., Any], chosen: Mapping[str, 
         if parameter not in known:
             if takes_any:
                 continue
-            raise InputError(f"method {name!r} has no parameter {parameter!r}; it has: {', '.join(known) or 'none'}")
+            raise InputError(f"method {name!r} has no parameter {parameter!r}; {suggest(parameter, known, 'it has')}")
         wanted = _declared(known[parameter])
         if wanted and not any(_TYPES[each][0](value) for each in wanted):
             words = " or ".join(_TYPES[each][1] for each in wanted)

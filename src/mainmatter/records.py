@@ -7,15 +7,21 @@ of a page without markup are here, and the reader of HTML (html/read.py) has a d
 
 from __future__ import annotations
 
+import json
+import threading
+import warnings
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from weakref import ref
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from weakref import ReferenceType
 
     from numpy.typing import NDArray
 
@@ -37,7 +43,7 @@ class Page:
             lines were broken at some width (text/read.py).
     """
 
-    html: str | bytes
+    html: str | bytes = field(repr=False)
     url: str | None = None
     id: str | None = None
     charset: str | None = None
@@ -250,7 +256,7 @@ class Document:
     """
 
     page: Page
-    columns: Columns
+    columns: Columns = field(repr=False)
     encoding: str | None = None
     has_markup: ClassVar[bool] = False
 
@@ -356,12 +362,51 @@ Label = Literal["boilerplate", "main", "headline", "byline", "caption", "comment
 LABELS: tuple[Label, ...] = get_args(Label)
 BOILERPLATE, MAIN, HEADLINE, BYLINE, CAPTION, COMMENT = range(len(LABELS))
 _NEAR_HEADLINE = 9  # blocks: what stands nearer is the byline of the page, not of a comment or a teaser
+_SHOWN_TITLE = 60  # characters, in a summary
+_SHOWN_TEXT = 20_000  # characters, in a notebook
 _HAVE_BYLINES = ("article", "forum")  # types of pages that are one text; elsewhere, bylines are those of entries
 
 
-@dataclass(frozen=True, eq=False)
+class RenderedText(str):
+    """What an `Extraction` is in some format: a `str`, which until version 1.0 can be called as the method it was.
+
+    It does not keep the extraction, and with it the page, from being freed: many texts may be collected. Only the last
+    one of each thread does, so that `clean(page).markdown(links=False)` goes on working.
+    """
+
+    __slots__ = ("_extraction", "_format")
+    _extraction: ReferenceType[Extraction]
+    _format: str
+    _last: ClassVar = threading.local()
+
+    @classmethod
+    def of(cls, extraction: Extraction, name: str) -> RenderedText:
+        """The extraction in a format; it is written once."""
+        text = extraction._rendered.get(name)
+        if text is None:
+            text = extraction._rendered[name] = extraction.render(name)
+        rendered = cls(text)
+        rendered._extraction, rendered._format = ref(extraction), name
+        cls._last.extraction = extraction
+        return rendered
+
+    def __call__(self, **options: Any) -> str:  # noqa: ANN401 - as the format has them
+        """The old way to ask for it, with options."""
+        name, extraction = self._format, self._extraction()
+        listed = ", ".join(f"{option}={value!r}" for option, value in options.items())
+        instead = f"to_{name}({listed})" if options else name
+        if extraction is None and options:
+            raise TypeError(f"this is a text; call .{instead} of the Extraction")
+        warnings.warn(f"Extraction.{name}() is deprecated; write .{instead}", DeprecationWarning, stacklevel=2)
+        return str(self) if extraction is None or not options else extraction.render(name, **options)
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Extraction:
-    """What a method decided about a document.
+    """What a method decided about a document. `print` shows its text, `repr` a summary.
 
     Attributes:
         document: the page that was decided about.
@@ -384,7 +429,7 @@ class Extraction:
     scores: NDArray[np.float64]
     kept: NDArray[np.bool_]
     kinds: Sequence[Kind]
-    reasons: Sequence[str] = field(repr=False)
+    reasons: Sequence[str]
     page_type: str | None = None
     confidence: float | None = None
     found_labels: NDArray[np.intp] | None = None
@@ -445,25 +490,98 @@ class Extraction:
         """
         return self.render("text")
 
-    def markdown(self, *, links: bool = True, images: bool = False) -> str:
+    @property
+    def markdown(self) -> str:
+        """The main matter as Markdown, with its links; `to_markdown` has options."""
+        return RenderedText.of(self, "markdown")
+
+    @property
+    def html(self) -> str:
+        """The page pruned to its main matter, as a small HTML document without scripts or styles."""
+        return RenderedText.of(self, "html")
+
+    @property
+    def json(self) -> str:
+        """Metadata, text, and every block with its score, label and reason, as JSON; `to_json` can leave those out."""
+        return RenderedText.of(self, "json")
+
+    @property
+    def tei(self) -> str:
+        """The main matter as a TEI P5 document."""
+        return RenderedText.of(self, "tei")
+
+    @property
+    def cleaneval(self) -> str:
+        """The main matter in CleanEval's markup: each block on a line, after `<h>`, `<p>` or `<l>`."""
+        return RenderedText.of(self, "cleaneval")
+
+    @property
+    def title(self) -> str | None:
+        """The page's title, as in `metadata`."""
+        return self.metadata.title
+
+    @property
+    def author(self) -> str | None:
+        """The page's author or authors, separated by "; ", as in `metadata`."""
+        return self.metadata.author
+
+    @property
+    def date(self) -> str | None:
+        """The date of publication, as YYYY-MM-DD, as in `metadata`."""
+        return self.metadata.date
+
+    def to_markdown(self, *, links: bool = True, images: bool = False) -> str:
         """The main matter as Markdown, with its links, and with its images if asked."""
         return self.render("markdown", links=links, images=images)
 
-    def html(self, *, images: bool = False) -> str:
-        """The page pruned to its main matter, as a small HTML document without scripts or styles."""
+    def to_html(self, *, images: bool = False) -> str:
+        """The page pruned to its main matter, as a small HTML document, with its images if asked."""
         return self.render("html", images=images)
 
-    def json(self, *, blocks: bool = True) -> str:
+    def to_json(self, *, blocks: bool = True) -> str:
         """Metadata, text and, unless switched off, every block with its score, label and reason, as JSON."""
         return self.render("json", blocks=blocks)
 
-    def tei(self) -> str:
+    def to_tei(self) -> str:
         """The main matter as a TEI P5 document."""
         return self.render("tei")
 
-    def cleaneval(self) -> str:
-        """The main matter in CleanEval's markup: each block on a line, after `<h>`, `<p>` or `<l>`."""
-        return self.render("cleaneval")
+    def to_dict(self, *, blocks: bool = False) -> dict[str, Any]:
+        """What `to_json` writes, as a dictionary: metadata, text and, if asked, every block."""
+        content: dict[str, Any] = json.loads(self.render("json", blocks=blocks))
+        return content
+
+    @cached_property
+    def _rendered(self) -> dict[str, str]:
+        return {}
+
+    @property
+    def _summary(self) -> str:
+        parts = [
+            self.method,
+            self.page_type,
+            f"{len(self):,} of {len(self.document):,} blocks kept",
+            f"{len(self.text):,} characters",
+        ]
+        return ", ".join(filter(None, parts))
+
+    def __repr__(self) -> str:
+        title = self.metadata.title or ""
+        if len(title) > _SHOWN_TITLE:
+            title = title[:_SHOWN_TITLE] + "..."
+        return f"<Extraction: {self._summary}{f', title {title!r}' if title else ''}>"
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: all that comes from the page is text there, and nothing of it can run or load."""
+        text = self.text if len(self.text) <= _SHOWN_TEXT else self.text[:_SHOWN_TEXT] + " [...]"
+        return (
+            '<div style="border: 1px solid #8888; border-radius: 4px; padding: 0.5em 1em; max-width: 50em">'
+            f"<strong>{escape(self.metadata.title or 'Untitled')}</strong><br><small>{escape(self._summary)}</small>"
+            f'<div style="white-space: pre-wrap; max-height: 24em; overflow: auto">{escape(text)}</div></div>'
+        )
 
     def chunks(self, max_tokens: int = 512, overlap: int = 0, tokenizer: Any = None) -> list[Chunk]:  # noqa: ANN401
         """Cut the text into chunks for retrieval, by headings and paragraphs; each says where it comes from.

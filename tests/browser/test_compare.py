@@ -61,7 +61,7 @@ def test_with_a_gold_text_all_are_measured_and_the_best_is_marked(tab: Page) -> 
     open_page(tab)
     tab.check("input[name=method][value=turbohtml]")
     tab.click("#gold-panel summary")
-    tab.fill("#gold", clean(EXAMPLE).cleaneval())
+    tab.fill("#gold", clean(EXAMPLE).cleaneval)
     tab.click("#compare-go")
     expect(tab.locator("#metrics")).to_be_visible()
     expect(tab.locator("#columns .column")).to_have_count(3)

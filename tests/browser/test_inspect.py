@@ -135,10 +135,10 @@ def test_what_is_dropped_is_seen_on_dark_ground_and_on_light(tab: Page) -> None:
 def test_formats_and_wishes_are_those_of_the_library(tab: Page) -> None:
     open_page(tab)
     tab.check("input[name=format][value=cleaneval]", force=True)
-    wait_for_text(tab, clean(EXAMPLE, url=URL).cleaneval())
+    wait_for_text(tab, clean(EXAMPLE, url=URL).cleaneval)
     tab.check("input[name=format][value=markdown]", force=True)
     expect(tab.locator("#clean-text")).to_have_text(re.compile("^# The clock"))
-    wait_for_text(tab, clean(EXAMPLE, url=URL).markdown())
+    wait_for_text(tab, clean(EXAMPLE, url=URL).markdown)
     tab.check("input[name=format][value=text]", force=True)
     tab.check("input[name=comments][value=mark]", force=True)
     expect(tab.locator("#clean-text")).to_contain_text("--- Comments ---")

@@ -285,10 +285,10 @@ def test_baseline_html_and_markdown_hold_all_words(page: Page, request: pytest.F
     if name in _TAKES_OUT or name == "all spaces":
         return
     found = mainmatter.clean(page, method="ice-baseline")
-    body = parse(found.html()).find("body")
+    body = parse(found.html).find("body")
     assert body is not None
     words = squeeze("".join(found.document.texts))
     assert squeeze(body.text) == words
     if name not in _MARKDOWN_WITH_HTML:
         letters = "".join(c for c in words if c.isalpha())
-        assert "".join(c for c in found.markdown(links=False) if c.isalpha()) == letters
+        assert "".join(c for c in found.to_markdown(links=False) if c.isalpha()) == letters

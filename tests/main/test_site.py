@@ -70,7 +70,7 @@ def test_a_site_that_was_not_counted_is_cleaned_as_ever(counts: str) -> None:
 
 def test_without_site_templates_nothing_changes() -> None:
     page = notice_page(50)
-    assert mainmatter.clean(page).json() == mainmatter.clean(page, site_templates="").json()
+    assert mainmatter.clean(page).json == mainmatter.clean(page, site_templates="").json
 
 
 def test_one_page_of_a_site_tells_nothing(tmp_path: Path) -> None:
@@ -97,9 +97,9 @@ def test_several_processes_and_journeys(counts: str) -> None:
     pages = [notice_page(number) for number in range(50, 54)]
     alone = [mainmatter.clean(page, site_templates=counts) for page in pages]
     together = list(mainmatter.clean_many(pages, workers=2, site_templates=counts))
-    assert [found.json() for found in alone] == [found.json() for found in together]  # type: ignore[union-attr]
+    assert [found.json for found in alone] == [found.json for found in together]  # type: ignore[union-attr]
     method = pickle.loads(pickle.dumps(get_method("main", site_templates=counts)))
-    assert mainmatter.clean(pages[0], method=method).json() == alone[0].json()
+    assert mainmatter.clean(pages[0], method=method).json == alone[0].json
 
 
 def test_counts_that_were_changed_are_read_anew(counts: str) -> None:

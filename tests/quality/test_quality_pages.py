@@ -115,12 +115,12 @@ def test_markdown_keeps_the_structure(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name, facts in INDEX.items() if "```" in facts.get("markdown", [])])
 def test_code_is_fenced_in_markdown_and_marked_in_the_blocks(name: str) -> None:
-    assert cleaned(name).markdown().count("```") >= 2
+    assert cleaned(name).markdown.count("```") >= 2
     assert any(kind == "code" for kind, kept in zip(cleaned(name).kinds, cleaned(name).kept, strict=True) if kept)
 
 
 def test_kinds_of_a_specification_a_list_and_a_heading() -> None:
-    markup = cleaned("product-shopify").cleaneval()
+    markup = cleaned("product-shopify").cleaneval
     assert "<h> Harrow Enamel Kettle, 1.8 l" in markup
     assert "<l> Wide opening for cleaning by hand" in markup
     tei = cleaned("product-shopify").render("tei")

@@ -59,17 +59,17 @@ def test_text_of_one_label_of_a_method_that_knows_no_comments() -> None:
 
 
 def test_markdown() -> None:
-    kept, marked = cleaned("keep").markdown(), cleaned("mark").markdown()
+    kept, marked = cleaned("keep").markdown, cleaned("mark").markdown
     section = "## Comments\n\n### Comment by Bo\n\n- Comment: mine sank.\n- Comment: mine too."
     assert marked.endswith(f"\n\n{END}\n\n{section}")
     assert "[wind](/wind)" in marked
     assert "## Comments" not in kept
     assert kept.endswith(f"mine too.\n\n{END}")
-    assert cleaned("drop").markdown() == marked.removesuffix(f"\n\n{section}")
+    assert cleaned("drop").markdown == marked.removesuffix(f"\n\n{section}")
 
 
 def test_html() -> None:
-    kept, marked, dropped = cleaned("keep").html(), cleaned("mark").html(), cleaned("drop").html()
+    kept, marked, dropped = cleaned("keep").html, cleaned("mark").html, cleaned("drop").html
     tree = parse(marked)
     sections = list(tree.select("section.comments"))
     assert len(sections) == 1
@@ -82,13 +82,13 @@ def test_html() -> None:
 
 
 def test_a_pages_own_class_cannot_pass_for_ours() -> None:
-    html = cleaned("mark", '<section class="comments"><p>Not by a reader.</section><p>Comment: a</p>').html()
+    html = cleaned("mark", '<section class="comments"><p>Not by a reader.</section><p>Comment: a</p>').html
     assert [section.text.strip() for section in parse(html).select("section.comments")] == ["Comment: a"]
 
 
 def test_json() -> None:
-    dropped, kept = json.loads(cleaned("drop").json()), json.loads(cleaned("keep").json())
-    marked = json.loads(cleaned("mark").json())
+    dropped, kept = json.loads(cleaned("drop").json), json.loads(cleaned("keep").json)
+    marked = json.loads(cleaned("mark").json)
     assert (dropped["text"], dropped["comments"]) == (f"{MAIN}\n\n{END}", None)
     assert (kept["text"], kept["comments"]) == (f"{MAIN}\n\n{COMMENTS}\n\n{END}", None)
     assert (marked["text"], marked["comments"]) == (f"{MAIN}\n\n{END}", COMMENTS)
@@ -102,39 +102,39 @@ def test_json() -> None:
 
 
 def test_json_of_a_marked_page_without_comments() -> None:
-    content = json.loads(cleaned("mark", "<p>A page that nobody wrote to.").json())
+    content = json.loads(cleaned("mark", "<p>A page that nobody wrote to.").json)
     assert (content["text"], content["comments"]) == ("A page that nobody wrote to.", "")
 
 
 def test_tei() -> None:
-    root = ET.fromstring(cleaned("mark").tei().encode())
+    root = ET.fromstring(cleaned("mark").tei.encode())
     body = root.find(f"{TEI}text/{TEI}body")
     assert body is not None
     assert [child.tag.removeprefix(TEI) for child in body] == ["ab", "p", "table", "ab", "ab", "p", "div"]
     assert body[-1].attrib == {"type": "comments"}
     assert [child.tag.removeprefix(TEI) for child in body[-1]] == ["ab", "list"]
     assert [item.text for item in body[-1].iter(f"{TEI}item")] == ["Comment: mine sank.", "Comment: mine too."]
-    assert "<div" not in cleaned("keep").tei()
+    assert "<div" not in cleaned("keep").tei
 
 
 def test_cleaneval_knows_no_comments() -> None:
-    assert cleaned("mark").cleaneval() == cleaned("keep").cleaneval()
-    assert cleaned("mark").cleaneval().endswith(f"<l> Comment: mine too.\n<p> {END}")
+    assert cleaned("mark").cleaneval == cleaned("keep").cleaneval
+    assert cleaned("mark").cleaneval.endswith(f"<l> Comment: mine too.\n<p> {END}")
 
 
 def test_a_page_of_comments_alone() -> None:
     found = cleaned("mark", "<p>Comment: a</p><p>Comment: b</p>")
     assert found.text == "--- Comments ---\n\nComment: a\n\nComment: b"
-    assert found.markdown() == "## Comments\n\nComment: a\n\nComment: b"
-    assert '<body>\n<section class="comments">\n<p>Comment: a</p><p>Comment: b</p>\n</section>\n</body>' in found.html()
+    assert found.markdown == "## Comments\n\nComment: a\n\nComment: b"
+    assert '<body>\n<section class="comments">\n<p>Comment: a</p><p>Comment: b</p>\n</section>\n</body>' in found.html
 
 
 def test_a_dump() -> None:
     page = Page("# Kites and wind\n\nComment: yes\n\n* one long item\n\nComment: no", format="text")
     found = cleaned("mark", page)
     assert found.text == "Kites and wind\n\none long item\n\n--- Comments ---\n\nComment: yes\n\nComment: no"
-    assert found.markdown() == "# Kites and wind\n\n- one long item\n\n## Comments\n\nComment: yes\n\nComment: no"
-    assert '<section class="comments">\n<p>Comment: yes</p>\n<p>Comment: no</p>\n</section>\n</body>' in found.html()
+    assert found.markdown == "# Kites and wind\n\n- one long item\n\n## Comments\n\nComment: yes\n\nComment: no"
+    assert '<section class="comments">\n<p>Comment: yes</p>\n<p>Comment: no</p>\n</section>\n</body>' in found.html
 
 
 @pytest.mark.parametrize("format_name", sorted(FORMATS))
@@ -163,10 +163,10 @@ def test_every_other_block_a_comment() -> None:
     texts = found.document.texts
     in_order = "".join("".join(texts[0::2] + texts[1::2]).split())
     assert "".join(marked.text.replace(COMMENTS_LINE, "").split()) == in_order
-    body = parse(marked.html()).find("body")
+    body = parse(marked.html).find("body")
     assert body is not None
     assert "".join(body.text.split()) == in_order
-    markdown = "".join(c for c in marked.markdown().replace("## Comments", "") if c.isalnum())
+    markdown = "".join(c for c in marked.markdown.replace("## Comments", "") if c.isalnum())
     assert markdown == in_order
 
 
@@ -184,7 +184,7 @@ def test_what_is_known_of_a_page_survives_pickling() -> None:
     assert (copy.page_type, copy.confidence, copy.marks_comments) == ("article", 0.875, True)
     assert copy.labels == found.labels
     assert copy.text == found.text
-    assert copy.html() == found.html()
+    assert copy.html == found.html
 
 
 def test_what_is_known_of_a_page_comes_back_from_another_process() -> None:

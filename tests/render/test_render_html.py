@@ -9,7 +9,7 @@ from mainmatter.records import Page
 
 def test_a_page() -> None:
     html = "<html lang=en><title>A & B</title><h1 class=x>Title</h1><p onclick=x()>a <b>b</b><script>x</script></p>"
-    assert mainmatter.clean(html, method="ice-baseline").html() == (
+    assert mainmatter.clean(html, method="ice-baseline").html == (
         "<!doctype html>\n"
         '<html lang="en">\n'
         '<head><meta charset="utf-8"><title>A &amp; B</title></head>\n'
@@ -22,7 +22,7 @@ def test_a_page() -> None:
 
 def test_what_a_page_says_about_itself_is_escaped() -> None:
     html = "<html lang='\"><script>x</script>'><title>&lt;/title>&lt;script>alert(1)&lt;/script></title><p>a"
-    tree = parse(mainmatter.clean(html, method="ice-baseline").html())
+    tree = parse(mainmatter.clean(html, method="ice-baseline").html)
     assert tree.find("script") is None
     title = tree.find("title")
     assert title is not None
@@ -31,24 +31,24 @@ def test_what_a_page_says_about_itself_is_escaped() -> None:
 
 def test_images_if_asked() -> None:
     found = mainmatter.clean("<p>a</p><img src=x.png alt=y><p>b</p>", method="ice-baseline", url="https://e.example/")
-    assert "<img" not in found.html()
-    assert '<p>a</p><img src="https://e.example/x.png" alt="y"><p>b</p>' in found.html(images=True)
+    assert "<img" not in found.html
+    assert '<p>a</p><img src="https://e.example/x.png" alt="y"><p>b</p>' in found.to_html(images=True)
 
 
 def test_rendering_changes_nothing() -> None:
     found = mainmatter.clean("<p>a</p><p><a>Home</a><a>News</a></p>", method="ice-baseline", url="https://e.example/")
-    first = (found.html(), found.markdown(), found.text, found.document.blocks)
-    assert (found.html(), found.markdown(), found.text, found.document.blocks) == first
+    first = (found.html, found.markdown, found.text, found.document.blocks)
+    assert (found.html, found.markdown, found.text, found.document.blocks) == first
 
 
 def test_a_page_without_a_body() -> None:
-    assert "<body>\n\n</body>" in mainmatter.clean("<frameset><frame src=a></frameset>").html()
+    assert "<body>\n\n</body>" in mainmatter.clean("<frameset><frame src=a></frameset>").html
 
 
 def test_a_dump_gets_the_markup_of_its_kinds() -> None:
     page = Page("# Title <b>\n\nOne\n\n* a\n* b\n\nEnd\n---", format="text")
-    found = mainmatter.clean(page, method="density", c1=0, c2=100)
+    found = mainmatter.clean(page, method="density:c1=0,c2=100")
     assert (
         "<body>\n<h1>Title &lt;b&gt;</h1>\n<p>One</p>\n<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n<h2>End</h2>\n</body>"
-        in found.html()
+        in found.html
     )

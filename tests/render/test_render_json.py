@@ -13,7 +13,7 @@ LONG = "this paragraph has more than ten words and they are long enough"
 
 def test_all_of_it() -> None:
     page = Page(f"<html lang=en><title>T</title><p class=x>{LONG}</p><p>x</p>".encode(), "https://e.example/", "page-1")
-    content = json.loads(mainmatter.clean(page, method="ice-heuristic").json())
+    content = json.loads(mainmatter.clean(page, method="ice-heuristic").json)
     keys = "id url method encoding page_type confidence metadata text comments blocks".split()
     assert list(content) == keys
     assert content["id"] == "page-1"
@@ -71,24 +71,24 @@ def test_all_of_it() -> None:
 
 
 def test_without_blocks() -> None:
-    content = json.loads(mainmatter.clean(f"<p>{LONG}</p>").json(blocks=False))
+    content = json.loads(mainmatter.clean(f"<p>{LONG}</p>").to_json(blocks=False))
     assert "blocks" not in content
     assert content["text"] == LONG
 
 
 def test_an_empty_page() -> None:
-    content = json.loads(mainmatter.clean("").json())
+    content = json.loads(mainmatter.clean("").json)
     assert content["blocks"] == []
     assert content["text"] == ""
 
 
 def test_the_kind_is_the_methods() -> None:
-    (block,) = json.loads(mainmatter.clean("<h1>Title</h1>", method="ice-baseline").json())["blocks"]
+    (block,) = json.loads(mainmatter.clean("<h1>Title</h1>", method="ice-baseline").json)["blocks"]
     assert block["kind"] == "paragraph"
 
 
 def test_letters_of_all_languages_stay_readable_and_each_block_has_a_line() -> None:
-    text = mainmatter.clean('<p>日本語 "é"</p><p>\u2028 🙂 \x07</p>', method="ice-baseline").json()
+    text = mainmatter.clean('<p>日本語 "é"</p><p>\u2028 🙂 \x07</p>', method="ice-baseline").json
     assert '日本語 \\"é\\"' in text
     assert sum('"index"' in line for line in text.split("\n")) == 2
     assert json.loads(text)["blocks"][0]["text"] == '日本語 "é"'

@@ -9,7 +9,7 @@ from mainmatter.records import Page
 
 
 def markdown(html: str, **options: bool) -> str:
-    return mainmatter.clean(html, method="ice-baseline", url="https://e.example/d/").markdown(**options)
+    return mainmatter.clean(html, method="ice-baseline", url="https://e.example/d/").to_markdown(**options)
 
 
 @pytest.mark.parametrize(
@@ -56,14 +56,12 @@ def test_only_what_is_kept() -> None:
     long = "this paragraph has <b>more</b> than ten words and they are long enough"
     html = f"<ul><li>Home</ul><div><div><div><h2>Title</h2><p>{long}</p></div></div></div><p>x</p>"
     found = mainmatter.clean(html, method="ice-heuristic")
-    assert found.markdown() == "## Title\n\nthis paragraph has **more** than ten words and they are long enough"
+    assert found.markdown == "## Title\n\nthis paragraph has **more** than ten words and they are long enough"
 
 
 def test_a_dump() -> None:
     page = Page("## Title\n\nOne\ntwo.\n\n* a\n* b\n\nEnd", format="text")
-    assert (
-        mainmatter.clean(page, method="density", c1=0, c2=100).markdown() == "## Title\n\nOne two.\n\n- a\n- b\n\nEnd"
-    )
+    assert mainmatter.clean(page, method="density:c1=0,c2=100").markdown == "## Title\n\nOne two.\n\n- a\n- b\n\nEnd"
 
 
 @pytest.mark.parametrize(
@@ -116,4 +114,4 @@ def test_layout_tables_are_no_tables(html: str, expected: str) -> None:
     ],
 )
 def test_no_tags_are_left_and_code_stays_as_it_is(html: str, expected: str) -> None:
-    assert mainmatter.clean(html, method="ice-baseline").markdown() == expected
+    assert mainmatter.clean(html, method="ice-baseline").markdown == expected

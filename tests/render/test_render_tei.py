@@ -16,7 +16,7 @@ TEI = "{http://www.tei-c.org/ns/1.0}"
 
 def body(html: str) -> list[str]:
     """The content of the TEI body, one string an element."""
-    text = mainmatter.clean(html, method="density", c1=0, c2=1000).tei()
+    text = mainmatter.clean(html, method="density:c1=0,c2=1000").tei
     root = ET.fromstring(text.encode())
     found = root.find(f"{TEI}text/{TEI}body")
     assert found is not None
@@ -52,7 +52,7 @@ def test_the_header() -> None:
     html = """<html lang=de><title>Titel</title><meta name=author content="Ada Lind">
       <meta name=description content="Kurz"><link rel=canonical href="https://e.example/a">
       <meta property="article:published_time" content="2024-03-05"><meta property="og:site_name" content="Blatt"><p>a"""
-    root = ET.fromstring(mainmatter.clean(html, url="https://e.example/a?x").tei().encode())
+    root = ET.fromstring(mainmatter.clean(html, url="https://e.example/a?x").tei.encode())
     header = root.find(f"{TEI}teiHeader")
     assert header is not None
 
@@ -78,13 +78,13 @@ def test_an_empty_page() -> None:
 
 def test_what_xml_cannot_hold_is_left_out() -> None:
     html = "<html lang='a\x0b'><title>t\x08</title><p>a\x07b\x1b\ufffe\ud800c 🙂</p>"
-    root = ET.fromstring(mainmatter.clean(html, method="ice-baseline", url="https://e.example/\x01").tei().encode())
+    root = ET.fromstring(mainmatter.clean(html, method="ice-baseline", url="https://e.example/\x01").tei.encode())
     assert [p.text for p in root.iterfind(f"{TEI}text/{TEI}body/{TEI}p")] == ["abc 🙂"]
 
 
 def test_a_dump() -> None:
     page = Page("# Title\n\n* a\n* b", format="text")
-    root = ET.fromstring(mainmatter.clean(page, method="density", c1=0, c2=100).tei().encode())
+    root = ET.fromstring(mainmatter.clean(page, method="density:c1=0,c2=100").tei.encode())
     assert [item.text for item in root.iter(f"{TEI}item")] == ["a", "b"]
 
 
@@ -93,7 +93,7 @@ def test_what_a_method_says_that_paragraphs_are() -> None:
     found = mainmatter.clean(html, method="ice-baseline")
     labels = np.array([HEADLINE, BYLINE, MAIN, CAPTION, BYLINE])
     told = replace(found, found_labels=labels, kinds=found.document.columns.kinds)
-    lines = [line.strip() for line in told.tei().splitlines()]
+    lines = [line.strip() for line in told.tei.splitlines()]
     assert lines[lines.index("<body>") + 1 : lines.index("</body>")] == [
         '<ab type="head">Otters</ab>',
         '<ab type="byline">By Ann</ab>',

@@ -34,16 +34,16 @@ def test_only_what_is_kept() -> None:
 
 def test_cleaneval() -> None:
     html = "<h1>Title</h1><p>a<br>b</p><ul><li>c</ul><table><tr><td>1<td>2</table><pre>x\n y</pre>"
-    found = mainmatter.clean(html, method="density", c1=0, c2=100)
-    assert found.cleaneval() == "<h> Title\n<p> a b\n<l> c\n<p> 1 2\n<p> x y"
+    found = mainmatter.clean(html, method="density:c1=0,c2=100")
+    assert found.cleaneval == "<h> Title\n<p> a b\n<l> c\n<p> 1 2\n<p> x y"
 
 
 def test_cleaneval_uses_the_kinds_of_the_method() -> None:
-    assert mainmatter.clean("<h1>Title</h1>", method="ice-baseline").cleaneval() == "<p> Title"
+    assert mainmatter.clean("<h1>Title</h1>", method="ice-baseline").cleaneval == "<p> Title"
 
 
 def test_a_dump() -> None:
     page = Page("# Title\n\nOne\ntwo.\n\n* a\n* b\n\nEnd", format="text")
-    found = mainmatter.clean(page, method="density", c1=0, c2=100)
+    found = mainmatter.clean(page, method="density:c1=0,c2=100")
     assert found.text == "Title\n\nOne two.\n\na\nb\n\nEnd"
-    assert found.cleaneval() == "<h> Title\n<p> One two.\n<l> a\n<l> b\n<p> End"
+    assert found.cleaneval == "<h> Title\n<p> One two.\n<l> a\n<l> b\n<p> End"

@@ -104,13 +104,13 @@ def test_a_column_that_failed_is_no_reference() -> None:
 
 def test_metrics_are_those_of_the_library_and_the_best_is_marked() -> None:
     extraction = clean(PAGE)
-    mine = Contribution("main", extraction.text, extraction.cleaneval())
+    mine = Contribution("main", extraction.text, extraction.cleaneval)
     less = Contribution("less", "The clock that counted fish", "<h> The clock that counted fish")
-    answer = compared(mine, less, Contribution("none", error="no"), gold=extraction.cleaneval())
+    answer = compared(mine, less, Contribution("none", error="no"), gold=extraction.cleaneval)
     assert answer["reference"] == "gold"
     assert answer["gold_is_marked"]
     rows = {(row["metric"], row["figure"]): row for row in answer["metrics"]}
-    gold = to_gold(extraction.cleaneval())
+    gold = to_gold(extraction.cleaneval)
     wanted = [metric for metric in METRICS.values() if metric.needs in ("gold", "gold_marked")]
     assert set(rows) == {(metric.name, column) for metric in wanted for column in metric.columns}
     for metric in wanted:
@@ -144,7 +144,7 @@ def test_gold_texts_lose_their_markup_and_their_url_line() -> None:
 def test_methods_models_and_peers_take_part() -> None:
     source = PageSource(PAGE)
     assert contribute(source, "main", NOWHERE).text == clean(PAGE).text
-    assert contribute(source, "density:c1=0.5", NOWHERE).text == clean(PAGE, method="density", c1=0.5).text
+    assert contribute(source, "density:c1=0.5", NOWHERE).text == clean(PAGE, method="density:c1=0.5").text
     peer = contribute(source, "turbohtml", NOWHERE)
     assert peer.error is None
     assert "broom handle" in peer.text

@@ -79,7 +79,7 @@ def test_a_method_without_a_dial_says_so() -> None:
     answer = answer_of(question(method="density:c1=0.5"))
     assert answer["dial"] is None
     assert answer["controls"] == []
-    assert unfold(answer["kept"]) == clean(PAGE, method="density", c1=0.5).kept.tolist()
+    assert unfold(answer["kept"]) == clean(PAGE, method="density:c1=0.5").kept.tolist()
 
 
 def test_the_dense_region_is_that_of_density() -> None:
@@ -164,7 +164,7 @@ def test_a_page_is_asked_about_again_by_its_frame(client: TestClient) -> None:
     assert again["frame"] == key
     assert again["method"] == "density"
     text = client.post("/api/inspect/text", json={"frame": key, "format": "markdown", "options": {"dial": 0.2}})
-    assert text.json()["text"] == clean(PAGE, dial=0.2).markdown()
+    assert text.json()["text"] == clean(PAGE, dial=0.2).markdown
     told = client.post("/api/inspect/reasons", json={"frame": key, "blocks": [5]}).json()["reasons"]
     assert "headline" in told["5"]
 

@@ -103,7 +103,7 @@ def test_a_file_and_a_bare_page(client: TestClient) -> None:
     data = HTML.replace("keeper", "käeper").encode("latin-1")
     form = {"method": "density", "options": '{"c2": 3}', "format": "markdown", "links": "false"}
     content = client.post("/api/clean", files={"file": ("a.html", data, "text/html")}, data=form).json()
-    assert content["content"] == mainmatter.clean(data, method="density", c2=3).markdown(links=False)
+    assert content["content"] == mainmatter.clean(data, method="density:c2=3").to_markdown(links=False)
     answer = client.post(
         "/api/clean?format=markdown&images=1&url=https://a.example/",
         content=HTML.replace("keeper", "kęeper").encode("iso-8859-2"),

@@ -247,7 +247,7 @@ def _clean_one(task: _Task, url: str | None, one: Input) -> str:
     page = one.read(task.limits)
     if url is not None:
         page = replace(page, url=url)
-    extraction = clean(page, method=task.method, limits=task.limits, **task.parameters)
+    extraction = clean(page, method=task.method, limits=task.limits, parameters=task.parameters)
     if task.chunks is not None:
         return render_chunks(extraction, *task.chunks)
     result = extraction.render(task.format, **task.render_options)

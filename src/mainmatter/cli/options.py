@@ -203,4 +203,4 @@ def clean_one_page(
     inputs = find_inputs([page], input_format)
     if len(inputs) > 1:
         raise click.BadParameter(f"{page} holds {len(inputs)} pages; name one", param_hint="PAGE")
-    return clean(inputs[0].read(limits), method=method, limits=limits, **parameters)
+    return clean(inputs[0].read(limits), method=method, limits=limits, parameters=parameters)

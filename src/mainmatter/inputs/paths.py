@@ -37,6 +37,7 @@ _MOST_ENDINGS = 8  # of files that were passed over, to name
 _COLLECTION_ENDINGS = frozenset((".warc", ".wet", ".jsonl", ".ndjson", ".parquet"))
 _GZIP = b"\x1f\x8b"
 _CHUNK = 65_536
+_LONGEST_NAME = 4096  # characters, of a path or a URL
 _MOST_MEMBERS = 10_000  # of a gzip file: packers in parallel make one for 64 KB at most
 
 
@@ -61,24 +62,58 @@ class Input:
             InputError: it cannot be read, or is something else than a page or a dump.
             PageTooLarge: it is over the limits.
         """
-        page = fetch(self.name, limits=limits) if is_url(self.name) else self._read_here(limits)
+        page = fetch(self.name, limits=limits) if is_url(self.name) else self.read_here(limits)
         return page if self.format is None else replace(page, format="text" if self.format == "text" else "html")
 
-    def _read_here(self, limits: Limits) -> Page:
-        """Read a file or standard input."""
+    def read_here(self, limits: Limits = DEFAULT_LIMITS) -> Page:
+        """The same, but never by the network: a file, packed by gzip or not, or standard input."""
         try:
             if self.name == STANDARD_INPUT:
                 data = sys.stdin.buffer.read(limits.size + 1)
             else:
                 with Path(self.name).open("rb") as file:
                     data = file.read(limits.size + 1)
-        except OSError as error:
-            raise InputError(f"{self.name}: cannot be read: {error.strerror or error}") from error
+        except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+            raise InputError(f"{self.name}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
         is_dump = ending_of(self.name) in DUMP_ENDINGS
         data = page_bytes(data, f"{self.name}:", limits, is_text=is_dump or self.format == "text")
         limits.check_size(len(data), self.name)
         printable_name = os.fsencode(self.name).decode("utf-8", "replace")
         return Page(data, None, printable_name, format="text" if is_dump else "html")
+
+
+def read_file(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) -> Page:
+    """Read the page in a file; `-` is standard input.
+
+    Raises:
+        InputError: it cannot be read, or is something else than a page or a dump.
+        PageTooLarge: it is over the limits.
+    """
+    name = os.fspath(path)
+    if is_url(name):
+        refuse_name(name)
+    return Input(name, Path(name)).read_here(limits)
+
+
+def refuse_name(text: str) -> None:
+    """Refuse a text that is given as a page but is the name of one: a URL, or a file that is there or ends as one.
+
+    Only a short text of one line is looked up on the disk.
+
+    Raises:
+        InputError: it is such a name.
+    """
+    name = text.strip() if len(text) <= _LONGEST_NAME else ""
+    if "<" in name or len(name.splitlines()) != 1:
+        return
+    is_one_word = len(name.split()) == 1
+    if is_one_word and is_url(name):
+        raise InputError(f"{name}: is a URL, not a page; fetch and clean it with mainmatter.clean_url")
+    if (is_one_word and ending_of(name) in PAGE_ENDINGS | DUMP_ENDINGS) or os.path.isfile(name):  # noqa: PTH113
+        raise InputError(
+            f"{name}: is the name of a file, not a page; read and clean it with mainmatter.clean_file, "
+            "or if it is all the text of a page, give it as a mainmatter.Page"
+        )
 
 
 @dataclass(frozen=True, slots=True)

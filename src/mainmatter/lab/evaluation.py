@@ -222,7 +222,7 @@ def _run(method: str | Method, page: Page, *, with_metadata: bool) -> Output:
     if isinstance(method, str) and method in PEERS:
         return PEERS[method](page, with_metadata)
     extraction = clean(page, method=method)
-    return Output(extraction.text, extraction.cleaneval(), extraction.metadata if with_metadata else None)
+    return Output(extraction.text, extraction.render("cleaneval"), extraction.metadata if with_metadata else None)
 
 
 def compare(output: Output, page: GoldPage, metrics: Sequence[str]) -> PageScores:

@@ -11,7 +11,7 @@ is one table has no text left without tables.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
@@ -244,20 +244,23 @@ def check_controls(name: str, *, dial: float, comments: str) -> None:
         raise InputError(f"method {name!r}: comments is drop, keep or mark, not {comments!r}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)
 class Controls:
     """What a user wants of a page; the defaults are those of the guide that our gold standards were labelled by.
 
-    Attributes:
-        comments: "drop" keeps none of them; "keep" and "mark" keep all of them, whatever the method judged.
-        headline: keep the headline if the method does.
-        bylines: keep all bylines, whatever the method judged; else none.
-        captions: the same for captions.
+    Args:
+        dial: from 0, only what is surest, to 1, all text; 0.5 weighs precision and recall alike.
+        comments: readers' comments: "drop" keeps none of them; "keep" and "mark" keep all of them, whatever the method
+            judged, in their place or marked.
+        headline: keep the page's headline if the method does.
+        bylines: keep all bylines (authors and dates), whatever the method judged; else none.
+        captions: the same for captions and credits of pictures.
         headings: keep headings that the method keeps.
         tables: keep the rows of tables that the method keeps.
         code: keep code that the method keeps.
     """
 
+    dial: float = 0.5
     comments: Comments = "drop"
     headline: bool = True
     bylines: bool = False
@@ -268,12 +271,15 @@ class Controls:
 
     @classmethod
     def of(cls, method: object) -> Controls:
-        """Those that a method with parameters of the same names was made with."""
-        return cls(*attrgetter(*cls.__slots__)(method))
+        """Those that a method with parameters of the same names was made with, and nothing else of it."""
+        return cls(*_CONTROLS(method))
 
     def wants(self, piece: Piece) -> bool:
         """Whether blocks of a label, or of a kind, are to be kept."""
         return self.comments != "drop" if piece == "comments" else bool(getattr(self, piece))
+
+
+_CONTROLS = attrgetter(*(field.name for field in fields(Controls)))
 
 
 def apply_controls(

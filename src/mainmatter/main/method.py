@@ -26,7 +26,6 @@ from mainmatter.html.sniff import readable_share
 from mainmatter.main.choice import (
     IS_ROW,
     PAGE_TYPES,
-    Comments,
     Controls,
     Selection,
     apply_controls,
@@ -120,18 +119,12 @@ class PageJudgement:
 
 
 @dataclass(eq=False)
-class Main(Trainable[ObservedPage]):
+class Main(Controls, Trainable[ObservedPage]):
     """Keep the blocks that promise the highest F; works in any language and on any kind of page.
 
+    Its first parameters are those of `Controls`.
+
     Args:
-        dial: from 0, only what is surest, to 1, all text; 0.5 weighs precision and recall alike.
-        comments: readers' comments are dropped, kept in their place, or kept and marked.
-        headline: whether the page's headline is kept.
-        bylines: whether authors and dates are kept.
-        captions: whether captions and credits of pictures are kept.
-        headings: whether headings are kept.
-        tables: whether rows of tables are kept.
-        code: whether code is kept.
         convention: the gold standard whose rules about what is main matter are followed, "house" for our own; for
             evaluation on that gold standard.
         without: signals to judge without, with "+" between, such as "names+capitals", for finding out what they are
@@ -142,14 +135,6 @@ class Main(Trainable[ObservedPage]):
         start: the model that training goes on from, "main" for the one that ships; "" starts from nothing.
     """
 
-    dial: float = 0.5
-    comments: Comments = "drop"
-    headline: bool = True
-    bylines: bool = False
-    captions: bool = False
-    headings: bool = True
-    tables: bool = True
-    code: bool = True
     convention: str = OUR_CONVENTION
     without: str = ""
     site_templates: str = ""

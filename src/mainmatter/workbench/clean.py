@@ -312,7 +312,7 @@ def _envelope(task: CleanTask, extraction: Extraction, content: str, seconds: fl
         "seconds": round(seconds, 6),
     }
     if task.blocks:
-        answer["blocks"] = json.loads(extraction.json(blocks=True))["blocks"]
+        answer["blocks"] = extraction.to_dict(blocks=True)["blocks"]
     return answer
 
 

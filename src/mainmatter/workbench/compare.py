@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field, field_validator
 from pydantic_core import from_json
 
-from mainmatter.clean import clean
+from mainmatter.clean import Cleaner
 from mainmatter.errors import InputError, MainmatterError
 from mainmatter.lab.bench.peers import PEERS, get_peer, installed_peers, peer_version
 from mainmatter.lab.metrics import METRICS, Output
@@ -145,13 +145,14 @@ def contribute(source: PageSource, name: str, models: Path) -> Contribution:
         chosen, parameters = choose_contestant(name, models)
         if chosen in PEERS:
             return _run_peer(page, name)
-        clean(_PROBE, method=chosen, **parameters)  # loading a model is not this page's fault
+        cleaner = Cleaner(method=chosen, limits=source.limits, parameters=parameters)
+        cleaner.clean(_PROBE)  # loading a model is not this page's fault
         start = time.perf_counter()
-        extraction = clean(page, method=chosen, limits=source.limits, **parameters)
+        extraction = cleaner.clean(page)
     except MainmatterError as error:
         raise without_paths(error, models) from error
     text = extraction.text
-    return Contribution(name, text, extraction.cleaneval(), time.perf_counter() - start)
+    return Contribution(name, text, extraction.render("cleaneval"), time.perf_counter() - start)
 
 
 def _run_peer(page: Page, name: str) -> Contribution:

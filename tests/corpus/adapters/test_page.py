@@ -9,13 +9,13 @@ import sys
 import pytest
 
 import mainmatter
-from mainmatter.corpus.adapters.page import FACTS, NOTHING_KEPT, Cleaner, MissingLibrary
+from mainmatter.corpus.adapters.page import FACTS, NOTHING_KEPT, MissingLibrary, PipelineCleaner
 
 PAGE = "<title>Tides</title><p>The tide comes in twice a day, and it goes out twice a day, and that is all it does.</p>"
 
 
 def test_a_page_gives_its_text_and_facts() -> None:
-    cleaned = Cleaner()(PAGE, "https://tides.example/")
+    cleaned = PipelineCleaner()(PAGE, "https://tides.example/")
     assert cleaned.text == mainmatter.clean(PAGE).text != ""
     assert cleaned.error is None
     assert tuple(cleaned.facts) == FACTS
@@ -27,12 +27,12 @@ def test_a_page_gives_its_text_and_facts() -> None:
 
 @pytest.mark.parametrize("page", [PAGE.encode(), bytearray(PAGE.encode()), memoryview(PAGE.encode())])
 def test_bytes_of_any_kind_are_a_page(page: object) -> None:
-    assert Cleaner()(page).text == Cleaner()(PAGE).text
+    assert PipelineCleaner()(page).text == PipelineCleaner()(PAGE).text
 
 
 def test_the_declared_encoding_is_used() -> None:
     page = "<p>Die Flut kommt zweimal am Tag über den Kai, und zweimal am Tag geht sie wieder zurück.</p>"
-    assert "zurück" in (Cleaner()(page.encode("utf-8"), charset="utf-8").text or "")
+    assert "zurück" in (PipelineCleaner()(page.encode("utf-8"), charset="utf-8").text or "")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_the_declared_encoding_is_used() -> None:
     ],
 )
 def test_what_has_no_text_has_an_error(page: object, error: str) -> None:
-    cleaned = Cleaner(limits=mainmatter.Limits(size=1000))(page)
+    cleaned = PipelineCleaner(limits=mainmatter.Limits(size=1000))(page)
     assert cleaned.text is None
     assert (cleaned.error or "").startswith(error)
     assert tuple(cleaned.facts) == FACTS
@@ -54,22 +54,22 @@ def test_what_has_no_text_has_an_error(page: object, error: str) -> None:
 
 def test_what_is_wrong_with_the_method_is_told_at_once() -> None:
     with pytest.raises(mainmatter.UnknownName, match="did you mean 'density'"):
-        Cleaner("densty")
+        PipelineCleaner("densty")
     with pytest.raises(mainmatter.InputError, match="dail"):
-        Cleaner(parameters={"dail": 0.3})
+        PipelineCleaner(parameters={"dail": 0.3})
     with pytest.raises(mainmatter.UnknownName, match="unknown format"):
-        Cleaner(format="docx")
+        PipelineCleaner(format="docx")
 
 
 def test_method_parameters_and_format_are_used() -> None:
     page = "<h1>Tides</h1>" + PAGE
-    assert (Cleaner(format="markdown")(page).text or "").startswith("# Tides")
-    assert "Tides" not in (Cleaner(parameters={"headings": False})(page).text or "")
-    assert Cleaner("density")(page).facts["confidence"] is None
+    assert (PipelineCleaner(format="markdown")(page).text or "").startswith("# Tides")
+    assert "Tides" not in (PipelineCleaner(parameters={"headings": False})(page).text or "")
+    assert PipelineCleaner("density")(page).facts["confidence"] is None
 
 
 def test_an_error_that_has_no_place_goes_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    cleaner = Cleaner(limits=mainmatter.Limits(size=100))
+    cleaner = PipelineCleaner(limits=mainmatter.Limits(size=100))
     assert cleaner.text_of("<p>") is None
     assert caplog.messages == []
     assert cleaner.text_of("x" * 101) is None
@@ -78,7 +78,7 @@ def test_an_error_that_has_no_place_goes_to_the_log(caplog: pytest.LogCaptureFix
 
 
 def test_it_can_travel() -> None:
-    cleaner = Cleaner(parameters={"dial": 0.7})
+    cleaner = PipelineCleaner(parameters={"dial": 0.7})
     assert pickle.loads(pickle.dumps(cleaner))(PAGE) == cleaner(PAGE)
 
 

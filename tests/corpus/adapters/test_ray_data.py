@@ -90,7 +90,7 @@ def test_a_batch_of_any_kind(kind: str) -> None:
 def test_columns_can_be_named(kind: str) -> None:
     clean = CleanBatch("html", None, text="html", error="why", prefix="p_", method="density", c1=0.3)
     columns = columns_of(clean(batch_of(kind)))
-    assert columns["html"] == [mainmatter.clean(PAGE, method="density", c1=0.3).text, None]
+    assert columns["html"] == [mainmatter.clean(PAGE, method="density:c1=0.3").text, None]
     assert columns["why"] == [None, "there is no page"]
     assert columns["p_title"] == ["Tides", None]
 

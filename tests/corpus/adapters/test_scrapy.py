@@ -151,7 +151,7 @@ def test_the_settings() -> None:
         MAINMATTER_TEXT_FIELD="clean",
         MAINMATTER_KEEP_HTML=True,
     )
-    page = mainmatter.clean(PAGE, method="density", c1=0.3).markdown()
+    page = mainmatter.clean(PAGE, method="density:c1=0.3").markdown
     assert item.process_item({"body": PAGE})["clean"] == page
     assert item.process_item({"body": PAGE})["body"] == PAGE
     assert item.process_item({"body": PAGE * 3})["error"].startswith("PageTooLarge")

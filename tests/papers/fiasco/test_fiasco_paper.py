@@ -451,7 +451,7 @@ def test_the_shipped_model_cleans_a_page() -> None:
     page = f"""<html lang=en><body><div><a href=/>Home</a> | <a href=/n>News</a> | <a href=/s>Sitemap</a></div>
         <h1>The bridge is closed</h1><p>{LONG * 3}</p><p>{LONG * 2}</p>
         <div><a href=/p>Privacy policy</a> <a href=/c>Contact</a> Copyright 2007. All rights reserved.</div>"""
-    found = mainmatter.clean(page, method="fiasco", preset="paper")
+    found = mainmatter.clean(page, method="fiasco:preset=paper")
     assert "".join("x" if keep else "." for keep in found.kept)[2:] == "xx."
     with pytest.raises(ModelError, match="mainmatter train fiasco:gamma=4"):
         get_method("fiasco:preset=paper,gamma=4")

@@ -15,12 +15,12 @@ def test_everything_is_a_paragraph() -> None:
     assert found.scores.tolist() == [1.0] * 5
     assert found.kinds == [Kind.PARAGRAPH] * 5
     assert list(found.reasons) == ["the baseline keeps all text"] * 5
-    assert found.cleaneval() == "<p> Title\n<p> one\n<p> two\n<p> a\n<p> b"
+    assert found.cleaneval == "<p> Title\n<p> one\n<p> two\n<p> a\n<p> b"
 
 
 def test_an_empty_page() -> None:
     found = mainmatter.clean("", method="ice-baseline")
-    assert (len(found), found.text, found.cleaneval()) == (0, "", "")
+    assert (len(found), found.text, found.cleaneval) == (0, "", "")
 
 
 BLOCK_LEVEL = r"</?(?:p|div|li|ul|h[1-6])[^>]*>|(?:<br>\s*){2,}"
@@ -38,5 +38,5 @@ def test_the_preset_agrees_with_the_paper() -> None:
             text = f" {' '.join(inside)} end "
             body += f"<{tag}>{text}</{tag}>" if tag else text
         texts = [" ".join(re.sub("<[^>]*>", " ", piece).split()) for piece in re.split(BLOCK_LEVEL, body)]
-        found = mainmatter.clean(f"<body>{body}</body>", method="ice-baseline:preset=paper").cleaneval()
+        found = mainmatter.clean(f"<body>{body}</body>", method="ice-baseline:preset=paper").cleaneval
         assert " ".join(found.split()) == " ".join(f"<p> {text}" for text in texts if text)

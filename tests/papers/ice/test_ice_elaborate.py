@@ -138,7 +138,7 @@ def test_an_empty_page() -> None:
 
 def test_a_page() -> None:
     html = f"<h1>The flood</h1><p>{RUNNING}</p><ul><li>Boats<li>Sand bags</ul><p><a href=x>Imprint</a></p>"
-    assert mainmatter.clean(html, method="ice-elaborate").cleaneval() == (
+    assert mainmatter.clean(html, method="ice-elaborate").cleaneval == (
         f"<h> The flood\n<p> {RUNNING}\n<l> Boats\n<l> Sand bags"
     )
 

@@ -146,7 +146,7 @@ def test_it_agrees_with_the_pseudo_code_line_by_line() -> None:
 def test_a_page() -> None:
     html = f"<ul><li>Home<li>News</ul><h1>The title</h1><p>{LONG}</p><div>Share</div><p>{LONG}</p><p>Imprint</p>"
     found = mainmatter.clean(html, method="ice-heuristic")
-    assert found.cleaneval() == f"<h> The title\n<p> {LONG}\n<h> Share\n<p> {LONG}"
+    assert found.cleaneval == f"<h> The title\n<p> {LONG}\n<h> Share\n<p> {LONG}"
 
 
 def test_a_line_without_spaces_is_a_paragraph_by_its_width() -> None:
@@ -210,4 +210,4 @@ def test_words_as_in_the_paper() -> None:
 
 def test_a_dump_has_its_blocks_for_lines() -> None:
     page = Page(f"{SHORT}\n\n{LONG}\n", format="text")
-    assert mainmatter.clean(page, method="ice-heuristic:preset=paper").cleaneval() == f"<h> {SHORT}\n<p> {LONG}"
+    assert mainmatter.clean(page, method="ice-heuristic:preset=paper").cleaneval == f"<h> {SHORT}\n<p> {LONG}"

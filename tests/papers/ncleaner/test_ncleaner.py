@@ -158,10 +158,10 @@ def test_bars(text: str, kind: Kind, expected: bool) -> None:
 
 def test_heuristics_can_be_switched_off() -> None:
     html = "<p>River | Stone | Bridge | Winter</p><p>The river is old.</p>"
-    dropped = mainmatter.clean(html, method="ncleaner", threshold=-1e9)
+    dropped = mainmatter.clean(html, method="ncleaner:threshold=-1e9")
     assert dropped.kept.tolist() == [False, True]
     assert dropped.reasons[0] == "short fields between vertical bars: a navigation bar or a footer"
-    assert mainmatter.clean(html, method="ncleaner", threshold=-1e9, heuristics=False).kept.all()
+    assert mainmatter.clean(html, method="ncleaner:threshold=-1e9,heuristics=False").kept.all()
 
 
 def test_save_and_load(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ ARTICLES = {
 def test_scripts_that_training_has_not_seen(language: str, lexical: bool) -> None:
     text, link = ARTICLES[language]
     html = f"<ul>{f'<li><a href=x>{link}</a></li>' * 3}</ul>" + f"<p>{text * 3}</p>" * 2
-    found = mainmatter.clean(html, method="ncleaner", lexical=lexical)
+    found = mainmatter.clean(html, method=f"ncleaner:lexical={lexical}")
     assert found.kept.tolist() == [False] * 3 + [True] * 2
 
 
@@ -44,7 +44,7 @@ def test_a_text_dump_and_its_labels() -> None:
     text = ARTICLES["English"][0] * 3
     found = mainmatter.clean(Page(f"Home\n\n{text}\n\n* {text}\n\nContact", format="text"), method="ncleaner")
     assert found.kept.tolist() == [False, True, True, False]
-    assert [line[:3] for line in found.cleaneval().splitlines()] == ["<p>", "<l>"]
+    assert [line[:3] for line in found.cleaneval.splitlines()] == ["<p>", "<l>"]
 
 
 def test_a_character_of_menus_does_not_speak_against_a_script() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from mainmatter.corpus.adapters.page import Cleaner, MissingLibrary, prefixed
+from mainmatter.corpus.adapters.page import MissingLibrary, PipelineCleaner, prefixed
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.registry import DEFAULT_METHOD
 
@@ -70,7 +70,7 @@ class Mainmatter(BaseExtractor):  # type: ignore[misc]
         super().__init__(timeout)
         self.metadata = metadata
         self.exclusion_writer = exclusion_writer
-        self.cleaner = Cleaner(method, limits, format, parameters)
+        self.cleaner = PipelineCleaner(method, limits, format, parameters)
 
     def extract(self, text: str) -> str:
         """A page's main matter; "" where there is none."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mainmatter.corpus.adapters.page import Cleaner, MissingLibrary
+from mainmatter.corpus.adapters.page import MissingLibrary, PipelineCleaner
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.registry import DEFAULT_METHOD
 
@@ -48,7 +48,7 @@ class MainmatterLinearizer(BaseLinearizer):  # type: ignore[misc]
         limits: Limits = DEFAULT_LIMITS,
         **parameters: Any,  # noqa: ANN401 - each method has its own
     ) -> None:
-        self.cleaner = Cleaner(method, limits, parameters=parameters)
+        self.cleaner = PipelineCleaner(method, limits, parameters=parameters)
 
     def linearize(self, content: str | bytes) -> str:
         """The main matter of a page; "" where there is none, which dolma writes as a document without text."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mainmatter.corpus.adapters.page import Cleaner, MissingLibrary
+from mainmatter.corpus.adapters.page import MissingLibrary, PipelineCleaner
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.registry import DEFAULT_METHOD
 
@@ -39,7 +39,7 @@ class MainmatterExtractor(HTMLExtractorAlgorithm):  # type: ignore[misc]
         limits: Limits = DEFAULT_LIMITS,
         **parameters: Any,  # noqa: ANN401 - each method has its own
     ) -> None:
-        self.cleaner = Cleaner(method, limits, parameters=parameters)
+        self.cleaner = PipelineCleaner(method, limits, parameters=parameters)
 
     def extract_text(self, html: str, stop_words: frozenset[str], language: str) -> list[str] | None:  # noqa: ARG002
         """The paragraphs of the main matter; None, by which NeMo Curator drops the record, where there is none.

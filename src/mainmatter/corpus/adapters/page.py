@@ -58,7 +58,7 @@ def prefixed(name: str, prefix: str = "page_") -> str:
 
 
 @dataclass(frozen=True)
-class Cleaner:
+class PipelineCleaner:
     """Cleans pages one at a time; can travel to other processes, where it loads its method anew.
 
     Args:
@@ -110,10 +110,10 @@ class Cleaner:
         return cleaned.text
 
     def _extract(self, page: Page) -> Extraction:
-        return clean(page, method=self.method, limits=self.limits, **self.parameters)
+        return clean(page, method=self.method, limits=self.limits, parameters=self.parameters)
 
 
-def _clean(page: Page, cleaner: Cleaner) -> Cleaned:
+def _clean(page: Page, cleaner: PipelineCleaner) -> Cleaned:
     extraction = cleaner._extract(page)
     metadata = extraction.metadata
     facts = {name: getattr(metadata, name) for name in FACTS[:-2]}

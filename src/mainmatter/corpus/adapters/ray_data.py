@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from mainmatter.corpus.adapters.page import FACTS, Cleaner, prefixed
+from mainmatter.corpus.adapters.page import FACTS, PipelineCleaner, prefixed
 from mainmatter.errors import InputError
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.registry import DEFAULT_METHOD
@@ -65,7 +65,7 @@ class CleanBatch:
         self.text = text
         self.error = error
         self.prefix = prefix
-        self.cleaner = Cleaner(method, limits, format, parameters)
+        self.cleaner = PipelineCleaner(method, limits, format, parameters)
 
     def __call__(self, batch: Batch) -> Batch:
         """A batch of the same kind, with the new columns.

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from mainmatter.corpus.adapters.page import Cleaner, MissingLibrary
+from mainmatter.corpus.adapters.page import MissingLibrary, PipelineCleaner
 from mainmatter.errors import InputError
 from mainmatter.limits import MEGABYTE, Limits
 
@@ -93,14 +93,14 @@ class MainmatterPipeline:
             adapter[self.html_field] = None
 
 
-def cleaner_from(settings: BaseSettings) -> Cleaner:
+def cleaner_from(settings: BaseSettings) -> PipelineCleaner:
     """A cleaner with Scrapy's settings, for `clean_response`; a spider makes it once.
 
     Raises:
         UnknownName: there is no such method.
         InputError: the method has no such parameter.
     """
-    return Cleaner(
+    return PipelineCleaner(
         settings.get("MAINMATTER_METHOD", "main"),
         Limits(int(settings.getfloat("MAINMATTER_MAX_SIZE", 50) * MEGABYTE)),
         settings.get("MAINMATTER_FORMAT", "text"),
@@ -108,11 +108,11 @@ def cleaner_from(settings: BaseSettings) -> Cleaner:
     )
 
 
-def clean_response(response: Response, cleaner: Cleaner | None = None) -> Cleaned:
+def clean_response(response: Response, cleaner: PipelineCleaner | None = None) -> Cleaned:
     """The main matter of a response, for spiders that want it before they make an item.
 
     Better than a field with `response.text`: the encoding is found as browsers do.
     """
     header = response.headers.get("Content-Type") or b""
     charset = http_content_type_encoding(header.decode("latin-1"))
-    return (cleaner or Cleaner())(response.body, response.url, charset)
+    return (cleaner or PipelineCleaner())(response.body, response.url, charset)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mainmatter.corpus.adapters.page import FACTS, Cleaner, MissingLibrary
+from mainmatter.corpus.adapters.page import FACTS, MissingLibrary, PipelineCleaner
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.registry import DEFAULT_METHOD
 
@@ -50,7 +50,7 @@ def clean_udf(
         UnknownName: there is no such method.
         InputError: the method has no such parameter.
     """
-    cleaner = Cleaner(method, limits, format, parameters)
+    cleaner = PipelineCleaner(method, limits, format, parameters)
     struct = pa.struct([(name, pa.float64() if kind == "double" else pa.string()) for name, kind in _TYPES.items()])
 
     def clean_column(html: pa.Array, url: pa.Array) -> pa.Array:

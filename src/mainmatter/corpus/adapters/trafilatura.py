@@ -402,7 +402,7 @@ def _plain(extraction: Extraction, document: Extracted, options: Options) -> str
 
 def _content(extraction: Extraction, document: Extracted, options: Options) -> str:
     if options.format == "markdown" and options.formatting is not False:
-        return extraction.markdown(links=options.links, images=options.images)
+        return extraction.to_markdown(links=options.links, images=options.images)
     main = _main(extraction, document, options)
     return "\n".join(filter(None, (main, document.comments)))
 
@@ -414,7 +414,7 @@ def _main(extraction: Extraction, document: Extracted, options: Options) -> str:
         return document.raw_text or ""
     is_comment = extraction.is_comment
     kept = extraction.kept if is_comment is None else extraction.kept & ~is_comment
-    return replace(extraction, kept=kept).markdown(links=options.links, images=options.images)
+    return replace(extraction, kept=kept).to_markdown(links=options.links, images=options.images)
 
 
 def _json(extraction: Extraction, document: Extracted, options: Options) -> str:
@@ -437,7 +437,7 @@ def _csv(extraction: Extraction, document: Extracted, options: Options) -> str:
 
 
 def _html(extraction: Extraction, document: Extracted, options: Options) -> str:
-    html = extraction.html(images=options.images)
+    html = extraction.to_html(images=options.images)
     if not options.links:
         html = _LINK.sub("", html)
     known = [(name, value) for name in _XML_FIELDS if (value := getattr(document, name))]
@@ -446,7 +446,7 @@ def _html(extraction: Extraction, document: Extracted, options: Options) -> str:
 
 
 def _xmltei(extraction: Extraction, _document: Extracted, _options: Options) -> str:
-    return extraction.tei().partition("?>\n")[2].strip()
+    return extraction.to_tei().partition("?>\n")[2].strip()
 
 
 def _xml(extraction: Extraction, document: Extracted, options: Options) -> str:

@@ -167,7 +167,7 @@ def _take(runner: Runner, page: GoldPage, metrics: Sequence[str]) -> tuple[Outpu
 def _to_output(result: Output | Extraction, *, with_markup: bool) -> Output:
     if isinstance(result, Output):
         return result
-    return Output(result.text, result.cleaneval() if with_markup else "")
+    return Output(result.text, result.render("cleaneval") if with_markup else "")
 
 
 def _one_line(error: BaseException) -> str:
