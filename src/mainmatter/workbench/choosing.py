@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections import ChainMap
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from mainmatter.errors import InputError, MainmatterError, UnknownName
@@ -135,8 +136,9 @@ def _choices(owner: type, annotation: str) -> list[str]:
     def holder() -> None: ...
 
     holder.__annotations__ = {"parameter": annotation}
+    names = ChainMap(*(vars(sys.modules[each.__module__]) for each in owner.__mro__))  # it may be a base's parameter
     try:
-        hint = get_type_hints(holder, vars(sys.modules[owner.__module__]))["parameter"]
+        hint = get_type_hints(holder, dict(names))["parameter"]
     except Exception:  # a name that is there for the type checker only
         return []
     return [str(value) for value in get_args(hint)] if get_origin(hint) is Literal else []
