@@ -171,6 +171,27 @@ def test_code_keeps_its_white_space_and_no_other() -> None:
     assert [child.children for child in build(html).nodes] == [["  a\n    b"], ["c\n d"], ["e\n\nf"]]
 
 
+def test_code_with_an_element_for_each_line() -> None:
+    lines = "<div>f {<br></div><div><br></div><div>  <i>a</i>;<br></div><div>}</div>"
+    assert [child.children for child in build(f"<pre><code>{lines}</code></pre>").nodes] == [["f {\n\n  a;\n}"]]
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        "<img src=/real.jpg data-src=/other.jpg>",
+        "<img src=/img/placeholder.svg data-src=/real.jpg>",
+        "<img src=/img/placeholder.svg srcset='/real.jpg 1x, /large.jpg 2x'>",
+        "<picture><source data-srcset='/real.jpg 1x'><img src='data:image/gif,0' data-src=''></picture>",
+        "<img src=/real.jpg>",
+    ],
+)
+def test_address_of_a_picture(picture: str) -> None:
+    assert tree_of(f"<p>{picture} Text</p>", images=True) == [
+        "paragraph(image[https://example.org/real.jpg](), ' Text')"
+    ]
+
+
 def test_table_of_data() -> None:
     html = """<table><caption>Cap</caption><thead><tr><td>A<td colspan=2 align=right>B<tbody>
         <tr><th rowspan=2>1<td>2<td style="text-align: center"><b>3</b><tr><td><a href="/x">4</a></table>"""

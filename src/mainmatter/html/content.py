@@ -72,6 +72,8 @@ _LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-
 _NO_LANGUAGE = frozenset("default none nohighlight notranslate plain plaintext text txt wrapper".split())
 # Where pages keep the address of a picture until it is scrolled to.
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-orig-file")
+# What stands in its place until then.
+_PLACEHOLDER = re.compile(r"placeholder|blank|spacer|pixel|1x1|loading|lazy|transparent", re.IGNORECASE)
 _LARGEST_TRACKER = 2  # pixels
 _PERMALINK = re.compile(r"anchor|header-?link|permalink|hash-link", re.IGNORECASE)
 _NOTE_REFERENCE = re.compile(r"footnote|noteref|fnref|reference|endnote", re.IGNORECASE)
@@ -344,19 +346,27 @@ class _Builder:
         self._end_block()
         parts: list[str] = []
         first = previous = -1
+        is_new_line = True  # nothing but white space since the line began
         for node in element.descendants:
             if isinstance(node, Text):
+                data = node.data
                 block = self._block_of.get(node, -1)
                 if block >= 0:
                     if first < 0:
                         first = block
-                    elif block != previous and not parts[-1].endswith("\n"):
+                    elif block != previous and not is_new_line:
                         parts.append("\n")
                     previous = block
-                if block >= 0 or node.data.isspace():
-                    parts.append(node.data)
-            elif getattr(node, "tag", "") == "br":
+                    parts.append(data)
+                    is_new_line = data.rstrip(" \t").endswith("\n")
+                elif data.isspace():
+                    parts.append(data)
+                    is_new_line = is_new_line or "\n" in data
+            elif getattr(node, "tag", "") == "br" or (
+                not is_new_line and ROLES.get(getattr(node, "tag", "")) is Role.BLOCK  # some have a <div> a line
+            ):
                 parts.append("\n")
+                is_new_line = True
         text = "".join(parts).replace("\xa0", " ").replace(_SOFT_HYPHEN, "")
         text = _BLANK_LINES.sub("", text).rstrip()
         if text:
@@ -697,13 +707,15 @@ def _images_among(tree: Tree, segments: Segments, kept: Sequence[bool]) -> froze
 def _address_of_image(image: Element) -> str:
     """Where a picture is, also if it is loaded only when it is scrolled to."""
     address = as_text(image.attr("src")).strip()
-    if address and not address.startswith("data:"):
+    if address and not address.startswith("data:") and not _PLACEHOLDER.search(address):
         return address
-    for name in _LAZY:
-        if lazy := as_text(image.attr(name)).strip():
-            return lazy
-    candidates = as_text(image.attr("srcset") or image.attr("data-srcset")).split()
-    return candidates[0].rstrip(",") if candidates else ""
+    lazy = next(filter(None, (as_text(image.attr(name)).strip() for name in _LAZY)), "")
+    if not lazy:
+        parent = image.parent
+        sources = parent.iter_elements("source") if isinstance(parent, Element) and parent.tag == "picture" else ()
+        sets = (as_text(one.attr("srcset") or one.attr("data-srcset")).split() for one in (image, *sources))
+        lazy = next((candidates[0].rstrip(",") for candidates in sets if candidates), "")
+    return lazy or ("" if address.startswith("data:") else address)
 
 
 def _is_tracker(image: Element) -> bool:

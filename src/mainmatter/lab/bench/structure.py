@@ -75,11 +75,19 @@ class Link:
 
 @dataclass(eq=False, slots=True)
 class Item:
-    """A list item, told by identity: is its list numbered, and, in a list of tasks, is it done?"""
+    """A list item, told by identity.
+
+    Attributes:
+        ordered: its list is numbered.
+        checked: in a list of tasks, whether it is done.
+        needed: it must come through; else it may.
+        stray: it is no item, but text that stands in a list beside the items; each block of it may be one.
+    """
 
     ordered: bool
     checked: bool | None = None
     needed: bool = True
+    stray: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -97,6 +105,7 @@ class Span:
         loose_marks: what may.
         link: the link that it is part of.
         formula: TeX; None for text, "" for a formula whose TeX is not known.
+        code: the code span that it is part of, told by identity, so that neighbours are two.
         needed: the text, or the formula, must come through; else it may.
     """
 
@@ -105,6 +114,7 @@ class Span:
     loose_marks: frozenset[Mark] = NO_MARKS
     link: Link | None = None
     formula: str | None = None
+    code: object = None
     needed: bool = True
 
 
@@ -212,9 +222,12 @@ def facts_of(structure: Structure) -> list[Fact]:
         for kind, mark in _RUNS.items():
             facts += _run_facts(block, kind, mark)
         facts += _span_facts(block)
-        for link, spans in groupby((span for span in block.spans), lambda span: span.link):
-            if link is not None:
-                of_link.setdefault(link, []).append(list(spans))
+        of_block: dict[Link, list[Span]] = {}
+        for span in block.spans:
+            if span.link is not None:
+                of_block.setdefault(span.link, []).append(span)
+        for link, spans in of_block.items():
+            of_link.setdefault(link, []).append(spans)
     facts += _link_facts(of_link)
     facts += _cell_facts(structure.blocks)
     facts += _nested_facts(structure.blocks)
@@ -292,18 +305,22 @@ def _runs(spans: Iterable[Span], is_marked: Callable[[Span], bool]) -> Iterator[
 
 def _span_facts(block: MarkedBlock) -> Iterator[Fact]:
     """Code, formulas, sub- and superscripts within a block."""
-    for (marks, loose), group in groupby(block.spans, lambda span: (span.marks, span.loose_marks)):
-        spans = [span for span in group if span.formula is None]
-        text = "".join("".join(span.text for span in spans).split())
-        if not letters(text):
-            continue
-        needed = all(span.needed for span in spans)
-        if "code" in marks or "code" in loose:
-            yield Fact("code spans", ((text,),), _shown(spans), needed and "code" in marks)
-        for mark in ("subscript", "superscript"):
-            if mark in marks or mark in loose:
-                keys = ((mark, letters(text)),)
-                yield Fact("sub- and superscripts", keys, f"{mark}: {_shown(spans)}", needed and mark in marks)
+    of_marks: list[tuple[Mark, Callable[[Span], tuple[bool, object]]]] = [
+        ("code", lambda span: (_is_code(span), id(span.code))),
+        ("subscript", lambda span: ("subscript" in span.marks | span.loose_marks, None)),
+        ("superscript", lambda span: ("superscript" in span.marks | span.loose_marks, None)),
+    ]
+    for mark, key_of in of_marks:
+        for (is_marked, _), group in groupby(block.spans, key_of):
+            spans = [span for span in group if span.formula is None]
+            text = "".join("".join(span.text for span in spans).split())
+            if is_marked and letters(text):
+                needed = all(span.needed and mark in span.marks for span in spans)
+                if mark == "code":
+                    yield Fact("code spans", ((text,),), _shown(spans), needed)
+                else:
+                    keys = ((mark, letters(text)),)
+                    yield Fact("sub- and superscripts", keys, f"{mark}: {_shown(spans)}", needed)
     for span in block.spans:
         if span.formula is not None:
             key = tex_key(span.formula)
@@ -341,7 +358,7 @@ def _cell_facts(blocks: Iterable[MarkedBlock]) -> Iterator[Fact]:
             yield Fact("table cells", tuple((row, column, text) for text in texts), shown, cell.needed)
 
 
-def _nested_facts(blocks: Iterable[MarkedBlock]) -> Iterator[Fact]:
+def _nested_facts(blocks: Sequence[MarkedBlock]) -> Iterator[Fact]:
     """List items, definitions and block quotes, each by how its text begins."""
     own: dict[Item, list[Span]] = {}
     of_quote: dict[Quote, list[Span]] = {}
@@ -357,18 +374,28 @@ def _nested_facts(blocks: Iterable[MarkedBlock]) -> Iterator[Fact]:
             of_kind = tuple((block.kind, text[:_BEGINNING]) for text in variants)
             yield Fact("definitions", of_kind, f"{block.kind}: {_shown(block.spans)}", block.needed)
     has_text = {item for item, spans in own.items() if _variants(spans)[-1]}
-    for item in (item for item in own if item in has_text):
-        variants, shown = _variants(own[item]), _shown(own[item])
-        depth = 1 + sum(parent in has_text for parent in parents[item])
-        numbered = "numbered" if item.ordered else "bulleted"
-        keys = tuple((depth, item.ordered, text[:_BEGINNING]) for text in variants)
-        yield Fact("list items", keys, f"{numbered}, depth {depth}: {shown}", item.needed and bool(variants[0]))
+    for item in (item for item in own if item in has_text and not item.stray):
+        around = [parent for parent in parents[item] if parent in has_text]
+        shown = _shown(own[item])
+        yield _item_fact(item, around, own[item])
         if item.checked is not None:
-            checked = tuple((item.checked, text[:_BEGINNING]) for text in variants)
+            checked = tuple((item.checked, text[:_BEGINNING]) for text in _variants(own[item]))
             yield Fact("task items", checked, f"{'done' if item.checked else 'to do'}: {shown}", item.needed)
+    for block in blocks:
+        if block.items and (item := block.items[-1]).stray and item in has_text and _variants(block.spans)[-1]:
+            yield _item_fact(item, [parent for parent in parents[item] if parent in has_text], block.spans)
     for spans in of_quote.values():
         if (variants := _variants(spans))[-1]:
             yield Fact("block quotes", tuple((text[:_BEGINNING],) for text in variants), _shown(spans))
+
+
+def _item_fact(item: Item, around: Sequence[Item], spans: Sequence[Span]) -> Fact:
+    depth = 1 + sum(not parent.stray for parent in around)
+    depths = range(depth, len(around) + 2)  # if what strays is an item, what is below it may be deeper
+    variants = _variants(spans)
+    keys = tuple((deep, item.ordered, text[:_BEGINNING]) for deep in depths for text in variants)
+    shown = f"{'numbered' if item.ordered else 'bulleted'}, depth {depth}: {_shown(spans)}"
+    return Fact("list items", keys, shown, item.needed and not item.stray and bool(variants[0]))
 
 
 class FactComparison(NamedTuple):

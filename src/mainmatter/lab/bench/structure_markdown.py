@@ -180,7 +180,7 @@ class _MarkdownReader:
             elif kind in ("softbreak", "hardbreak"):
                 spans.append(Span("\n", now, link=link))
             elif kind == "code_inline":
-                spans.append(Span(child.content, now | {"code"}, link=link))
+                spans.append(Span(child.content, now | {"code"}, link=link, code=child))
             elif kind in ("math_inline", "math_inline_double"):
                 spans.append(Span("", formula=child.content))
             elif kind.removesuffix("_open") in _MARKS:

@@ -6,7 +6,9 @@ What need not come through, and is not invented if it does:
 
 - `<cite>`, `<dfn>` and `<var>` as emphasis; `<kbd>` and `<samp>` as code; `<u>`, `<mark>` and `<ins>` as emphasis;
 - links within the page that mark footnotes or lead back from them, with their numbers; links of headings to themselves;
-- items that are footnotes; definition lists that lack terms or definitions;
+- items that are footnotes; text in a list beside its items, as an item;
+- definition lists that lack terms or definitions;
+- headings within summaries of details and captions;
 - images that do not stand inside of a kept block or between two of them, are pixels for tracking, emoji or formulas.
 
 Anchors of headings (`¶`, `#`) are no part of the structure at all, nor are links without an address.
@@ -122,8 +124,9 @@ class _Context(NamedTuple):
     quotes: tuple[Element, ...] = ()
     cell: Element | None = None
     term: Element | None = None  # or a definition
-    summary: bool = False
+    summary: bool = False  # or a caption
     code: Element | None = None  # a block of it
+    code_span: Element | None = None
     formula: Element | None = None
 
 
@@ -152,6 +155,7 @@ class _Reader:
         self._nodes = [(i, node) for i, is_kept in enumerate(kept) if is_kept for node in segments.text_nodes(i)]
         self._kept_nodes = {node for _, node in self._nodes}
         self._spaced = set(segments.spaced) | self._after_spaces()
+        self._last_code: Element | None = None
         self._structure = Structure()
         in_text = _DOLLARS_IN_TEXT if self._loads_tex() else _TEX_IN_TEXT
         self._tex = in_text
@@ -180,8 +184,6 @@ class _Reader:
                     formulas.add(context.formula)
                     spans.append(Span("", formula=_tex_of(context.formula)))
                 continue
-            if node in self._spaced:
-                spans.append(Span(" "))
             spans += self._spans(node, context)
         self._structure.blocks = [block for block in blocks.values() if block.spans]
         self._read_pictures()
@@ -219,15 +221,20 @@ class _Reader:
         if _is_formula(element):
             return around._replace(formula=element)
         if tag in _MARKS:
-            return around._replace(marks=around.marks | {_MARKS[tag]})
+            code = around.code_span or (element if _MARKS[tag] == "code" else None)
+            return around._replace(marks=around.marks | {_MARKS[tag]}, code_span=code)
         if tag in _LOOSE_MARKS:
-            return around._replace(loose_marks=around.loose_marks | _LOOSE_MARKS[tag])
+            code = around.code_span or (element if _LOOSE_MARKS[tag] is _CODE else None)
+            return around._replace(loose_marks=around.loose_marks | _LOOSE_MARKS[tag], code_span=code)
         if tag == "a" and element.attr("href"):
             return around._replace(link=element)
         if tag in HEADING_LEVELS:
             return around._replace(heading=element, term=None)
+        if tag in _LISTS:
+            return around._replace(items=(*around.items, element))
         if tag == "li":
-            return around._replace(items=(*around.items, element), heading=None, term=None)
+            outer = around.items[:-1] if around.items and around.items[-1].tag in _LISTS else around.items
+            return around._replace(items=(*outer, element), heading=None, term=None)
         if tag in ("dt", "dd"):
             return around._replace(term=element, heading=None)
         if tag == "blockquote":
@@ -238,7 +245,7 @@ class _Reader:
             return around._replace(cell=None, heading=None)
         if tag in _CODE_BLOCKS:
             return around._replace(code=element)
-        if tag == "summary":
+        if tag in ("summary", "caption", "figcaption"):
             return around._replace(summary=True)
         return around
 
@@ -256,6 +263,7 @@ class _Reader:
             block.kind, block.language = "code", _language_of(context.code)
         elif context.heading is not None:
             block.kind, block.level = "heading", HEADING_LEVELS[context.heading.tag]
+            block.needed = not context.summary
         elif context.term is not None:
             block.kind = "term" if context.term.tag == "dt" else "definition"
             block.needed = context.term.parent in self._definitions
@@ -271,32 +279,38 @@ class _Reader:
 
     def _item(self, element: Element) -> Item:
         if element not in self._items:
-            holder = next((a for a in element.ancestors if isinstance(a, Element) and a.tag in _LISTS), None)
-            item = Item(holder is not None and holder.tag == "ol", _checked(element))
+            way = (element, *element.ancestors)
+            holder = next((a for a in way if isinstance(a, Element) and a.tag in _LISTS), None)
+            item = Item(holder is not None and holder.tag == "ol", _checked(element) if element.tag == "li" else None)
             item.needed = (element.attr("id") or "") not in self._notes
+            item.stray = element.tag in _LISTS
             self._items[element] = item
         return self._items[element]
 
     def _spans(self, node: Text, context: _Context) -> Iterator[Span]:
         text, element, needed, link = node.data.replace("\u00ad", ""), context.link, True, None
-        marks, loose = context.marks, context.loose_marks
+        marks, loose, code = context.marks, context.loose_marks, context.code_span
         if element is not None:
             if self._is_anchor(element, context):
                 return
             link = self._link(element, context)
             if self._is_note(element):
                 needed, marks, loose = False, NO_MARKS, marks | loose
-        if "code" in marks and any(getattr(child, "tag", "") == "br" for child in _code_of(node)):
+        if node in self._spaced:
+            inside = code is not None and code is self._last_code
+            yield Span(" ", marks if inside else NO_MARKS, loose if inside else NO_MARKS, link, code=code)
+        self._last_code = code
+        if "code" in marks and code is not None and code.find("br") is not None:
             marks, loose = marks - {"code"}, loose | {"code"}  # code of several lines, perhaps a block
         end = 0
         for formula in () if "code" in marks else self._tex.finditer(text):
-            yield Span(text[end : formula.start()], marks, loose, link, needed=needed)
+            yield Span(text[end : formula.start()], marks, loose, link, code=code, needed=needed)
             in_dollars = formula.re is _DOLLARS_IN_TEXT and formula.group(4) is not None
             tex = next(group for group in formula.groups() if group is not None)
             self._structure.loose_text.append(tex)
             yield Span("", formula=tex, needed=not in_dollars)
             end = formula.end()
-        yield Span(text[end:], marks, loose, link, needed=needed)
+        yield Span(text[end:], marks, loose, link, code=code, needed=needed)
 
     def _link(self, element: Element, context: _Context) -> Link | None:
         if element not in self._links:
@@ -467,12 +481,6 @@ def _join(base: str, address: str) -> str:
 
 def _is_block(node: Node) -> bool:
     return ROLES.get(getattr(node, "tag", "")) is Role.BLOCK
-
-
-def _code_of(node: Text) -> Iterator[Node]:
-    """All that is in the code around a text."""
-    code = next((a for a in node.ancestors if getattr(a, "tag", "") in ("code", "tt")), None)
-    return iter(code.descendants) if code is not None else iter(())
 
 
 def _is_formula(element: Element) -> bool:
