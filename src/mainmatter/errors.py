@@ -12,7 +12,8 @@
     ├── DatasetError         a gold standard is missing, damaged or not in a known layout
     └── ModelError           a trained model is missing, damaged, foreign, or made for other parameters
 
-Each message says what is wrong, where, and what to do. Anything else that escapes is a bug.
+Each message says what is wrong, where, and what to do. Anything else that escapes is a bug. What is no error but should
+be known, such as a page that is not complete, is a `PageWarning`.
 """
 
 from __future__ import annotations
@@ -76,6 +77,10 @@ class MissingExtra(MainmatterError):
 
     def __str__(self) -> str:
         return f"this needs {self.package}, which is not installed; run: pip install 'mainmatter[{self.extra}]'"
+
+
+class PageWarning(UserWarning):
+    """Something about a page that should be known: it may not be complete, or needs its scripts."""
 
 
 class DatasetError(MainmatterError):

@@ -18,7 +18,7 @@ from email.message import Message
 from functools import cache
 from importlib.metadata import version
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urljoin
 
 from mainmatter.errors import FetchError, NotAPage
@@ -113,13 +113,31 @@ def fetch(
 
 def _to_page(response: BaseHTTPResponse, address: str, url: str, limits: Limits) -> Page:
     """Read what an address gave, which may not be the URL that was asked for."""
-    if not 200 <= response.status < 300:
-        raise FetchError(f"{url}: the server answered {response.status} {response.reason or ''}".rstrip())
-    media_type, charset = _content_type(response.headers.get("Content-Type", ""))
+    format_, charset = check_answer(url, response.status, response.reason, response.headers.get("Content-Type", ""))
+    return Page(_read(response, url, limits), address, url, charset, format_)
+
+
+def check_answer(
+    url: str, status: int, reason: str | None, content_type: str
+) -> tuple[Literal["html", "text"], str | None]:
+    """The format and the charset of the page that a server has sent.
+
+    Args:
+        url: the page's, for errors.
+        status: of HTTP.
+        reason: of HTTP, for errors.
+        content_type: the header of that name, or "".
+
+    Raises:
+        FetchError: it sent none.
+        NotAPage: it sent something else.
+    """
+    if not 200 <= status < 300:
+        raise FetchError(f"{url}: the server answered {status} {reason or ''}".rstrip())
+    media_type, charset = _content_type(content_type)
     if media_type not in (*_HTML_TYPES, *_TEXT_TYPES, ""):
         raise NotAPage(f"{url}: is {media_type}, not a web page; give the address of one, or of a plain text")
-    is_text = media_type in _TEXT_TYPES
-    return Page(_read(response, url, limits), address, url, charset, "text" if is_text else "html")
+    return "text" if media_type in _TEXT_TYPES else "html", charset
 
 
 def _read(response: BaseHTTPResponse, url: str, limits: Limits) -> bytes:

@@ -1,9 +1,11 @@
-"""How much memory processes hold."""
+"""How much memory processes hold, and an end to those that hold too much."""
 
 from __future__ import annotations
 
 import os
 import re
+import signal
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -25,13 +27,39 @@ def family_mb() -> float | None:
     own = resident_mb()
     if own is None:
         return None
+    return own + sum(resident_mb(child) or 0.0 for child in _children(os.getpid()))
+
+
+def end_largest(process: int, most_mb: float) -> bool:
+    """Kill the largest of a process and those below it, if they hold more than so much memory together.
+
+    Files that are mapped do not count. Where the system does not say what processes hold, nothing happens.
+
+    Returns:
+        Whether one was killed.
+    """
+    held: dict[int, float] = {}
+    waiting = [process]
+    while waiting:
+        one = waiting.pop()
+        held[one] = sum(_status(one, field) or 0.0 for field in ("RssAnon", "RssShmem"))
+        waiting += _children(one)
+    if sum(held.values()) <= most_mb:
+        return False
+    with suppress(ProcessLookupError):  # it has ended meanwhile
+        os.kill(max(held, key=lambda one: held[one]), signal.SIGKILL)
+    return True
+
+
+def _children(process: int) -> list[int]:
+    """The processes that a process started."""
     children: list[int] = []
-    for file in Path(f"/proc/{os.getpid()}/task").glob("*/children"):
+    for file in Path(f"/proc/{process}/task").glob("*/children"):
         try:
             children += map(int, file.read_text(encoding="ascii").split())
         except OSError:  # that thread has just ended
             continue
-    return own + sum(resident_mb(child) or 0.0 for child in children)
+    return children
 
 
 def _status(process: int | None, field: str) -> float | None:

@@ -53,9 +53,8 @@ PROGRAM = "MAINMATTER_CHROMIUM"  # the variable that names the program
 NO_SANDBOX = "MAINMATTER_NO_SANDBOX"  # the variable that switches its sandbox off
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
-# Playwright's switches are in force too. Requests of pages are stopped before they are made (`_Tab`); these stop what
-# is no request of a page: connections made in advance, updates, reports. No name has an address, not even one that is
-# an address, and the proxy is a port that nobody listens on.
+# Playwright's switches are in force too. These stop what is no request of a page: connections made in advance, updates,
+# reports. The proxy is a port that nobody listens on; only what has a proxy of its own gets anywhere.
 _ARGUMENTS = (
     "--disable-gpu",
     "--disable-quic",
@@ -66,10 +65,12 @@ _ARGUMENTS = (
     "--disable-dev-shm-usage",
     "--dns-prefetch-disable",
     "--force-color-profile=srgb",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
     "--proxy-server=http://127.0.0.1:9",
     "--proxy-bypass-list=<-loopback>",
 )
+# Requests of pages that are shown are stopped before they are made (`_Tab`). Besides, no name has an address, not even
+# one that is an address.
+_NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND"
 
 
 class Chromium:
@@ -90,8 +91,7 @@ class Chromium:
             if not 1 <= value <= most:
                 raise InputError(f"a browser's {name} is from 1 to {most:,}, not {value!r}")
         self.width, self.height, self.seconds, self.tabs = width, height, seconds, tabs
-        self._thread: threading.Thread | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: BrowserThread | None = None
         self._open_tabs: _Tabs | None = None
 
     def __enter__(self) -> Self:
@@ -108,36 +108,22 @@ class Chromium:
             MissingExtra: Playwright is not installed.
             InputError: there is no Chromium, or it does not start.
         """
-        need_browser()
         if self._thread is not None:
             raise InputError("this browser is running already")
-        self._loop = asyncio.new_event_loop()
-        # What a tab that is thrown away still had to say interests nobody.
-        self._loop.set_exception_handler(lambda _loop, _context: None)
-        self._thread = threading.Thread(target=self._loop.run_forever, name="mainmatter-chromium", daemon=True)
-        self._thread.start()
+        thread = BrowserThread()
         try:
-            self._open_tabs = self._submit(self._make_tabs()).result()
+            self._open_tabs = thread.submit(self._make_tabs()).result()
         except BaseException:
-            self.close()
+            thread.close()
             raise
+        self._thread = thread
 
     def close(self) -> None:
         """Close the browser; nothing happens if it is closed already."""
-        loop, thread, tabs = self._loop, self._thread, self._open_tabs
-        self._loop = self._thread = self._open_tabs = None
-        if loop is None or thread is None:
-            return
-        if tabs is not None:
-            stopping = asyncio.run_coroutine_threadsafe(tabs.stop(), loop)
-            try:
-                stopping.result(_STOPPING_SECONDS)
-            except Exception:  # what does not stop ends with us: its pipes close
-                stopping.cancel()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(_STOPPING_SECONDS)
-        if not thread.is_alive():
-            loop.close()
+        thread, tabs = self._thread, self._open_tabs
+        self._thread = self._open_tabs = None
+        if thread is not None and tabs is not None:
+            thread.close(tabs.stop())
 
     def render(self, document: Document, *, screenshot: bool = False) -> Rendering:
         """Show a page and measure its blocks.
@@ -212,8 +198,42 @@ class Chromium:
         return self._open_tabs
 
     def _submit(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
-        assert self._loop is not None
+        assert self._thread is not None
+        return self._thread.submit(work)
+
+
+class BrowserThread:
+    """A thread with an event loop, for what is bound to one; it runs until `close`.
+
+    Raises:
+        MissingExtra: Playwright is not installed.
+        InputError: there is no Chromium.
+    """
+
+    def __init__(self) -> None:
+        need_browser()
+        self._loop = asyncio.new_event_loop()
+        # What a tab that is thrown away still had to say interests nobody.
+        self._loop.set_exception_handler(lambda _loop, _context: None)
+        self._thread = threading.Thread(target=self._loop.run_forever, name="mainmatter-chromium", daemon=True)
+        self._thread.start()
+
+    def submit(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
+        """Have something done in the thread."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def close(self, last: Coroutine[Any, Any, None] | None = None) -> None:
+        """End the thread, after something that is to be done there at last."""
+        if last is not None:
+            stopping = self.submit(last)
+            try:
+                stopping.result(_STOPPING_SECONDS)
+            except Exception:  # what does not stop ends with us: its pipes close
+                stopping.cancel()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_STOPPING_SECONDS)
+        if not self._thread.is_alive():
+            self._loop.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,25 +314,15 @@ class _Tabs:
         Raises:
             InputError: there is no Chromium, or it does not start.
         """
-        from playwright.async_api import Error, async_playwright  # noqa: PLC0415 - an extra
+        from playwright.async_api import async_playwright  # noqa: PLC0415 - an extra
 
-        program = find_chromium()
-        is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-        has_sandbox = not is_root and not os.environ.get(NO_SANDBOX)
         if self._playwright is None:
             self._playwright = await async_playwright().start()
         try:
-            self._browser = await self._playwright.chromium.launch(
-                executable_path=program,
-                args=[*_ARGUMENTS, *([] if has_sandbox else ["--no-sandbox"])],
-                headless=True,
-                chromium_sandbox=has_sandbox,
-                timeout=60_000,
-            )
-        except Error as error:
+            self._browser = await launch(self._playwright, _NO_NETWORK)
+        except InputError:
             await self.stop()
-            hint = f"; set {NO_SANDBOX}=1 where its sandbox cannot work" if "sandbox" in str(error) else ""
-            raise InputError(f"{program} does not start: {str(error).splitlines()[0]}{hint}") from error
+            raise
 
     async def stop(self) -> None:
         """Close the browser; no page is under way any more."""
@@ -320,9 +330,9 @@ class _Tabs:
         browser, self._browser = self._browser, None
         playwright, self._playwright = self._playwright, None
         if browser is not None:
-            await _in_time(browser.close())
+            await in_time(browser.close())
         if playwright is not None:
-            await _in_time(playwright.stop())
+            await in_time(playwright.stop())
 
     async def show(self, html: str, *, measure: bool = True, screenshot: bool = False) -> TabResult:
         """Show a page, harmless and marked; measure its blocks, take its picture.
@@ -384,18 +394,48 @@ class _Tabs:
 
     async def _drop(self, tab: _Tab | None, browser: Browser) -> None:
         """Throw a tab away; and the whole browser, if the tab does not let go."""
-        if tab is not None and await _in_time(tab.context.close()):
+        if tab is not None and await in_time(tab.context.close()):
             return
         async with self._restarting:
             if browser is self._browser:
                 self._browser = None
                 self._idle.clear()
-        if not await _in_time(browser.close()) and self._playwright is not None:
+        if not await in_time(browser.close()) and self._playwright is not None:
             playwright, self._playwright = self._playwright, None
-            await _in_time(playwright.stop())
+            await in_time(playwright.stop())
 
 
-async def _in_time(closing: Any) -> bool:  # noqa: ANN401 - a coroutine of Playwright's
+async def launch(playwright: Playwright, *arguments: str, **options: Any) -> Browser:  # noqa: ANN401 - Playwright's
+    """Start Chromium, with its sandbox where it can have one.
+
+    Args:
+        playwright: what starts it.
+        arguments: switches that it gets besides those that keep it from using the network on its own.
+        options: of Playwright's `launch`.
+
+    Raises:
+        InputError: there is no Chromium, or it does not start.
+    """
+    from playwright.async_api import Error  # noqa: PLC0415 - an extra
+
+    program = find_chromium()
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    has_sandbox = not is_root and not os.environ.get(NO_SANDBOX)
+    try:
+        return await playwright.chromium.launch(
+            executable_path=program,
+            args=[*_ARGUMENTS, *arguments, *([] if has_sandbox else ["--no-sandbox"])],
+            headless=True,
+            chromium_sandbox=has_sandbox,
+            timeout=60_000,
+            **options,
+        )
+    except Error as error:
+        hint = f"; set {NO_SANDBOX}=1 where its sandbox cannot work" if "sandbox" in str(error) else ""
+        raise InputError(f"{program} does not start: {str(error).splitlines()[0]}{hint}") from error
+
+
+async def in_time(closing: Any) -> bool:  # noqa: ANN401 - a coroutine of Playwright's
     """Whether something closed in time."""
     try:
         async with asyncio.timeout(_CLOSING_SECONDS):

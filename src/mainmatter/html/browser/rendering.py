@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass, fields
 from io import BytesIO
 from multiprocessing.util import Finalize
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
@@ -16,7 +16,7 @@ from mainmatter.errors import InputError
 from mainmatter.files import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -172,42 +172,58 @@ def _luminance(colours: NDArray[np.uint8]) -> NDArray[np.float64]:
     return luminance
 
 
-class _SharedBrowser:
-    """The process's browser. A fork has to start its own: the parent's is bound to a thread that a fork has not."""
+class _Closable(Protocol):
+    def close(self) -> None: ...
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.chromium: Chromium | None = None
 
-    def get(self) -> Chromium:
-        with self.lock:
-            if self.chromium is None:
-                from mainmatter.html.browser.chromium import Chromium  # noqa: PLC0415 - asyncio takes its time
+Browser = TypeVar("Browser", bound=_Closable)
 
-                chromium = Chromium()
-                chromium.start()
-                self.chromium = chromium
+
+class SharedBrowser(Generic[Browser]):
+    """The process's one browser of a kind, started when it is first needed, closed at the end of the process.
+
+    A fork has to start its own: the parent's is bound to a thread that a fork has not.
+
+    Args:
+        start: starts it.
+    """
+
+    def __init__(self, start: Callable[[], Browser]) -> None:
+        self._start = start
+        self._forget()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        self._lock = threading.Lock()
+        self._browser: Browser | None = None
+
+    def get(self) -> Browser:
+        """The browser; it may be used from any thread."""
+        with self._lock:
+            if self._browser is None:
+                self._browser = self._start()
                 # Unlike atexit, this is also done at the end of multiprocessing's children.
                 Finalize(None, self.close, exitpriority=10)
-            return self.chromium
+            return self._browser
 
     def close(self) -> None:
-        with self.lock:
-            chromium, self.chromium = self.chromium, None
-        if chromium is not None:
-            chromium.close()
+        """Close the browser, if there is one; the next `get` starts another."""
+        with self._lock:
+            browser, self._browser = self._browser, None
+        if browser is not None:
+            browser.close()
 
 
-_shared = _SharedBrowser()
+def _start_chromium() -> Chromium:
+    from mainmatter.html.browser.chromium import Chromium  # noqa: PLC0415 - asyncio takes its time
+
+    chromium = Chromium()
+    chromium.start()
+    return chromium
 
 
-def _forget_parents() -> None:
-    global _shared  # noqa: PLW0603 - there is one a process
-    _shared = _SharedBrowser()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_parents)
+_shared = SharedBrowser(_start_chromium)
 
 
 def rendering_of(document: Document) -> Rendering:

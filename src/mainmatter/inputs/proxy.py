@@ -1,0 +1,201 @@
+"""A forward proxy for a browser, which goes to public addresses only and counts what passes.
+
+A browser that runs the scripts of strangers must not reach the machines around it. It is told to send everything here
+(HTTP, and tunnels for HTTPS and WebSockets); here a name is looked up once, and the address that was checked is the one
+that is connected to. So neither names that change their address (DNS rebinding) nor redirects lead elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import Counter
+from contextlib import suppress
+from typing import Self
+from urllib.parse import urlsplit
+
+from mainmatter.inputs.fetch import AddressRefused, check_url, public_addresses
+
+_CHUNK = 65_536
+_LONGEST_HEAD = 262_144  # bytes of a request's or an answer's head
+_CONNECT_SECONDS = 10.0
+_HEAD_SECONDS = 30.0  # for a request's head: browsers open connections in advance
+_OF_ONE_CONNECTION = (b"connection:", b"keep-alive:", b"proxy-connection:", b"proxy-authorization:")
+
+
+class CheckingProxy:
+    """A proxy on a port of this machine. Use it in an `async with`.
+
+    Args:
+        public_only: refuse addresses that are not public, and ports of other services than web servers.
+        most_bytes: that may pass, both ways together; then all ends.
+
+    Attributes:
+        port: where it listens.
+        bytes: how many have passed.
+        is_full: those were too many.
+        refused: how often each `host:port` was refused.
+        problems: what was wrong with a `host:port`, in words: it was refused, has no address, does not answer.
+    """
+
+    def __init__(self, *, public_only: bool, most_bytes: int) -> None:
+        self.port = 0
+        self.bytes = 0
+        self.is_full = False
+        self.refused: Counter[str] = Counter()
+        self.problems: dict[str, str] = {}
+        self._public_only = public_only
+        self._most_bytes = most_bytes
+        self._server: asyncio.Server | None = None
+        self._under_way: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=_LONGEST_HEAD)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None
+        self._server.close()
+        tasks = list(self._under_way)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._under_way.add(task)
+        try:
+            # Whatever goes wrong with a connection ends that connection.
+            with suppress(OSError, EOFError, ValueError, asyncio.LimitOverrunError):
+                if not self.is_full:
+                    await self._serve(reader, writer)
+        except asyncio.CancelledError:
+            pass  # by us, when all ends
+        finally:
+            self._under_way.discard(task)
+            writer.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one request, and close."""
+        async with asyncio.timeout(_HEAD_SECONDS):
+            head = await reader.readuntil(b"\r\n\r\n")
+        method, target, _ = head.partition(b"\r\n")[0].decode("latin-1").split(" ")
+        parts = urlsplit(f"//{target}" if method == "CONNECT" else target)
+        if not parts.hostname or (method != "CONNECT" and parts.scheme != "http"):
+            writer.write(_answer("400 Bad Request"))
+            return
+        try:
+            server_reader, server_writer = await self._connect(parts.hostname, parts.port or 80)
+        except AddressRefused:
+            writer.write(_answer("403 Forbidden"))
+            return
+        except OSError:
+            writer.write(_answer("502 Bad Gateway"))
+            return
+        try:
+            if method == "CONNECT":
+                writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                await self._tunnel((reader, server_writer), (server_reader, writer))
+            else:
+                path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+                server_writer.write(_for_one_connection(head, f"{method} {path} HTTP/1.1".encode("latin-1")))
+                sending = asyncio.ensure_future(self._copy(reader, server_writer, _body_length(head)))
+                try:
+                    await self._pass_answer(server_reader, writer)
+                finally:
+                    sending.cancel()
+                    await asyncio.gather(sending, return_exceptions=True)
+        finally:
+            server_writer.close()
+
+    async def _connect(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Connect to a host, at an address that was checked.
+
+        Raises:
+            AddressRefused: it may not be connected to.
+            OSError: it cannot.
+        """
+        name = f"{host}:{port}"
+        try:
+            addresses = await asyncio.get_running_loop().run_in_executor(None, self._look_up, host, port)
+        except AddressRefused as error:
+            self.refused[name] += 1
+            self.problems[name] = str(error)
+            raise
+        except (OSError, UnicodeError) as error:
+            self.problems[name] = f"{host} has no address: {getattr(error, 'strerror', None) or error}"
+            raise OSError(self.problems[name]) from error
+        problem: OSError = OSError("no address")
+        for address in addresses:
+            try:
+                async with asyncio.timeout(_CONNECT_SECONDS):
+                    return await asyncio.open_connection(address, port, limit=_LONGEST_HEAD)
+            except OSError as error:  # also TimeoutError
+                problem = error
+        self.problems[name] = f"no connection to {name}: {problem.strerror or 'no answer'}"
+        raise problem
+
+    def _look_up(self, host: str, port: int) -> list[str]:
+        if not self._public_only:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+        check_url(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+        return public_addresses(host, port)
+
+    async def _tunnel(self, *ways: tuple[asyncio.StreamReader, asyncio.StreamWriter]) -> None:
+        """Copy both ways until one of them ends."""
+        copying = [asyncio.ensure_future(self._copy(*way)) for way in ways]
+        try:
+            await asyncio.wait(copying, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for one in copying:
+                one.cancel()
+            await asyncio.gather(*copying, return_exceptions=True)
+
+    async def _pass_answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Pass on the answer to a request, so that nobody takes the connection for one that goes on."""
+        head = b""
+        while not head or head.startswith((b"HTTP/1.1 1", b"HTTP/1.0 1")):  # 103: early hints
+            head = await reader.readuntil(b"\r\n\r\n")
+        self._count(len(head))
+        writer.write(_for_one_connection(head, head.partition(b"\r\n")[0]))
+        await self._copy(reader, writer)
+
+    async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most: int | None = None) -> None:
+        while most is None or most > 0:
+            data = await reader.read(_CHUNK if most is None else min(_CHUNK, most))
+            if not data:
+                break
+            self._count(len(data))
+            writer.write(data)
+            await writer.drain()
+            most = None if most is None else most - len(data)
+
+    def _count(self, number: int) -> None:
+        self.bytes += number
+        if self.bytes > self._most_bytes and not self.is_full:
+            self.is_full = True
+            for task in self._under_way:
+                task.cancel()
+
+
+def _answer(status: str) -> bytes:
+    return f"HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+
+
+def _for_one_connection(head: bytes, first_line: bytes) -> bytes:
+    """The head of a request or an answer, after which the connection is closed."""
+    lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")[1:]
+    kept = [line for line in lines if not line.lower().startswith(_OF_ONE_CONNECTION)]
+    return b"\r\n".join([first_line, *kept, b"Connection: close", b"", b""])
+
+
+def _body_length(head: bytes) -> int:
+    """How long a request's body is: browsers say so, and send no other bodies to proxies."""
+    for line in head.split(b"\r\n")[1:]:
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            return int(value)
+    return 0
