@@ -302,6 +302,11 @@ class Document:
         return ""
 
     @cached_property
+    def needs_scripts(self) -> bool:
+        """Whether the page shows next to nothing because its scripts have not run; a browser might help."""
+        return False
+
+    @cached_property
     def tags(self) -> list[str]:
         """The tag of the innermost block-level element around each block; without markup, what would stand there."""
         return [

@@ -21,7 +21,7 @@ from mainmatter.html.declared import CANONICAL, MAX_VALUE, host_keys, key
 from mainmatter.html.locate import locate
 from mainmatter.html.metadata import complete_metadata, read_metadata
 from mainmatter.html.parse import Element, Tree, decode_page, parse
-from mainmatter.html.scripted import add_scripted_text
+from mainmatter.html.scripted import add_scripted_text, needs_scripts
 from mainmatter.html.segment import TAGS, segment
 from mainmatter.records import Containers, Document
 
@@ -175,6 +175,11 @@ class HtmlDocument(Document):
         """The page's `<title>`; see `Document`."""
         element = self.parsed[0].find("title")
         return " ".join(element.text.split()) if element is not None else ""
+
+    @cached_property
+    def needs_scripts(self) -> bool:
+        """Whether the page shows next to nothing because its scripts have not run; see `Document`."""
+        return needs_scripts(self.parsed[0], self.texts)
 
     @cached_property
     def tags(self) -> list[str]:

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,6 +36,11 @@ NOTHING_SHOWN = 100  # links included
 LEAST_ADDED = 200
 TIMES_SHOWN = 2
 
+SHORT_NOTICE = 200  # characters of a page that only asks for JavaScript, or to wait
+_NOTICE = re.compile(r"\bjavascript\b|\bloading\b|\bplease wait\b", re.IGNORECASE)
+# Where the usual frameworks put a page; besides, elements of a page's own making (`<app-root>`) at its top.
+_FILLED_BY_SCRIPTS = "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, #q-app, #react-root, #app-root, [ng-app]"
+
 _WINDOW = 12  # characters of text that are compared; less is the same in many texts by chance
 _SHOWN_SHARE = 0.5  # of a block's windows: whoever shows so much of it shows it, with small differences
 _MAX_SHOWN_KEY = 200_000
@@ -45,6 +50,33 @@ _MAIN = "main, [role=main]"
 
 # A source of text: a page's tree to pieces of markup.
 _TextSource = Callable[["Tree"], list[str]]
+
+
+def needs_scripts(tree: Tree, texts: Sequence[str]) -> bool:
+    """Whether a page shows next to nothing because its scripts have not run.
+
+    There are scripts, and no text at all; or little text beside an empty element of the kind that scripts fill, or one
+    that asks for JavaScript, or to wait. A short page whose scripts only count visitors has neither.
+
+    Args:
+        tree: the page's tree.
+        texts: of its blocks, with what it declares (`add_scripted_text`).
+    """
+    shown = sum(map(len, texts))
+    if shown > LITTLE_SHOWN or not any(map(_is_program, islice(tree.iter_elements("script"), MAX_PIECES))):
+        return False
+    if not shown or (shown <= SHORT_NOTICE and _NOTICE.search(" ".join(texts))):
+        return True
+    custom = (element for element in islice(tree.select("body > *"), MAX_PIECES) if "-" in element.tag)
+    filled = chain(islice(tree.select(_FILLED_BY_SCRIPTS), 1), custom)
+    return any(len(element.text.strip()) < NOTHING_SHOWN for element in filled)
+
+
+def _is_program(script: Element) -> bool:
+    """Whether a script is run, and not data."""
+    kind = as_text(script.attr("type")).strip().lower()
+    is_code = not kind or kind == "module" or kind.endswith(("javascript", "ecmascript"))
+    return is_code and (script.attr("src") is not None or bool(script.text.strip()))
 
 
 def add_scripted_text(tree: Tree, segments: Segments) -> bool:
