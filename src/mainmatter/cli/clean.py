@@ -80,6 +80,7 @@ class _Task:
     "files are one site.",
 )
 @click.option("--url", help="Where the page came from, if it is read from a file or standard input.")
+@options.browser
 @options.input_format
 @options.max_size
 @options.workers
@@ -98,6 +99,8 @@ def command(
     overlap: int,
     site_templates: bool,
     url: str | None,
+    browser: bool,
+    allow_private_addresses: bool,
     input_format: str | None,
     max_size: float,
     workers: int,
@@ -118,7 +121,7 @@ def command(
         check_has_sites(method)
     _check_chunks(format_, chunks, overlap)
     looked_through = look_through(inputs, input_format)
-    found = looked_through.inputs
+    found = options.with_browser(looked_through.inputs, browser, allow_private_addresses)
     if url is not None and len(found) > 1:
         raise click.BadParameter(
             f"there are {len(found)} pages, and they cannot all come from {url}", param_hint="--url"
@@ -218,8 +221,10 @@ def _run(task: _Task, found: list[Input], targets: list[Path | None], url: str |
                 text = result.error.partition(": ")[2]
                 error: str | None = text if text.startswith(one.name) else f"{one.name}: {result.error}"
             else:
-                is_whole = result.endswith("\n") or task.chunks is not None  # of which a page may have none
-                error = _put(one, result if is_whole else f"{result}\n", target, heading)
+                text, notes = result
+                is_whole = text.endswith("\n") or task.chunks is not None  # of which a page may have none
+                error = _put(one, text if is_whole else f"{text}\n", target, heading)
+                options.say_notes(notes)
             if error is not None:
                 failed += 1
                 click.echo(f"Error: {error}", err=True)
@@ -243,15 +248,19 @@ def _put(one: Input, result: str, target: Path | None, heading: str) -> str | No
     return None
 
 
-def _clean_one(task: _Task, url: str | None, one: Input) -> str:
-    page = one.read(task.limits)
+def _clean_one(task: _Task, url: str | None, one: Input) -> tuple[str, list[str]]:
+    """The result of an input, and what should be known about it."""
+    page, notes = options.read_page(one, task.limits)
     if url is not None:
         page = replace(page, url=url)
     extraction = clean(page, method=task.method, limits=task.limits, parameters=task.parameters)
+    notes += options.scripts_note(one, extraction.document)
     if task.chunks is not None:
-        return render_chunks(extraction, *task.chunks)
+        return render_chunks(extraction, *task.chunks), notes
     result = extraction.render(task.format, **task.render_options)
-    return json.dumps(json.loads(result), ensure_ascii=False, separators=(",", ":")) if task.json_lines else result
+    if task.json_lines:
+        result = json.dumps(json.loads(result), ensure_ascii=False, separators=(",", ":"))
+    return result, notes
 
 
 def _say_summary(pages: int, failed: int, output: str | None) -> None:

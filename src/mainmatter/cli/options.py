@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import warnings
+from dataclasses import replace
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -10,7 +13,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from mainmatter.clean import clean
-from mainmatter.errors import InputError
+from mainmatter.errors import InputError, PageWarning
+from mainmatter.inputs.fetch import is_url
 from mainmatter.inputs.paths import find_inputs
 from mainmatter.isolation.parallel import default_workers
 from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE, Limits
@@ -18,10 +22,11 @@ from mainmatter.main.choice import ADDITIONS, PIECES, SWITCHES, Comments
 from mainmatter.registry import DEFAULT_METHOD, get_method, method_names, split_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
-    from mainmatter.records import Extraction
+    from mainmatter.inputs.paths import Input
+    from mainmatter.records import Document, Extraction, Page
 
 
 method = click.option(
@@ -95,6 +100,16 @@ _without = click.option(
     multiple=True,
     help="Leave these out; may be repeated.",
 )
+_browser = click.option(
+    "--browser",
+    is_flag=True,
+    help="Load URLs with Chromium, with their scripts, for pages that only scripts build. Needs the extra `visual`.",
+)
+_allow_private_addresses = click.option(
+    "--allow-private-addresses",
+    is_flag=True,
+    help="With --browser: load pages of this machine and its network, too, which may then reach others there.",
+)
 # What these set, as the parameters of a method, and how an error names it.
 _CONTROLS = {"dial": "dial", "comments": "choice about comments"}
 
@@ -104,6 +119,55 @@ def controls(command: Callable[..., Any]) -> Callable[..., Any]:
     for decorate in (_without, _with, _comments, _dial):
         command = decorate(command)
     return command
+
+
+def browser(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that `with_browser` takes."""
+    return _browser(_allow_private_addresses(command))
+
+
+def with_browser(inputs: list[Input], browser: bool, allow_private_addresses: bool) -> list[Input]:
+    """The inputs, which are to be loaded by a browser if so chosen.
+
+    Raises:
+        UsageError: not all are URLs, or private addresses are allowed to no browser.
+        MissingExtra: Playwright is not installed.
+        InputError: there is no Chromium.
+    """
+    if not browser:
+        if allow_private_addresses:
+            raise click.UsageError("--allow-private-addresses is for pages that a browser loads; give --browser, too")
+        return inputs
+    for one in inputs:
+        if not is_url(one.name):
+            raise click.UsageError(f"--browser loads URLs, and {click.format_filename(one.name)} is none")
+    from mainmatter.html.browser.chromium import need_browser  # noqa: PLC0415 - few need it
+    from mainmatter.inputs.browser import fetch_with_browser  # noqa: PLC0415
+
+    need_browser()
+    fetch = partial(fetch_with_browser, public_only=not allow_private_addresses)
+    return [replace(one, fetch=fetch) for one in inputs]
+
+
+def read_page(one: Input, limits: Limits) -> tuple[Page, list[str]]:
+    """Read an input's page; with it, what should be known about it, in words."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", PageWarning)
+        page = one.read(limits)
+    for warning in caught:
+        if not issubclass(warning.category, PageWarning):
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return page, [str(warning.message) for warning in caught if issubclass(warning.category, PageWarning)]
+
+
+def scripts_note(one: Input, document: Document) -> list[str]:
+    """What is to be said of a page that shows next to nothing without its scripts; nothing of others."""
+    if not document.needs_scripts:
+        return []
+    if one.fetch is not None:
+        return [f"{one.name}: shows next to nothing, although its scripts have run"]
+    advice = "--browser runs them" if is_url(one.name) else "give its URL and --browser to run them"
+    return [f"{one.name}: shows next to nothing without its scripts; {advice}"]
 
 
 def to_parameters(
@@ -178,6 +242,7 @@ def one_page(command: Callable[..., Any]) -> Callable[..., Any]:
     for decorate in (
         max_size,
         input_format,
+        browser,
         controls,
         method,
         click.argument("page"),
@@ -196,6 +261,8 @@ def clean_one_page(
     without: tuple[str, ...],
     input_format: str | None,
     max_size: float,
+    browser: bool,
+    allow_private_addresses: bool,
 ) -> Extraction:
     """Clean the one page that an argument names."""
     parameters = to_parameters(method, dial, comments, with_, without)
@@ -203,4 +270,14 @@ def clean_one_page(
     inputs = find_inputs([page], input_format)
     if len(inputs) > 1:
         raise click.BadParameter(f"{page} holds {len(inputs)} pages; name one", param_hint="PAGE")
-    return clean(inputs[0].read(limits), method=method, limits=limits, parameters=parameters)
+    (one,) = with_browser(inputs, browser, allow_private_addresses)
+    page_read, notes = read_page(one, limits)
+    extraction = clean(page_read, method=method, limits=limits, parameters=parameters)
+    say_notes([*notes, *scripts_note(one, extraction.document)])
+    return extraction
+
+
+def say_notes(notes: Iterable[str]) -> None:
+    """Tell what should be known about pages."""
+    for note in notes:
+        click.echo(f"Warning: {note}", err=True)

@@ -339,7 +339,10 @@ class _Loading:
         return check_answer(self._url, self._answer.status, self._answer.status_text, header)[0]
 
     def _refuse(self) -> None:
-        raise AddressRefused(f"{self._url}: is not fetched: {self._why()}")
+        hint = ""
+        if self._document is not None and _place(self._document.url) == _place(self._url):
+            hint = "; --allow-private-addresses, or public_only=False, allows others"
+        raise AddressRefused(f"{self._url}: is not fetched: {self._why()}{hint}")
 
     def _why(self) -> str:
         """What the proxy says of the server that the page was last asked of; "" if nothing."""

@@ -19,7 +19,7 @@ from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.records import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 STANDARD_INPUT = "-"
 PAGE_ENDINGS = frozenset((".html", ".htm", ".xhtml", ".shtml", ".php", ".asp", ".aspx", ".jsp"))
@@ -49,11 +49,13 @@ class Input:
         name: what the user calls it: a path, a URL, or `-`.
         relative: where its result goes below an output folder.
         format: "html", "text", or None to tell by the name's ending, or for a URL by what the server says.
+        fetch: how a URL is fetched, if not by `inputs.fetch.fetch`: takes the URL and `limits`.
     """
 
     name: str
     relative: Path
     format: str | None = None
+    fetch: Callable[..., Page] | None = None
 
     def read(self, limits: Limits = DEFAULT_LIMITS) -> Page:
         """Read the page, but no more than the limits allow: a pipe or a device may have no end.
@@ -62,7 +64,7 @@ class Input:
             InputError: it cannot be read, or is something else than a page or a dump.
             PageTooLarge: it is over the limits.
         """
-        page = fetch(self.name, limits=limits) if is_url(self.name) else self.read_here(limits)
+        page = (self.fetch or fetch)(self.name, limits=limits) if is_url(self.name) else self.read_here(limits)
         return page if self.format is None else replace(page, format="text" if self.format == "text" else "html")
 
     def read_here(self, limits: Limits = DEFAULT_LIMITS) -> Page:

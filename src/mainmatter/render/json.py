@@ -22,6 +22,7 @@ def render(extraction: Extraction, *, blocks: bool = True, chunks: int | None = 
     """The extraction as a JSON object, each block on a line.
 
     `comments` is the text of the comments if they are marked, and they are no part of `text` then; else it is null.
+    A page that shows next to nothing without its scripts has `needs_scripts`, which is true.
 
     Args:
         extraction: what was decided.
@@ -45,6 +46,8 @@ def render(extraction: Extraction, *, blocks: bool = True, chunks: int | None = 
         "text": text,
         "comments": comments,
     }
+    if extraction.document.needs_scripts:
+        content["needs_scripts"] = True
     members = [f' "{name}": {_encode(value)}' for name, value in content.items()]
     if blocks:
         lines = ",\n  ".join(map(_encode, _blocks(extraction)))

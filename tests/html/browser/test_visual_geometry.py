@@ -153,7 +153,7 @@ def test_any_thread_may_ask() -> None:
         return rendering_of(styled("<p>inside of a loop"))
 
     assert asyncio.run(ask()).visible.all()
-    assert rendering._shared.chromium is not None
+    assert rendering._shared.get() is rendering._shared.get()
 
 
 @pytest.mark.usefixtures("shared_browser")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import threading
 import time
@@ -97,9 +96,8 @@ def test_a_page_that_takes_too_long_costs_itself_only(browser: Chromium, monkeyp
 
 def test_a_browser_that_dies_is_started_again(browser: Chromium) -> None:
     tabs: Any = browser._open_tabs
-    loop: Any = browser._loop
     before = tabs._browser
-    asyncio.run_coroutine_threadsafe(before.close(), loop).result(20)
+    browser._submit(before.close()).result(20)
     renderings = list(browser.render_many([styled("<p>one</p>"), styled("<p>one</p><p>two</p>")]))
     assert [rendering.visible.tolist() for rendering in renderings] == [[True], [True, True]]
     assert tabs._browser is not before
