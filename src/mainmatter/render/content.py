@@ -17,6 +17,7 @@ if the page's address is known.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -124,6 +125,19 @@ def _document(extraction: Extraction, chosen: NDArray[np.bool_], *, images: bool
     url = extraction.document.page.url or extraction.metadata.url
     tree, segments = parsed
     return kept_content(tree, segments, chosen.tolist(), images=images, url=url)
+
+
+_SCHEMES = frozenset(("http", "https", "mailto", "tel", "ftp"))
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_IGNORED = re.compile("[\0- \x7f-\xa0]+")
+
+
+def is_harmless(address: str) -> bool:
+    """Whether an address may stand in a document: relative, or of a scheme that runs nothing."""
+    if address.startswith(("https://", "http://")):
+        return True
+    scheme = _SCHEME.match(_IGNORED.sub("", address))
+    return bool(address) and (scheme is None or scheme[1].lower() in _SCHEMES)
 
 
 def from_blocks(extraction: Extraction, chosen: NDArray[np.bool_]) -> Content:
