@@ -51,7 +51,13 @@ FactKind = Literal[
     "formulas",
     "sub- and superscripts",
 ]
-_RUNS: dict[FactKind, Mark] = {"strong": "strong", "emphasis": "emphasis", "strikethrough": "strikethrough"}
+_RUNS: dict[Mark, FactKind] = {
+    "strong": "strong",
+    "emphasis": "emphasis",
+    "strikethrough": "strikethrough",
+    "subscript": "sub- and superscripts",
+    "superscript": "sub- and superscripts",
+}
 
 _WORD = re.compile(r"[^\W_]+")
 _BEGINNING = 40  # letters and digits by which items, quotes and definitions are told apart
@@ -219,7 +225,7 @@ def facts_of(structure: Structure) -> list[Fact]:
             facts += _code_facts(block)
             continue
         facts += _block_facts(block)
-        for kind, mark in _RUNS.items():
+        for mark, kind in _RUNS.items():
             facts += _run_facts(block, kind, mark)
         facts += _span_facts(block)
         of_block: dict[Link, list[Span]] = {}
@@ -267,7 +273,7 @@ def _block_facts(block: MarkedBlock) -> Iterator[Fact]:
 
 
 def _run_facts(block: MarkedBlock, kind: FactKind, mark: Mark) -> Iterator[Fact]:
-    """The runs of emphasis in a block."""
+    """The runs of a kind of emphasis in a block."""
     whole = _variants([span for span in block.spans if not _is_code(span)])
     may_be_plain = block.kind in ("heading", "term", "summary") or block.is_header
     loose = list(_runs(block.spans, lambda span: mark in span.marks or mark in span.loose_marks))
@@ -277,11 +283,11 @@ def _run_facts(block: MarkedBlock, kind: FactKind, mark: Mark) -> Iterator[Fact]
         wider = [text for run in loose if spans[0] in run for text in _variants(run)]
         if variants[0]:
             needed = block.needed and not (may_be_plain and variants[0] == whole[0])
-            keys = tuple((text,) for text in dict.fromkeys((*variants, *wider)))
+            keys = tuple((mark, text) for text in dict.fromkeys((*variants, *wider)))
             yield Fact(kind, keys, _shown(spans), needed)
     for run in loose:
         for spans in [run, *([span] for span in run)] if any(mark not in span.marks for span in run) else []:
-            yield Fact(kind, tuple((text,) for text in _variants(spans)), _shown(spans), needed=False)
+            yield Fact(kind, tuple((mark, text) for text in _variants(spans)), _shown(spans), needed=False)
 
 
 def _is_code(span: Span) -> bool:
@@ -304,23 +310,13 @@ def _runs(spans: Iterable[Span], is_marked: Callable[[Span], bool]) -> Iterator[
 
 
 def _span_facts(block: MarkedBlock) -> Iterator[Fact]:
-    """Code, formulas, sub- and superscripts within a block."""
-    of_marks: list[tuple[Mark, Callable[[Span], tuple[bool, object]]]] = [
-        ("code", lambda span: (_is_code(span), id(span.code))),
-        ("subscript", lambda span: ("subscript" in span.marks | span.loose_marks, None)),
-        ("superscript", lambda span: ("superscript" in span.marks | span.loose_marks, None)),
-    ]
-    for mark, key_of in of_marks:
-        for (is_marked, _), group in groupby(block.spans, key_of):
-            spans = [span for span in group if span.formula is None]
-            text = "".join("".join(span.text for span in spans).split())
-            if is_marked and letters(text):
-                needed = all(span.needed and mark in span.marks for span in spans)
-                if mark == "code":
-                    yield Fact("code spans", ((text,),), _shown(spans), needed)
-                else:
-                    keys = ((mark, letters(text)),)
-                    yield Fact("sub- and superscripts", keys, f"{mark}: {_shown(spans)}", needed)
+    """Code and formulas within a block."""
+    for (is_code, _), group in groupby(block.spans, lambda span: (_is_code(span), id(span.code))):
+        spans = [span for span in group if span.formula is None]
+        text = "".join("".join(span.text for span in spans).split())
+        if is_code and letters(text):
+            needed = all(span.needed and "code" in span.marks for span in spans)
+            yield Fact("code spans", ((text,),), _shown(spans), needed)
     for span in block.spans:
         if span.formula is not None:
             key = tex_key(span.formula)

@@ -13,8 +13,9 @@ What need not come through, and is not invented if it does:
 
 Anchors of headings (`¶`, `#`) are no part of the structure at all, nor are links without an address.
 
-A table is one of data if some row has several cells with text, and no cell holds several blocks, a heading, code or a
-table; the cells of others are plain blocks. What stands in a cell of data is no list item, quote or heading.
+A table is one of data if some row has several cells with text, and no cell holds several blocks, a heading, code, a
+table, or an image beside its text; the cells of others are plain blocks. What stands in a cell of data is no list item,
+quote or heading. If it takes images to fill several cells of a row, it may be one or not.
 """
 
 from __future__ import annotations
@@ -139,10 +140,11 @@ def structure_of_page(extraction: Extraction) -> Structure:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A table of data: the rows and columns of its cells."""
+    """A table of data: the rows and columns of its cells, and whether it needs no images to be one."""
 
     number: int
     places: dict[Element, tuple[int, int]]
+    is_sure: bool
 
 
 class _Reader:
@@ -170,7 +172,7 @@ class _Reader:
             context = self._context(node.parent)
             cell = context.cell if context.cell in self._tables else None
             code = None if cell else context.code
-            key = code or (i, cell)
+            key = code or (i, context.cell)
             if key not in blocks:
                 blocks[key] = self._new_block(cell, context)
                 if code is not None:
@@ -229,7 +231,8 @@ class _Reader:
         if tag == "a" and element.attr("href"):
             return around._replace(link=element)
         if tag in HEADING_LEVELS:
-            return around._replace(heading=element, term=None)
+            is_term = around.term is not None and around.term.tag == "dt"  # its heading may be a mere term
+            return around if is_term else around._replace(heading=element, term=None)
         if tag in _LISTS:
             return around._replace(items=(*around.items, element))
         if tag == "li":
@@ -257,6 +260,7 @@ class _Reader:
             block = MarkedBlock([], "cell", items=self._items_of(around), quotes=self._quotes_of(around))
             block.table, block.row, block.column = table.number, row, column
             block.is_header = cell.tag == "th" or row == 0
+            block.needed = table.is_sure
             return block
         block = MarkedBlock([], items=self._items_of(context), quotes=self._quotes_of(context))
         if context.code is not None:
@@ -365,7 +369,7 @@ class _Reader:
                 found[term.tag].add(term.parent)
         return found["dt"] & found["dd"]
 
-    def _data_tables(self) -> dict[Element, _Table]:
+    def _data_tables(self) -> dict[Element, _Table]:  # noqa: C901, PLR0912 - all that makes or breaks a table
         """For each cell of a table of data, that table."""
         blocks_in: dict[Element, set[int]] = {}
         crowded: set[Element] = set()
@@ -386,14 +390,25 @@ class _Reader:
             blocks_in.setdefault(cell, set()).add(i)
             if context.heading is not None or context.code is not None:
                 crowded.add(cell)
+        with_images: set[Node | None] = set()  # rows
+        text_holders = {_block_around(node) for _, node in self._nodes}
+        for image in self._tree.iter_elements("img"):
+            cell = self._context(image.parent).cell
+            if cell is not None:
+                with_images.add(cell.parent)
+                if cell in blocks_in and _block_around(image) not in text_holders:
+                    crowded.add(cell)
         tables: dict[Element, _Table] = {}
         for number, (table, cells) in enumerate(of_table.items()):
             rows: dict[Node | None, int] = {}
             for cell in cells:
                 rows[cell.parent] = rows.get(cell.parent, 0) + 1
-            if max(rows.values()) < 2 or any(cell in crowded or len(blocks_in[cell]) > 1 for cell in cells):
+            if any(cell in crowded or len(blocks_in[cell]) > 1 for cell in cells):
                 continue
-            found = _Table(number, _places(table))
+            is_sure = max(rows.values()) > 1
+            if not is_sure and not with_images.intersection(rows):
+                continue
+            found = _Table(number, _places(table), is_sure)
             tables.update(dict.fromkeys(cells, found))
         return tables
 
@@ -422,8 +437,7 @@ class _Reader:
             if isinstance(node, Element) and node.tag == "img":
                 picture = self._picture(node)
                 if picture is not None:
-                    block = next(filter(_is_block, node.ancestors), None)
-                    if block in holders:
+                    if _block_around(node) in holders:
                         pictures.append(picture)
                     elif before:
                         waiting.append(picture)
@@ -481,6 +495,10 @@ def _join(base: str, address: str) -> str:
 
 def _is_block(node: Node) -> bool:
     return ROLES.get(getattr(node, "tag", "")) is Role.BLOCK
+
+
+def _block_around(node: Node) -> Node | None:
+    return next(filter(_is_block, node.ancestors), None)
 
 
 def _is_formula(element: Element) -> bool:
