@@ -159,7 +159,9 @@ def _outline(node: Content) -> list[Outline]:
             return [("code", node.language, node.children[0])]
         case "table":
             rows = [row.nodes for row in node.nodes]
-            return [("table", [cell.align for cell in rows[0]], [[line(cell.children) for cell in row] for row in rows])]
+            return [
+                ("table", [cell.align for cell in rows[0]], [[line(cell.children) for cell in row] for row in rows])
+            ]
         case "footnote":
             return [("footnote", node.label, outline(node))]
         case "rule":
@@ -233,7 +235,9 @@ def _node(type_: ContentType) -> Any:
 
 
 _ATOMS = st.one_of(
-    st.sampled_from(["x", "a`b", "``", "`", "a | b", "*x*", "\\", "<b>"]).map(lambda code: Content("code-span", [code])),
+    st.sampled_from(["x", "a`b", "``", "`", "a | b", "*x*", "\\", "<b>"]).map(
+        lambda code: Content("code-span", [code])
+    ),
     st.sampled_from(["x^2", "a_i * b_i", "\\frac{1}{2}"]).map(lambda tex: Content("formula", [tex])),
     st.just(Content("break")),
     st.builds(
@@ -256,5 +260,7 @@ def _inline(children: Any) -> Any:
     return st.one_of(texts, texts, _ATOMS, links, st.sampled_from(_INLINE).flatmap(lambda mark: lines.map(_node(mark))))
 
 
-lines_of_text = st.lists(texts | st.sampled_from(_INLINE[:3]).flatmap(lambda m: texts.map(lambda t: Content(m, [t]))), min_size=1, max_size=5)
+lines_of_text = st.lists(
+    texts | st.sampled_from(_INLINE[:3]).flatmap(lambda m: texts.map(lambda t: Content(m, [t]))), min_size=1, max_size=5
+)
 any_lines = st.lists(st.recursive(texts, _inline, max_leaves=8), min_size=1, max_size=5)

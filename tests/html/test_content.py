@@ -252,6 +252,30 @@ def test_pictures() -> None:
     assert "image" not in str(tree_of(html, dropped="nav"))
 
 
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<p>a <math><mi>x</mi></math> b</p>", ["paragraph('a ', formula('x'), ' b')"]),
+        (
+            "<p>a</p><div class='katex-display'><math><mi>x</mi></math><span>x</span></div>",
+            ["paragraph('a')", "formula('x')"],
+        ),
+        ("<p>a <script type='math/tex'>x</script>b</p>", ["paragraph('a ', formula('x'), 'b')"]),
+        (
+            "<p>a</p><script type='math/tex; mode=display'>x</script><p>b</p>",
+            ["paragraph('a')", "formula('x')", "paragraph('b')"],
+        ),
+        (r"<p>a <b>b \(x^2\)</b></p>", ["paragraph('a ', strong('b ', formula('x^2')))"]),
+        ("<p>$5 or $10</p>", ["paragraph('$5 or $10')"]),
+        ("<script>inlineMath: [['$','$']]</script><p>let $x^2$ be</p>", ["paragraph('let ', formula('x^2'), ' be')"]),
+        (r"<p><code>\(x^2\)</code></p>", [r"paragraph(code-span('\\(x^2\\)'))"]),
+        ("<p>a<br><br><math><mi>x</mi></math> b</p>", ["paragraph('a')", "paragraph(formula('x'), ' b')"]),
+    ],
+)
+def test_formulas(html: str, expected: list[str]) -> None:
+    assert tree_of(html) == expected
+
+
 def test_footnotes() -> None:
     html = """<p>a<sup><a href="#fn1">1</a></sup> b<sup>[<a href="#fn2" id="r2">*</a>]</sup>
         <a href="#sec" class="reference">see</a></p>

@@ -15,14 +15,16 @@ from itertools import compress, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin
 
+from mainmatter.html.formulas import FORMULA_TAGS, read_formula, split_formulas, uses_dollars
 from mainmatter.html.parse import Element, Text, as_text
 from mainmatter.html.segment import HEADING_LEVELS, ROLES, Role
 from mainmatter.records import Kind
-from mainmatter.render.content import HOLD_BLOCKS, Content, ContentType
+from mainmatter.render.content import HOLD_BLOCKS, HOLD_INLINE, Content, ContentType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from mainmatter.html.formulas import Formula
     from mainmatter.html.parse import Node, Tree
     from mainmatter.html.segment import Segments
 
@@ -62,6 +64,7 @@ _BELONGS_IN: dict[ContentType, ContentType] = {"item": "list", "definition": "de
 _CODE_TAGS = frozenset(("pre", "xmp", "listing", "plaintext"))
 _CELL_TAGS = frozenset(("td", "th"))
 _NOTE_TAGS = frozenset(("li", "p", "div", "aside", "dd"))
+_FORMULAS_WITHOUT_TEXT = frozenset(("img", "mjx-container", "script"))
 _INLINE_ROLES = frozenset((None, Role.LINK, Role.EMPHASIS, Role.FORMULA))
 _SCHEMES = ("http:", "https:", "mailto:", "tel:", "ftp:")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
@@ -142,6 +145,7 @@ class _Builder:
         origin = _ORIGIN.match(self._base)  # most links need no more of the base, and joining takes its time
         self._origin = origin[0] if origin else ""
         self._references, self._notes = self._find_notes()
+        self._uses_dollars: bool | None = None  # as delimiters of formulas; looked for when there is a dollar sign
         self._cells_left = _MAX_ADDED_CELLS
         self._spans: dict[int, tuple[int, int]] = {}
         # The text that was gathered since the last block ended.
@@ -180,6 +184,9 @@ class _Builder:
                 if tag in _CODE_TAGS:
                     self._add_code(node)
                     continue
+                if tag in FORMULA_TAGS and (formula := read_formula(node)) is not None:
+                    self._add_formula(formula, tag, marks)
+                    continue
                 if node in self._references:
                     self._runs.append((Content("reference", label=self._references[node]), marks))
                     continue
@@ -215,9 +222,11 @@ class _Builder:
     def _pass(self, element: Element, marks: _Marks) -> None:  # noqa: C901, PLR0912 - one branch a tag
         """Take in an element that holds no kept text, but may be part of what is around it."""
         tag = element.tag
+        is_inside = bool(self._runs) or (self._owner.type in HOLD_BLOCKS and bool(self._owner.children))
         if tag == "br":
-            if self._runs:
-                self._runs.append((Content("break"), marks))
+            self._add_break(marks)
+        elif tag in _FORMULAS_WITHOUT_TEXT and is_inside and (formula := read_formula(element)) is not None:
+            self._add_formula(formula, tag, marks)
         elif tag == "img":
             if element in self._images:
                 alt = " ".join(as_text(element.attr("alt")).split())
@@ -241,7 +250,26 @@ class _Builder:
                         break
                     self._runs.append((" ", marks))
                 elif getattr(inner, "tag", None) == "br":
-                    self._runs.append((Content("break"), marks))
+                    self._add_break(marks)
+
+    def _add_break(self, marks: _Marks) -> None:
+        """A line break; two break the block, as in html/segment.py."""
+        if not self._runs:
+            return
+        last = next((value for value, _ in reversed(self._runs) if value != " "), None)
+        if isinstance(last, Content) and last.type == "break":
+            self._end_block()
+        else:
+            self._runs.append((Content("break"), marks))
+
+    def _add_formula(self, formula: Formula, tag: str, marks: _Marks) -> None:
+        is_block = ROLES.get(tag) is Role.BLOCK
+        if is_block:
+            self._end_block()
+        if formula.tex:
+            self._runs.append((Content("formula", [formula.tex], display=formula.display), marks))
+        if is_block:
+            self._end_block()
 
     def _mark(self, element: Element, tag: str, marks: _Marks) -> _Marks:
         """The marks of what is inside an inline element."""
@@ -321,6 +349,8 @@ class _Builder:
         if not self._runs:
             return
         children = _nest(self._runs)
+        if any(isinstance(value, str) and ("\\" in value or "$" in value) for value, _ in self._runs):
+            children = self._with_formulas(children)
         self._runs.clear()
         if not children:
             return
@@ -340,6 +370,26 @@ class _Builder:
         if type_ == "term":
             owner = _holder(owner, "definitions")
         owner.children.append(Content(type_, children, level=level, block=block))
+
+    def _with_formulas(self, children: list[Content | str]) -> list[Content | str]:
+        """Inline content, with the TeX in its texts as formulas."""
+        content: list[Content | str] = []
+        for child in children:
+            if isinstance(child, Content):
+                if child.type in HOLD_INLINE:
+                    child.children = self._with_formulas(child.children)
+                content.append(child)
+                continue
+            dollars = False
+            if "$" in child:
+                if self._uses_dollars is None:
+                    self._uses_dollars = uses_dollars(self._tree)
+                dollars = self._uses_dollars
+            content += [
+                part if isinstance(part, str) else Content("formula", [part.tex], display=part.display)
+                for part in split_formulas(child, dollars=dollars)
+            ]
+        return content
 
     def _add_code(self, element: Element) -> None:
         """A block of code, as it stands."""
