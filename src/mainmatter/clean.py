@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 from mainmatter.errors import InputError, MainmatterError
 from mainmatter.html.read import HtmlDocument, read_html
 from mainmatter.isolation.parallel import Failure, ordered_map
-from mainmatter.limits import DEFAULT_LIMITS, FETCH_TIMEOUT, Limits
+from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.method import attach, detach
 from mainmatter.models.store import last_change
 from mainmatter.records import Document, Extraction, Page
@@ -137,22 +137,30 @@ def clean_file(path: str | PathLike[str], *, url: str | None = None, **options: 
 
 @_lists_options
 def clean_url(
-    url: str, *, timeout: float = FETCH_TIMEOUT, public_only: bool = False, **options: Unpack[CleanOptions]
+    url: str,
+    *,
+    browser: bool = False,
+    timeout: float | None = None,
+    public_only: bool | None = None,
+    **options: Unpack[CleanOptions],
 ) -> Extraction:
     """Fetch a page from the web and keep its main matter.
 
     Args:
         url: an address that begins with http:// or https://.
-        timeout: how many seconds to wait for the server, at each step.
+        browser: let Chromium load the page and run its scripts, for pages that only scripts build; needs the extra
+            `visual`.
+        timeout: how many seconds to wait for the server, at each step; or how long the browser may take in all.
         public_only: whoever named the URL is not trusted: go to public addresses only, also after redirects, and to
-            no other service than web servers.
+            no other service than web servers. By default a browser is held to that, and nothing else.
         options: see `CleanOptions`.
 
     Raises:
         FetchError: the page could not be fetched or, with `public_only`, may not be.
+        MissingExtra: what the browser needs is not installed.
         InputError, NotAPage, PageTooLarge, UnknownName: as for `clean`.
     """
-    return Cleaner(**options).clean_url(url, timeout=timeout, public_only=public_only)
+    return Cleaner(**options).clean_url(url, browser=browser, timeout=timeout, public_only=public_only)
 
 
 @_lists_options
@@ -207,17 +215,25 @@ async def aclean_file(
 
 @_lists_options
 async def aclean_url(
-    url: str, *, timeout: float = FETCH_TIMEOUT, public_only: bool = False, **options: Unpack[CleanOptions]
+    url: str,
+    *,
+    browser: bool = False,
+    timeout: float | None = None,
+    public_only: bool | None = None,
+    **options: Unpack[CleanOptions],
 ) -> Extraction:
     """As `clean_url`, for asyncio: it works in a thread (see `aclean`). Many servers can be waited for at once.
 
     Args:
         url: an address that begins with http:// or https://.
-        timeout: how many seconds to wait for the server, at each step.
+        browser: as for `clean_url`.
+        timeout: as for `clean_url`.
         public_only: as for `clean_url`.
         options: see `CleanOptions`.
     """
-    return await _in_thread(lambda: Cleaner(**options).clean_url(url, timeout=timeout, public_only=public_only))
+    return await _in_thread(
+        lambda: Cleaner(**options).clean_url(url, browser=browser, timeout=timeout, public_only=public_only)
+    )
 
 
 @_lists_options
@@ -292,13 +308,18 @@ class Cleaner:
 
         return self.clean(read_file(path, self.limits), url=url)
 
-    def clean_url(self, url: str, *, timeout: float = FETCH_TIMEOUT, public_only: bool = False) -> Extraction:
+    def clean_url(
+        self, url: str, *, browser: bool = False, timeout: float | None = None, public_only: bool | None = None
+    ) -> Extraction:
         """Fetch a page and keep its main matter; see `mainmatter.clean_url`."""
         from mainmatter.inputs.fetch import fetch, is_url  # noqa: PLC0415 - those who have the page need none of it
 
         if not isinstance(url, str) or not is_url(url):
             raise InputError(f"{url}: is no URL, which begins with http:// or https://; a file is for clean_file")
-        return self.clean(fetch(url, limits=self.limits, timeout=timeout, public_only=public_only))
+        settings: dict[str, Any] = {"limits": self.limits, "timeout": timeout, "public_only": public_only}
+        if browser:
+            from mainmatter.inputs.browser import fetch_with_browser as fetch  # noqa: PLC0415 - few need one
+        return self.clean(fetch(url, **{name: value for name, value in settings.items() if value is not None}))
 
     def clean_many(self, pages: Iterable[PageLike], *, workers: int = 1) -> Iterator[Extraction | Failure[Page]]:
         """Keep the main matter of many pages, in order; see `mainmatter.clean_many`."""
@@ -317,9 +338,11 @@ class Cleaner:
         """As `clean_file`, in a thread; see `mainmatter.aclean`."""
         return await _in_thread(lambda: self.clean_file(path, url=url))
 
-    async def aclean_url(self, url: str, *, timeout: float = FETCH_TIMEOUT, public_only: bool = False) -> Extraction:
+    async def aclean_url(
+        self, url: str, *, browser: bool = False, timeout: float | None = None, public_only: bool | None = None
+    ) -> Extraction:
         """As `clean_url`, in a thread; see `mainmatter.aclean_url`."""
-        return await _in_thread(lambda: self.clean_url(url, timeout=timeout, public_only=public_only))
+        return await _in_thread(lambda: self.clean_url(url, browser=browser, timeout=timeout, public_only=public_only))
 
     def aclean_many(
         self, pages: Iterable[PageLike] | AsyncIterable[PageLike]
@@ -419,6 +442,8 @@ def _choose(method: str | PathLike[str] | Method, parameters: dict[str, Any]) ->
     One that has learned is made once: reading what it has learned takes some time.
     """
     if not isinstance(method, str | PathLike):
+        if not hasattr(method, "extract"):
+            raise InputError(f"a method is a name, the folder of a model, or an object that extracts, not {method!r}")
         if parameters:
             raise InputError(
                 f"method {method.name!r} is an object already: make it with {', '.join(parameters)} instead"

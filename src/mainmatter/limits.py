@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from mainmatter.records import Page
 
 MEGABYTE = 1_000_000
-FETCH_TIMEOUT = 20.0  # seconds, for connecting to a server and for each read
 
 
 @dataclass(frozen=True, slots=True)

@@ -535,25 +535,49 @@ class Extraction:
         """The date of publication, as YYYY-MM-DD, as in `metadata`."""
         return self.metadata.date
 
-    def to_markdown(self, *, links: bool = True, images: bool = False) -> str:
-        """The main matter as Markdown, with its links, and with its images if asked."""
-        return self.render("markdown", links=links, images=images)
+    def to_markdown(
+        self,
+        *,
+        links: bool = True,
+        images: bool = False,
+        tables: bool = True,
+        headings: Literal["atx", "setext"] = "atx",
+        front_matter: bool = False,
+    ) -> str:
+        """The main matter as Markdown.
+
+        Args:
+            links: keep the addresses of links; otherwise their text alone.
+            images: keep pictures.
+            tables: write tables as tables; otherwise each row as a line of text.
+            headings: `atx` writes "# Title"; `setext` underlines headings of the first two levels.
+            front_matter: begin with what the page says about itself, as YAML.
+        """
+        return self.render(
+            "markdown", links=links, images=images, tables=tables, headings=headings, front_matter=front_matter
+        )
 
     def to_html(self, *, images: bool = False) -> str:
         """The page pruned to its main matter, as a small HTML document, with its images if asked."""
         return self.render("html", images=images)
 
-    def to_json(self, *, blocks: bool = True) -> str:
-        """Metadata, text and, unless switched off, every block with its score, label and reason, as JSON."""
-        return self.render("json", blocks=blocks)
+    def to_json(self, *, blocks: bool = True, chunks: int | None = None, overlap: int = 0) -> str:
+        """Metadata and text as JSON.
+
+        Args:
+            blocks: with every block, its score, label and reason.
+            chunks: with chunks of at most so many tokens, as `chunks` gives them.
+            overlap: how many tokens a chunk may repeat from the one before.
+        """
+        return self.render("json", blocks=blocks, chunks=chunks, overlap=overlap)
 
     def to_tei(self) -> str:
         """The main matter as a TEI P5 document."""
         return self.render("tei")
 
-    def to_dict(self, *, blocks: bool = False) -> dict[str, Any]:
-        """What `to_json` writes, as a dictionary: metadata, text and, if asked, every block."""
-        content: dict[str, Any] = json.loads(self.render("json", blocks=blocks))
+    def to_dict(self, *, blocks: bool = False, chunks: int | None = None, overlap: int = 0) -> dict[str, Any]:
+        """What `to_json` writes, as a dictionary; without the blocks unless asked."""
+        content: dict[str, Any] = json.loads(self.render("json", blocks=blocks, chunks=chunks, overlap=overlap))
         return content
 
     @cached_property

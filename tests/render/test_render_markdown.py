@@ -9,7 +9,7 @@ from mainmatter.records import Page
 
 
 def markdown(html: str, **options: bool) -> str:
-    return mainmatter.clean(html, method="ice-baseline", url="https://e.example/d/").to_markdown(**options)
+    return mainmatter.clean(html, method="ice-baseline", url="https://e.example/d/").render("markdown", **options)
 
 
 @pytest.mark.parametrize(

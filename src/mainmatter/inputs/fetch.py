@@ -22,13 +22,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urljoin
 
 from mainmatter.errors import FetchError, NotAPage
-from mainmatter.limits import DEFAULT_LIMITS, FETCH_TIMEOUT, Limits
+from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.records import Page
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse
     from urllib3.connectionpool import HTTPConnectionPool
 
+TIMEOUT = 20.0  # seconds, for connecting and for each read
 DEADLINE = 120.0  # seconds, for the whole body: a server may send a byte at a time
 REDIRECTS = 5
 _CHUNK = 65_536
@@ -68,9 +69,7 @@ def is_url(text: str) -> bool:
     return text.lower().startswith(("http://", "https://"))
 
 
-def fetch(
-    url: str, *, limits: Limits = DEFAULT_LIMITS, timeout: float = FETCH_TIMEOUT, public_only: bool = False
-) -> Page:
+def fetch(url: str, *, limits: Limits = DEFAULT_LIMITS, timeout: float = TIMEOUT, public_only: bool = False) -> Page:
     """Fetch a page from the web.
 
     Args:
