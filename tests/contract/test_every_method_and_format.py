@@ -288,7 +288,7 @@ def test_baseline_html_and_markdown_hold_all_words(page: Page, request: pytest.F
     body = parse(found.html).find("body")
     assert body is not None
     words = squeeze("".join(found.document.texts))
-    assert squeeze(body.text) == words
+    assert squeeze(body.text).replace(r"\(", "").replace(r"\)", "") == words  # around formulas
     if name not in _MARKDOWN_WITH_HTML:
         letters = "".join(c for c in words if c.isalpha())
         assert "".join(c for c in found.to_markdown(links=False) if c.isalpha()) == letters

@@ -110,7 +110,7 @@ def test_tei() -> None:
     root = ET.fromstring(cleaned("mark").tei.encode())
     body = root.find(f"{TEI}text/{TEI}body")
     assert body is not None
-    assert [child.tag.removeprefix(TEI) for child in body] == ["ab", "p", "table", "ab", "ab", "p", "div"]
+    assert [child.tag.removeprefix(TEI) for child in body] == ["ab", "p", "table", "ab", "figure", "p", "div"]
     assert body[-1].attrib == {"type": "comments"}
     assert [child.tag.removeprefix(TEI) for child in body[-1]] == ["ab", "list"]
     assert [item.text for item in body[-1].iter(f"{TEI}item")] == ["Comment: mine sank.", "Comment: mine too."]
@@ -126,7 +126,7 @@ def test_a_page_of_comments_alone() -> None:
     found = cleaned("mark", "<p>Comment: a</p><p>Comment: b</p>")
     assert found.text == "--- Comments ---\n\nComment: a\n\nComment: b"
     assert found.markdown == "## Comments\n\nComment: a\n\nComment: b"
-    assert '<body>\n<section class="comments">\n<p>Comment: a</p><p>Comment: b</p>\n</section>\n</body>' in found.html
+    assert '<body>\n<section class="comments">\n<p>Comment: a</p>\n<p>Comment: b</p>\n</section>\n</body>' in found.html
 
 
 def test_a_dump() -> None:

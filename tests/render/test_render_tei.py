@@ -40,7 +40,7 @@ def body(html: str) -> list[str]:
          ["<table><row><cell>a</cell><cell>b</cell></row><row><cell>c</cell><cell>d</cell></row></table>"]),
         ("<blockquote>a</blockquote>", ["<quote><p>a</p></quote>"]),
         ("<pre>a b</pre>", ['<ab type="code">a b</ab>']),
-        ("<figure><figcaption>a</figcaption></figure>", ['<ab type="caption">a</ab>']),
+        ("<figure><figcaption>a</figcaption></figure>", ['<figure><ab type="caption">a</ab></figure>']),
         ("<p>a<br>b</p>", ["<p>a<lb />b</p>"]),
     ],
 )  # fmt: skip

@@ -140,6 +140,11 @@ def is_harmless(address: str) -> bool:
     return bool(address) and (scheme is None or scheme[1].lower() in _SCHEMES)
 
 
+def note_name(node: Content) -> str:
+    """The label of a footnote, or of a reference to it, as every format can write it."""
+    return re.sub(r"[^\w.-]+", "-", node.label)
+
+
 def from_blocks(extraction: Extraction, chosen: NDArray[np.bool_]) -> Content:
     """Blocks that have no markup of their own, those of plain-text dumps, by their kinds."""
     columns, kinds = extraction.document.columns, extraction.kinds
@@ -147,21 +152,21 @@ def from_blocks(extraction: Extraction, chosen: NDArray[np.bool_]) -> Content:
     for i in chosen.nonzero()[0].tolist():
         kind, text = kinds[i], columns.texts[i]
         if kind is Kind.CODE:
-            document.children.append(Content("code", [text]))
+            document.children.append(Content("code", [text], block=i))
             continue
         lines: list[Content | str] = []
         for line in text.split("\n"):
             lines += [Content("break"), line] if lines else [line]
         if kind is Kind.HEADING:
-            document.children.append(Content("heading", lines, level=max(1, columns.levels[i])))
+            document.children.append(Content("heading", lines, level=max(1, columns.levels[i]), block=i))
         elif kind is Kind.LIST_ITEM:
             last = document.children[-1] if document.children else None
             if not isinstance(last, Content) or last.type != "list":
                 last = Content("list")
                 document.children.append(last)
-            last.children.append(Content("item", [Content("paragraph", lines)]))
+            last.children.append(Content("item", [Content("paragraph", lines, block=i)]))
         elif kind is Kind.QUOTE:
-            document.children.append(Content("quote", [Content("paragraph", lines)]))
+            document.children.append(Content("quote", [Content("paragraph", lines, block=i)]))
         else:
-            document.children.append(Content("paragraph", lines))
+            document.children.append(Content("paragraph", lines, block=i))
     return document

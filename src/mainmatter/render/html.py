@@ -1,68 +1,173 @@
-"""HTML: the page pruned to what was kept, as a small document without scripts or styles.
+r"""HTML: a small document without scripts, styles and forms, that holds what was kept and its structure.
 
-Comments that are marked come last, in a `<section class="comments">`. No other element has a class.
+Classes mark what HTML has no element for: `comments`, at the end, if comments are marked; `footnote`; and `math`, which
+holds TeX between `\(` and `\)`, or `\[` and `\]`, where KaTeX and MathJax look for it.
 """
 
 from __future__ import annotations
 
 from html import escape
-from itertools import groupby
 from typing import TYPE_CHECKING
 
-from mainmatter.html.prune import prune
-from mainmatter.records import Kind
-from mainmatter.render.text import main_and_comments
+from mainmatter.render.content import HOLD_BLOCKS, Content, content_of, is_harmless, note_name
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Sequence
 
-    from mainmatter.html.parse import Element, Tree
-    from mainmatter.html.segment import Segments
     from mainmatter.records import Extraction
+    from mainmatter.render.content import ContentType
 
-_TAGS = {Kind.LIST_ITEM: "li", Kind.CODE: "pre", Kind.QUOTE: "blockquote"}
+    # What stands before a node and after it, by the node and the type of what it stands in.
+    Tags = Callable[[Content, ContentType], tuple[str, str]]
+
+_TAGS: dict[ContentType, str] = {
+    "paragraph": "p",
+    "item": "li",
+    "definitions": "dl",
+    "term": "dt",
+    "definition": "dd",
+    "quote": "blockquote",
+    "table": "table",
+    "row": "tr",
+    "figure": "figure",
+    "details": "details",
+    "summary": "summary",
+    "strong": "strong",
+    "emphasis": "em",
+    "strike": "del",
+    "code-span": "code",
+    "subscript": "sub",
+    "superscript": "sup",
+}
+_CAPTIONS: dict[ContentType, str] = {"figure": "figcaption", "table": "caption"}
+_HOLD_NODES = HOLD_BLOCKS | {"list", "definitions", "table", "row"}
+_WRITTEN_WHOLE = frozenset(("image", "reference", "rule", "break"))
 
 
 def render(extraction: Extraction, *, images: bool = False) -> str:
-    """The kept blocks in the markup of the page; a plain-text dump gets the markup of its blocks' kinds."""
-    main, comments = main_and_comments(extraction)
-    content = _content(extraction, main, images=images)
-    if comments is not None:
-        content += f'\n<section class="comments">\n{_content(extraction, comments, images=images)}\n</section>'
+    """What was kept as a document; comments that are marked are a section at the end.
+
+    Args:
+        extraction: what was decided.
+        images: keep pictures.
+    """
     metadata = extraction.metadata
     language = f' lang="{escape(metadata.language)}"' if metadata.language else ""
     title = escape(metadata.title or "")
+    content = write_tags(content_of(extraction, images=images), _tags, lambda text: escape(text, quote=False))
     return (
         f'<!doctype html>\n<html{language}>\n<head><meta charset="utf-8"><title>{title}</title></head>\n'
-        f"<body>\n{content.strip()}\n</body>\n</html>\n"
+        f"<body>\n{content}</body>\n</html>\n"
     )
 
 
-def _content(extraction: Extraction, chosen: NDArray[np.bool_], *, images: bool) -> str:
-    body = pruned_body(extraction, chosen, images=images)
-    return (body.inner_html if body is not None else _blocks_as_html(extraction, chosen)).strip()
+def write_tags(content: Content, tags: Tags, escape_text: Callable[[str], str], *, indent: int = -1) -> str:
+    """The nodes of a document as elements of HTML or XML, each block on a line of its own.
+
+    Without recursion, since trees can be deep.
+
+    Args:
+        content: the document.
+        tags: gives what stands before and after a node.
+        escape_text: makes markup of a text.
+        indent: how far to indent the first blocks; those inside of a block are indented by one more. -1 for not at all.
+    """
+    written: list[str] = []
+    depth = indent
+    # What is to be written: text or a node with what it stands in, or markup with by how much it changes the depth.
+    stack: list[tuple[Content | str, ContentType, bool] | tuple[str, int]] = []
+
+    def add(nodes: Sequence[Content | str], around: ContentType, *, in_line: bool) -> None:
+        stack.extend((node, around, in_line) for node in reversed(nodes))
+
+    add(content.children, content.type, in_line=False)
+    while stack:
+        entry = stack.pop()
+        if len(entry) == 2:
+            depth += entry[1]
+            written.append(" " * depth + entry[0] if entry[1] else entry[0])
+            continue
+        node, around, in_line = entry
+        if isinstance(node, str):
+            written.append(escape_text(node))
+            continue
+        begin, end = tags(node, around)
+        if in_line:
+            written.append(begin)
+            stack.append((end, 0))
+            if node.type not in _WRITTEN_WHOLE:
+                add(node.children, node.type, in_line=True)
+            continue
+        written.append(" " * depth + begin)
+        line, blocks = _line_and_blocks(node)
+        step = 0 if indent < 0 else 1
+        if blocks:
+            written.append("" if line else "\n")
+            stack.append((end + "\n", -step))
+            add(blocks, node.type, in_line=False)
+            if line:
+                stack.append(("\n", 0))
+            depth += step
+        else:
+            stack.append((end + "\n", 0))
+        add(line, "paragraph" if blocks else node.type, in_line=True)
+    return "".join(written)
 
 
-def pruned_body(extraction: Extraction, chosen: NDArray[np.bool_], *, images: bool) -> Element | None:
-    """The page's body with the chosen blocks alone; None for a plain-text dump."""
-    parsed: tuple[Tree, Segments] | None = extraction.document.parse_again()
-    if parsed is None:
-        return None
-    tree, segments = parsed
-    url = extraction.document.page.url or extraction.metadata.url  # links become absolute
-    return prune(tree, segments, chosen.tolist(), images=images, url=url)
+def _line_and_blocks(node: Content) -> tuple[Sequence[Content | str], Sequence[Content | str]]:
+    """What a block holds in a line, and the blocks below that. The text of a list's item needs no paragraph."""
+    if node.type not in _HOLD_NODES:
+        return node.children, ()
+    if node.type in ("item", "definition") and node.children:
+        first, *others = node.nodes
+        if first.type == "paragraph" and all(other.type == "list" for other in others):
+            return first.children, others
+    return (), node.children
 
 
-def _blocks_as_html(extraction: Extraction, chosen: NDArray[np.bool_]) -> str:
-    """Simple markup for blocks that have none of their own, those of plain-text dumps: headings, paragraphs, lists."""
-    columns = extraction.document.columns
-    lines = []
-    for in_list, group in groupby(chosen.nonzero()[0].tolist(), lambda i: extraction.kinds[i] is Kind.LIST_ITEM):
-        elements = []
-        for i in group:
-            kind = extraction.kinds[i]
-            tag = f"h{max(1, columns.levels[i])}" if kind is Kind.HEADING else _TAGS.get(kind, "p")
-            elements.append(f"<{tag}>{escape(columns.texts[i], quote=False)}</{tag}>")
-        lines += ["<ul>", *elements, "</ul>"] if in_list else elements
-    return "\n".join(lines)
+def _tags(node: Content, around: ContentType) -> tuple[str, str]:  # noqa: C901, PLR0911, PLR0912 - one a type
+    match node.type:
+        case "heading":
+            level = min(max(node.level, 1), 6)
+            return f"<h{level}>", f"</h{level}>"
+        case "list" if node.ordered:
+            return f'<ol start="{node.start}">' if node.start != 1 else "<ol>", "</ol>"
+        case "list":
+            return "<ul>", "</ul>"
+        case "item" if node.checked is not None:
+            return f'<li><input type="checkbox" disabled{" checked" if node.checked else ""}> ', "</li>"
+        case "code":
+            language = f' class="language-{escape(node.language)}"' if node.language else ""
+            return f"<pre><code{language}>", "</code></pre>"
+        case "cell":
+            tag = "th" if node.is_header else "td"
+            align = f' align="{node.align}"' if node.align else ""
+            return f"<{tag}{align}>", f"</{tag}>"
+        case "caption":
+            tag = _CAPTIONS.get(around, "p")
+            return f"<{tag}>", f"</{tag}>"
+        case "footnote":
+            return f'<div class="footnote" id="fn-{note_name(node)}"><sup>{escape(node.label)}</sup>', "</div>"
+        case "reference":
+            return f'<sup><a href="#fn-{note_name(node)}">{escape(node.label)}</a></sup>', ""
+        case "rule" | "break":
+            return "<hr>" if node.type == "rule" else "<br>", ""
+        case "comments":
+            return '<section class="comments">', "</section>"
+        case "formula":
+            tag = "div" if around in HOLD_BLOCKS else "span"
+            left, right = ("\\[", "\\]") if node.display else ("\\(", "\\)")
+            return f'<{tag} class="math">{left}', f"{right}</{tag}>"
+        case "link" | "image" if not is_harmless(node.address):
+            return "", ""
+        case "link":
+            return f'<a href="{escape(node.address)}"{_title(node)}>', "</a>"
+        case "image":
+            alternative = escape("".join(map(str, node.children)))
+            return f'<img src="{escape(node.address)}" alt="{alternative}"{_title(node)}>', ""
+    tag = _TAGS.get(node.type, "")
+    return (f"<{tag}>", f"</{tag}>") if tag else ("", "")
+
+
+def _title(node: Content) -> str:
+    return f' title="{escape(node.title)}"' if node.title else ""

@@ -22,7 +22,7 @@ from functools import lru_cache, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal, cast
 
-from mainmatter.render.content import HOLD_BLOCKS, Content, content_of, is_harmless
+from mainmatter.render.content import HOLD_BLOCKS, Content, content_of, is_harmless, note_name
 from mainmatter.render.text import COMMENTS
 
 if TYPE_CHECKING:
@@ -119,7 +119,9 @@ class _MarkdownWriter:
                 continue
             kind = node.type
             if kind == "paragraph":
-                if text := self.line(node.children):
+                if len(node.children) == 1 and _is_display(node.children[0]):
+                    found += self.other(cast("Content", node.children[0]), depth)
+                elif text := self.line(node.children):
                     found.append(_protect(text))
             elif kind == "heading":
                 if text := self.heading(node):
@@ -157,7 +159,7 @@ class _MarkdownWriter:
                 return self.definitions(node, depth)
             case "footnote":
                 text = "\n\n".join(self.blocks(node.children, depth + 1))
-                return [f"[^{_label(node.label)}]: {_indented(text, '    ')}"] if text else []
+                return [f"[^{note_name(node)}]: {_indented(text, '    ')}"] if text else []
             case "rule":
                 return ["---"]
             case "formula":
@@ -390,7 +392,7 @@ class _MarkdownWriter:
                 if tex:
                     return _Markdown(f"$${tex}$$" if node.display else f"${tex}$")
             case "reference":
-                return _Markdown(f"[^{_label(node.label)}]")
+                return _Markdown(f"[^{note_name(node)}]")
         return ""
 
 
@@ -419,6 +421,10 @@ _ALIGNED = {None: "---", "left": ":---", "center": ":---:", "right": "---:"}
 def _indented(text: str, by: str) -> str:
     """A text whose lines but the first are indented, unless they are empty."""
     return _NEXT_LINE.sub("\n" + by, text) if "\n" in text else text
+
+
+def _is_display(node: Content | str) -> bool:
+    return isinstance(node, Content) and node.type == "formula" and node.display
 
 
 def _is_tight(item: Content, body: list[str]) -> bool:
@@ -456,11 +462,6 @@ def _inner_dollars(tex: str) -> str:
         return tex
     pieces = re.split(r"(?<!\\)\${1,2}", tex)
     return "".join(piece if i == 0 else ("\\(" if i % 2 else "\\)") + piece for i, piece in enumerate(pieces))
-
-
-def _label(label: str) -> str:
-    """The label of a footnote: no spaces, no brackets."""
-    return re.sub(r"[^\w.-]+", "-", label)
 
 
 _UNSAFE = re.compile(r"[\0- \x7f<>\\|]")

@@ -1,4 +1,6 @@
-"""TEI P5: a header with what the page says about itself, and the kept blocks as heads, paragraphs, lists, tables.
+"""TEI P5: a header with what the page says about itself, and what was kept as heads, paragraphs, lists, tables.
+
+A paragraph that the method takes for a headline, a byline or a caption is marked as that.
 
 Comments that are marked come last, in a `<div type="comments">`, as in trafilatura's TEI. The `<post>` of TEI's chapter
 on computer-mediated communication would be one for each comment, and where one ends and the next begins we do not know.
@@ -7,39 +9,118 @@ on computer-mediated communication would be one for each comment, and where one 
 from __future__ import annotations
 
 import re
-from itertools import groupby
+from html import escape
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from mainmatter.records import Kind, Label
-from mainmatter.render.text import main_and_comments
+from mainmatter.records import Kind
+from mainmatter.render.content import HOLD_BLOCKS, Content, content_of, is_harmless, note_name
+from mainmatter.render.html import write_tags
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from mainmatter.records import Extraction, Metadata
+    from mainmatter.render.content import ContentType
 
 _NAMESPACE = "http://www.tei-c.org/ns/1.0"
 # XML 1.0 has no control characters, surrogates or non-characters.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
-# What a paragraph is in the eyes of a method that tells.
-_KIND_OF_LABEL: dict[Label, Kind] = {"headline": Kind.HEADING, "caption": Kind.CAPTION}
-_GROUPS = {Kind.LIST_ITEM: "list", Kind.TABLE_ROW: "table"}
+_ELEMENTS: dict[ContentType, str] = {
+    "paragraph": "p",
+    "item": "item",
+    "definitions": 'list type="gloss"',
+    "term": "label",
+    "definition": "item",
+    "quote": "quote",
+    "table": "table",
+    "figure": "figure",
+    "summary": 'ab type="summary"',
+    "comments": 'div type="comments"',
+    "strong": 'hi rend="bold"',
+    "emphasis": 'hi rend="italic"',
+    "strike": 'hi rend="strikethrough"',
+    "subscript": 'hi rend="subscript"',
+    "superscript": 'hi rend="superscript"',
+    "code-span": "code",
+}
+_LINE_BREAK = "<lb/>"
 
 
-def render(extraction: Extraction) -> str:
-    """The kept blocks as a TEI document."""
+def render(extraction: Extraction, *, images: bool = False) -> str:
+    """What was kept as a TEI document.
+
+    Args:
+        extraction: what was decided.
+        images: keep pictures.
+    """
     root = ET.Element("TEI", xmlns=_NAMESPACE)
     _add_header(root, extraction.metadata, extraction.document.page.url)
-    body = ET.SubElement(ET.SubElement(root, "text"), "body")
-    main, comments = main_and_comments(extraction)
-    _add_blocks(body, extraction, main)
-    if comments is not None:
-        _add_blocks(ET.SubElement(body, "div", type="comments"), extraction, comments)
+    ET.SubElement(ET.SubElement(root, "text"), "body")
     _break_lines(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+    kinds, labels = extraction.kinds, extraction.labels
+
+    def tags(node: Content, around: ContentType) -> tuple[str, str]:
+        if node.type == "paragraph" and node.block >= 0:
+            kind, label = kinds[node.block], labels[node.block]
+            if kind is Kind.HEADING or label == "headline":
+                return _element('ab type="head"')  # a <head> may only stand at the beginning of a division
+            if kind is Kind.CAPTION or label == "caption":
+                return _element('ab type="caption"')
+            if label == "byline":
+                return _element('ab type="byline"')  # a <byline> may stand only where a <head> may
+        return _tags(node, around)
+
+    def escape_text(text: str) -> str:
+        return escape(_clean(text), quote=False).replace("\n", _LINE_BREAK)
+
+    content = write_tags(content_of(extraction, images=images), tags, escape_text, indent=3)
+    document = ET.tostring(root, encoding="unicode")
+    document = document.replace("<body />", f"<body>\n{content}  </body>") if content else document
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{document}\n'
+
+
+def _element(name: str) -> tuple[str, str]:
+    return f"<{name}>", f"</{name.partition(' ')[0]}>"
+
+
+def _tags(node: Content, around: ContentType) -> tuple[str, str]:  # noqa: C901, PLR0911, PLR0912 - one a type
+    match node.type:
+        case "heading":
+            return _element(f'ab type="head" rend="h{node.level}"' if node.level else 'ab type="head"')
+        case "list" if node.ordered:
+            return _element('list rend="numbered"' + (f' n="{node.start}"' if node.start != 1 else ""))
+        case "list":
+            return _element("list")
+        case "item" if node.checked is not None:
+            return _element(f'item rend="{"checked" if node.checked else "unchecked"}"')
+        case "code":
+            return _element('ab type="code"' + (f' subtype="{_attribute(node.language)}"' if node.language else ""))
+        case "row" | "cell":
+            return _element(node.type + (' role="label"' if node.is_header else ""))
+        case "caption":
+            return _element("head" if around == "table" else 'ab type="caption"')
+        case "footnote":
+            return _element(f'note place="foot" n="{_attribute(node.label)}" xml:id="fn-{note_name(node)}"')
+        case "reference":
+            return f'<ref target="#fn-{note_name(node)}">{_attribute(node.label)}</ref>', ""
+        case "rule":
+            return '<milestone unit="section" rend="rule"/>', ""
+        case "break":
+            return _LINE_BREAK, ""
+        case "formula":
+            begin, end = _element('formula notation="TeX"' + (' rend="display"' if node.display else ""))
+            return (f"<p>{begin}", f"{end}</p>") if around in HOLD_BLOCKS else (begin, end)
+        case "link" if is_harmless(node.address):
+            return _element(f'ref target="{_attribute(node.address)}"')
+        case "image" if is_harmless(node.address):
+            alternative = _attribute("".join(map(str, node.children)))
+            description = f"<desc>{alternative}</desc>" if alternative else ""
+            return f'<graphic url="{_attribute(node.address)}">{description}</graphic>', ""
+    return _element(_ELEMENTS[node.type]) if node.type in _ELEMENTS else ("", "")
+
+
+def _attribute(value: str) -> str:
+    return escape(_clean(value))
 
 
 def _break_lines(element: ET.Element, depth: int = 1) -> None:
@@ -77,44 +158,9 @@ def _add_header(root: ET.Element, metadata: Metadata, url: str | None) -> None:
             _add(ET.SubElement(profile, "langUsage"), "language", "").set("ident", _clean(metadata.language))
 
 
-def _add_blocks(division: ET.Element, extraction: Extraction, chosen: NDArray[np.bool_]) -> None:
-    columns = extraction.document.columns
-    for group_tag, group in groupby(chosen.nonzero()[0].tolist(), lambda i: _GROUPS.get(extraction.kinds[i])):
-        parent = ET.SubElement(division, group_tag) if group_tag else division
-        for i in group:
-            _add_block(parent, extraction.kinds[i], columns.levels[i], columns.texts[i], extraction.labels[i])
-
-
-def _add_block(parent: ET.Element, kind: Kind, level: int, text: str, label: Label) -> None:
-    if kind is Kind.PARAGRAPH:
-        kind = _KIND_OF_LABEL.get(label, kind)
-    if kind is Kind.LIST_ITEM:
-        _add(parent, "item", text)
-    elif kind is Kind.TABLE_ROW:
-        row = ET.SubElement(parent, "row")
-        for cell in text.split("\t"):
-            _add(row, "cell", cell)
-    elif kind is Kind.HEADING:
-        # In TEI a <head> may only stand at the beginning of a division; <ab> may stand anywhere.
-        _add(parent, "ab", text).attrib.update({"type": "head", "rend": f"h{level}"} if level else {"type": "head"})
-    elif kind is Kind.CODE:
-        _add(parent, "ab", text).set("type", "code")
-    elif kind is Kind.QUOTE:
-        _add(ET.SubElement(parent, "quote"), "p", text)
-    elif kind is Kind.CAPTION:
-        _add(parent, "ab", text).set("type", "caption")
-    elif label == "byline":
-        _add(parent, "ab", text).set("type", "byline")  # a <byline> may stand only where a <head> may
-    else:
-        _add(parent, "p", text)
-
-
 def _add(parent: ET.Element, tag: str, text: str) -> ET.Element:
     element = ET.SubElement(parent, tag)
-    lines = _clean(text).split("\n")
-    element.text = lines[0]
-    for line in lines[1:]:
-        ET.SubElement(element, "lb").tail = line
+    element.text = _clean(text)
     return element
 
 
