@@ -153,6 +153,7 @@ def test_constructs(html: str, expected: list[str]) -> None:
         ('<pre class="lang-js">x</pre>', "js"),
         ('<div class="highlight-rust notranslate"><div class="highlight"><pre>x</pre></div></div>', "rust"),
         ('<div class="highlight highlight-source-shell"><pre>x</pre></div>', "shell"),
+        ('<div class="mw-highlight mw-highlight-lang-ini"><pre>x</pre></div>', "ini"),
         ('<pre class="brush: php; gutter: false">x</pre>', "php"),
         ('<pre class="sourceCode haskell"><code>x</code></pre>', "haskell"),
         ('<pre><code class="hljs cpp">x</code></pre>', "cpp"),

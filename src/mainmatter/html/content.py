@@ -70,8 +70,10 @@ _SCHEMES = ("http:", "https:", "mailto:", "tel:", "ftp:")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _ORIGIN = re.compile(r"https?://[^/?#]+")
 _SOFT_HYPHEN = "\u00ad"
-# How highlighters name the language of code in a class: Prism and highlight.js, GitHub, Sphinx, SyntaxHighlighter.
-_LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s*)([A-Za-z][\w+#.-]*)")
+# How the language of code is named in a class: Prism, highlight.js, GitHub, Sphinx, MediaWiki, SyntaxHighlighter.
+_LANGUAGE = re.compile(
+    r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|mw-highlight-lang-|brush:\s*)([A-Za-z][\w+#.-]*)"
+)
 _NO_LANGUAGE = frozenset("default none nohighlight notranslate plain plaintext text txt wrapper".split())
 # Where pages keep the address of a picture until it is scrolled to.
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-orig-file")

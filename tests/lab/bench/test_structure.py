@@ -259,7 +259,7 @@ def test_raw_html_where_markdown_has_a_form() -> None:
         ("no-break space as an entity", "a&nbsp;b&#160;c", "a b `&nbsp;`"),
         ("link without text", "[](/x)", "[![a](/i.png)](/x) [b](/x)"),
         ("empty list item", "- a\n-\n- b", "- a\n- b"),
-        ("neighbouring lists with other markers", "- a\n\n* b", "- a\n\n1. b"),
+        ("neighbouring bulleted lists", "- a\n\n* b", "- a\n\n1. b\n\n1) c"),
         ("anchor of a heading", "## Title[¶](#title)", "## Title in [C#](/x)"),
     ],
 )

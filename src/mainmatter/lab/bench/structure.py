@@ -111,7 +111,6 @@ class Span:
         loose_marks: what may.
         link: the link that it is part of.
         formula: TeX; None for text, "" for a formula whose TeX is not known.
-        code: the code span that it is part of, told by identity, so that neighbours are two.
         needed: the text, or the formula, must come through; else it may.
     """
 
@@ -120,7 +119,6 @@ class Span:
     loose_marks: frozenset[Mark] = NO_MARKS
     link: Link | None = None
     formula: str | None = None
-    code: object = None
     needed: bool = True
 
 
@@ -139,11 +137,12 @@ class MarkedBlock:
         row: of a cell, counted in any way that grows.
         column: of a cell.
         is_header: it is a header cell.
+        is_caption: it is a caption, or a summary of details; those may be set apart by any emphasis.
         needed: what the block is must come through; else it may.
     """
 
     spans: list[Span]
-    kind: Literal["text", "heading", "cell", "term", "definition", "code", "summary"] = "text"
+    kind: Literal["text", "heading", "cell", "term", "definition", "code"] = "text"
     level: int = 0
     language: str = ""
     items: tuple[Item, ...] = ()
@@ -152,6 +151,7 @@ class MarkedBlock:
     row: int = 0
     column: int = 0
     is_header: bool = False
+    is_caption: bool = False
     needed: bool = True
 
     @property
@@ -275,16 +275,19 @@ def _block_facts(block: MarkedBlock) -> Iterator[Fact]:
 def _run_facts(block: MarkedBlock, kind: FactKind, mark: Mark) -> Iterator[Fact]:
     """The runs of a kind of emphasis in a block."""
     whole = _variants([span for span in block.spans if not _is_code(span)])
-    may_be_plain = block.kind in ("heading", "term", "summary") or block.is_header
+    may_be_plain = block.kind in ("heading", "term") or block.is_header or block.is_caption
     loose = list(_runs(block.spans, lambda span: mark in span.marks or mark in span.loose_marks))
     for spans in _runs(block.spans, lambda span: mark in span.marks):
         variants = _variants(spans)
         # With neighbours that may be marked, too, it may be one run.
         wider = [text for run in loose if spans[0] in run for text in _variants(run)]
+        wider += whole if block.is_caption else ()
         if variants[0]:
             needed = block.needed and not (may_be_plain and variants[0] == whole[0])
             keys = tuple((mark, text) for text in dict.fromkeys((*variants, *wider)))
             yield Fact(kind, keys, _shown(spans), needed)
+    if block.is_caption and whole[-1] and mark in ("strong", "emphasis"):
+        yield Fact(kind, tuple((mark, text) for text in whole), _shown(block.spans), needed=False)
     for run in loose:
         for spans in [run, *([span] for span in run)] if any(mark not in span.marks for span in run) else []:
             yield Fact(kind, tuple((mark, text) for text in _variants(spans)), _shown(spans), needed=False)
@@ -311,7 +314,7 @@ def _runs(spans: Iterable[Span], is_marked: Callable[[Span], bool]) -> Iterator[
 
 def _span_facts(block: MarkedBlock) -> Iterator[Fact]:
     """Code and formulas within a block."""
-    for (is_code, _), group in groupby(block.spans, lambda span: (_is_code(span), id(span.code))):
+    for is_code, group in groupby(block.spans, _is_code):
         spans = [span for span in group if span.formula is None]
         text = "".join("".join(span.text for span in spans).split())
         if is_code and letters(text):

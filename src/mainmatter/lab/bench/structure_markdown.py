@@ -40,7 +40,7 @@ FAULTS = (
     "no-break space as an entity",
     "link without text",
     "empty list item",
-    "neighbouring lists with other markers",
+    "neighbouring bulleted lists",
     "anchor of a heading",
 )
 _MARKS: dict[str, Mark] = {"strong": "strong", "em": "emphasis", "s": "strikethrough"}
@@ -97,6 +97,7 @@ class _MarkdownReader:
         self._lists: list[bool] = []  # those that are open: are they numbered?
         self._quotes: list[Quote] = []
         self._frame: dict[str, Any] = {}  # what the next text is
+        self._frames: list[dict[str, Any]] = []  # what it will be again
         self._tables = self._row = self._column = 0
 
     def read(self, tokens: Sequence[Token]) -> Structure:
@@ -110,14 +111,17 @@ class _MarkdownReader:
             self._inline(token)
         elif kind in ("bullet_list_open", "ordered_list_open"):
             self._lists.append(kind == "ordered_list_open")
-            if before is not None and before.type == kind.replace("open", "close") and before.level == token.level:
-                self._structure.faults["neighbouring lists with other markers"] += 1
+            # Numbered lists that begin anew need other markers.
+            if before is not None and before.type == kind.replace("open", "close") == "bullet_list_close":
+                self._structure.faults["neighbouring bulleted lists"] += 1
         elif kind in _LIST_CLOSE:
             self._lists.pop()
         elif kind == "list_item_open":
             self._items.append(Item(self._lists[-1]))
+            self._enter()
         elif kind == "list_item_close":
             self._items.pop()
+            self._frame = self._frames.pop()
             if before is not None and before.type == "list_item_open":
                 self._structure.faults["empty list item"] += 1
         elif kind == "blockquote_open":
@@ -125,7 +129,7 @@ class _MarkdownReader:
         elif kind == "blockquote_close":
             self._quotes.pop()
         elif kind == "heading_open":
-            self._frame = {"kind": "heading", "level": int(token.tag[1])}
+            self._enter(kind="heading", level=int(token.tag[1]))
         elif kind == "table_open":
             self._tables += 1
             self._row = -1
@@ -135,11 +139,11 @@ class _MarkdownReader:
         elif kind in ("th_open", "td_open"):
             self._column += 1
             place = {"table": self._tables, "row": self._row, "column": self._column}
-            self._frame = {"kind": "cell", "is_header": kind == "th_open", **place}
+            self._enter(kind="cell", is_header=kind == "th_open", **place)
         elif kind in ("dt_open", "dd_open"):
-            self._frame = {"kind": "term" if kind == "dt_open" else "definition"}
+            self._enter(kind="term" if kind == "dt_open" else "definition")
         elif kind in ("heading_close", "th_close", "td_close", "dt_close", "dd_close"):
-            self._frame = {}
+            self._frame = self._frames.pop()
         elif kind in ("fence", "code_block"):
             language = token.info.split()[0].lower() if token.info.split() else ""
             self._add([Span(token.content)], kind="code", language=language)
@@ -148,6 +152,10 @@ class _MarkdownReader:
         elif kind == "html_block":
             self._html_block(token.content)
 
+    def _enter(self, **frame: Any) -> None:  # noqa: ANN401 - attributes of a block
+        self._frames.append(self._frame)
+        self._frame = frame
+
     def _add(self, spans: list[Span], **frame: Any) -> None:  # noqa: ANN401 - attributes of a block
         block = MarkedBlock(spans, items=tuple(self._items), quotes=tuple(self._quotes), **(frame or self._frame))
         self._structure.blocks.append(block)
@@ -155,7 +163,7 @@ class _MarkdownReader:
     def _html_block(self, html: str) -> None:
         self._note_html(html)
         for text in parse(html).stripped_strings:
-            self._add([Span(str(text))], kind="summary")
+            self._add([Span(str(text))], is_caption=True)
 
     def _note_html(self, html: str) -> None:
         in_cell = self._frame.get("kind") == "cell"
@@ -180,7 +188,7 @@ class _MarkdownReader:
             elif kind in ("softbreak", "hardbreak"):
                 spans.append(Span("\n", now, link=link))
             elif kind == "code_inline":
-                spans.append(Span(child.content, now | {"code"}, link=link, code=child))
+                spans.append(Span(child.content, now | {"code"}, link=link))
             elif kind in ("math_inline", "math_inline_double"):
                 spans.append(Span("", formula=child.content))
             elif kind.removesuffix("_open") in _MARKS:

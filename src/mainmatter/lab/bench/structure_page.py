@@ -7,7 +7,7 @@ What need not come through, and is not invented if it does:
 - `<cite>`, `<dfn>` and `<var>` as emphasis; `<kbd>` and `<samp>` as code; `<u>`, `<mark>` and `<ins>` as emphasis;
 - links within the page that mark footnotes or lead back from them, with their numbers; links of headings to themselves;
 - items that are footnotes; text in a list beside its items, as an item;
-- definition lists that lack terms or definitions;
+- terms without a definition, and definitions in lists that have no others;
 - headings within summaries of details and captions;
 - images that do not stand inside of a kept block or between two of them, are pixels for tracking, emoji or formulas.
 
@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
 
@@ -93,7 +94,7 @@ _DOLLARS_IN_TEXT = re.compile(_TEX_IN_TEXT.pattern + r"|(?<![\\$\w])\$(?=\S)([^$
 _TEX_SCRIPT = re.compile("mathjax|katex", re.IGNORECASE)
 
 _LANGUAGE = re.compile(
-    r"(?:^|[\s_-])(?:language|lang|highlight-source|highlight|brush:?)[-:\s]\s*([\w#+.-]+)", re.IGNORECASE
+    r"(?<![a-z])(?:(?:highlight-)?(?:language|lang|source)-|highlight-|brush:\s*)([\w#+.-]+)", re.IGNORECASE
 )
 _NO_LANGUAGE = frozenset(
     "text none plain plaintext txt default auto nohighlight notranslate no-highlight undefined".split()
@@ -125,7 +126,7 @@ class _Context(NamedTuple):
     quotes: tuple[Element, ...] = ()
     cell: Element | None = None
     term: Element | None = None  # or a definition
-    summary: bool = False  # or a caption
+    caption: bool = False  # or a summary of details
     code: Element | None = None  # a block of it
     code_span: Element | None = None
     formula: Element | None = None
@@ -162,7 +163,7 @@ class _Reader:
         in_text = _DOLLARS_IN_TEXT if self._loads_tex() else _TEX_IN_TEXT
         self._tex = in_text
         self._notes = self._note_targets()
-        self._definitions = self._whole_definition_lists()
+        self._definitions = self._whole_definitions()
         self._tables = self._data_tables()
 
     def read(self) -> Structure:
@@ -249,7 +250,7 @@ class _Reader:
         if tag in _CODE_BLOCKS:
             return around._replace(code=element)
         if tag in ("summary", "caption", "figcaption"):
-            return around._replace(summary=True)
+            return around._replace(caption=True)
         return around
 
     def _new_block(self, cell: Element | None, context: _Context) -> MarkedBlock:
@@ -267,12 +268,11 @@ class _Reader:
             block.kind, block.language = "code", _language_of(context.code)
         elif context.heading is not None:
             block.kind, block.level = "heading", HEADING_LEVELS[context.heading.tag]
-            block.needed = not context.summary
+            block.needed = not context.caption
         elif context.term is not None:
             block.kind = "term" if context.term.tag == "dt" else "definition"
-            block.needed = context.term.parent in self._definitions
-        elif context.summary:
-            block.kind = "summary"
+            block.needed = context.term in self._definitions
+        block.is_caption = context.caption
         return block
 
     def _items_of(self, context: _Context) -> tuple[Item, ...]:
@@ -302,19 +302,19 @@ class _Reader:
                 needed, marks, loose = False, NO_MARKS, marks | loose
         if node in self._spaced:
             inside = code is not None and code is self._last_code
-            yield Span(" ", marks if inside else NO_MARKS, loose if inside else NO_MARKS, link, code=code)
+            yield Span(" ", marks if inside else NO_MARKS, loose if inside else NO_MARKS, link)
         self._last_code = code
         if "code" in marks and code is not None and code.find("br") is not None:
             marks, loose = marks - {"code"}, loose | {"code"}  # code of several lines, perhaps a block
         end = 0
         for formula in () if "code" in marks else self._tex.finditer(text):
-            yield Span(text[end : formula.start()], marks, loose, link, code=code, needed=needed)
+            yield Span(text[end : formula.start()], marks, loose, link, needed=needed)
             in_dollars = formula.re is _DOLLARS_IN_TEXT and formula.group(4) is not None
             tex = next(group for group in formula.groups() if group is not None)
             self._structure.loose_text.append(tex)
             yield Span("", formula=tex, needed=not in_dollars)
             end = formula.end()
-        yield Span(text[end:], marks, loose, link, code=code, needed=needed)
+        yield Span(text[end:], marks, loose, link, needed=needed)
 
     def _link(self, element: Element, context: _Context) -> Link | None:
         if element not in self._links:
@@ -360,14 +360,13 @@ class _Reader:
             (link.attr("href") or "").partition("#")[2] for link in links if link is not None and self._is_note(link)
         } - {""}
 
-    def _whole_definition_lists(self) -> set[Node]:
-        """The parents of terms that are parents of definitions, too."""
-        found: dict[str, set[Node]] = {"dt": set(), "dd": set()}
-        for _, node in self._nodes:
-            term = self._context(node.parent).term
-            if term is not None and term.parent is not None:
-                found[term.tag].add(term.parent)
-        return found["dt"] & found["dd"]
+    def _whole_definitions(self) -> set[Element]:
+        """The terms that a definition follows, and all definitions of their lists."""
+        order = list(dict.fromkeys(self._context(node.parent).term for _, node in self._nodes))
+        terms = [term for term in order if term is not None]
+        whole = {one for one, two in pairwise(terms) if (one.tag, two.tag) == ("dt", "dd") and one.parent is two.parent}
+        lists = {term.parent for term in whole}
+        return whole | {term for term in terms if term.tag == "dd" and term.parent in lists}
 
     def _data_tables(self) -> dict[Element, _Table]:  # noqa: C901, PLR0912 - all that makes or breaks a table
         """For each cell of a table of data, that table."""
