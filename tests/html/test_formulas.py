@@ -194,6 +194,8 @@ def test_mediawiki() -> None:
         (r'<span class="math display">f(x)</span>', display("f(x)")),
         (r'<span class="math inline"><em>x</em></span>', []),
         (r'<span class="math notranslate nohighlight">\(abc\)</span>', inline("abc")),  # Sphinx
+        (r'<span class="mathjax-tex">\(abc\)</span>', inline("abc")),  # Springer
+        (r'<img class="mathcode" alt="\pi" src=x>', inline(r"\pi")),
         (r'<span class="math">Mathematics</span>', []),
         (r'<math-renderer class="js-inline-math">$x$</math-renderer>', inline("x")),  # GitHub
         (r'<math alttext="x squared"><msup><mi>x</mi><mn>2</mn></msup></math>', inline("x^2")),
@@ -292,6 +294,9 @@ FRACTION = f"<mfrac>{A}{B}</mfrac>"
         (f"<munderover>{X}{A}{B}</munderover>", r"\underset{a}{\overset{b}{x}}"),
         (f"<mo>(</mo>{FRACTION}<mo>)</mo><mo>(</mo>{X}<mo>)</mo>", r"\left(\frac{a}{b}\right)(x)"),
         (f"<mo>(</mo>{FRACTION}", r"(\frac{a}{b}"),
+        (f"<mrow><mo>(</mo></mrow><mfrac linethickness=0>{A}{B}</mfrac><mrow><mo>)</mo></mrow>", r"\binom{a}{b}"),
+        (f"<mo>|</mo>{FRACTION}<mo>|</mo>{A}<mo>|</mo><mo>‖</mo>{FRACTION}<mo>‖</mo>",
+         r"\left|\frac{a}{b}\right|a|\left\|\frac{a}{b}\right\|"),
         (f"<mfenced>{X}{Y}</mfenced><mfenced open='|' close='|' separators=''>{FRACTION}</mfenced>",
          r"(x,y)\left|\frac{a}{b}\right|"),
         (f"<mfenced open='' close=']'>{FRACTION}{X}{Y}</mfenced>", r"\left.\frac{a}{b},x,y\right]"),
@@ -391,6 +396,7 @@ def test_pages_that_use_dollars() -> None:
     assert not uses('renderMathInElement(document.body, {delimiters: [{left: "$$", right: "$$", display: true}]})')
     assert not uses("$('p').hide()")
     assert not uses("inlineMath" + " " * 201 + "'$'")
+    assert uses_dollars(parse('<script src="/static/js/mathjaxToggle.min.js"></script>'))  # arXiv
     assert not uses_dollars(parse("<script src=x>inlineMath: ['$', '$']</script>"))
 
 

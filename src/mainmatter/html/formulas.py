@@ -54,16 +54,17 @@ _MATHJAX = frozenset(
 )
 _MATHJAX_ROOTS = frozenset(("mjx-container", "mjx-math"))
 _MEDIAWIKI = frozenset(("mwe-math-element",))
-# Elements that hold nothing but TeX: Stack Exchange, Sphinx, pandoc. Only pandoc's, which have a second name, need no
-# delimiters: anybody may call something "math".
-_SOURCES = frozenset(("math", "math-container"))
+# Elements that hold nothing but TeX: Stack Exchange, Springer, Sphinx, pandoc. Only pandoc's, which have a second name,
+# need no delimiters: anybody may call something "math".
+_SOURCES = frozenset(("math", "math-container", "mathjax-tex"))
 _LATEXML = frozenset(("ltx_equation", "ltx_equationgroup"))  # of tables
 _CLASSES = _KATEX | _MATHJAX | _MEDIAWIKI | _SOURCES | _LATEXML
-# Pictures of formulas, with the TeX in `alt`: MediaWiki, WordPress, Moodle, QuickLaTeX, Sphinx, Art of Problem Solving.
+# Pictures of formulas, with the TeX in `alt`: MediaWiki, WordPress, Moodle, QuickLaTeX, Sphinx, CSDN, Art of Problem
+# Solving.
 _PICTURES = frozenset(
     """
-    latex latexcenter math mwe-math-fallback-image-display mwe-math-fallback-image-inline mwe-math-fallback-png-display
-    mwe-math-fallback-png-inline ql-img-displayed-equation ql-img-inline-formula tex texrender
+    latex latexcenter math mathcode mwe-math-fallback-image-display mwe-math-fallback-image-inline
+    mwe-math-fallback-png-display mwe-math-fallback-png-inline ql-img-displayed-equation ql-img-inline-formula tex texrender
     """.split()
 )
 _DISPLAYED = frozenset(
@@ -459,11 +460,18 @@ def _formula_in(tex: str, sign: str) -> Formula | None:
 _CONFIGURATION = re.compile(r"inlineMath.{0,200}?(['\"])\$\1|\bleft['\"]?\s*:\s*(['\"])\$\2", re.DOTALL)
 
 
+_ARXIV = "mathjaxToggle"  # in the address of the script that configures MathJax there
+
+
 def uses_dollars(tree: Tree) -> bool:
-    """Whether single dollar signs are delimiters on a page: its scripts tell MathJax or KaTeX so."""
+    """Whether single dollar signs are delimiters on a page: its scripts tell MathJax or KaTeX so, or it is arXiv's."""
     for script in tree.iter_elements("script"):
-        if script.attr("src") is None:
-            text = script.text
-            if "$" in text and _CONFIGURATION.search(text) is not None:
+        address = script.attr("src")
+        if address is not None:
+            if _ARXIV in address:
                 return True
+            continue
+        text = script.text
+        if "$" in text and _CONFIGURATION.search(text) is not None:
+            return True
     return False

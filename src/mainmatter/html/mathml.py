@@ -74,9 +74,9 @@ _TAKE_LIMITS = frozenset(
     """.split()
 )
 
-_OPENING = {"(": "(", "[": "[", "{": r"\{", "⟨": r"\langle", "〈": r"\langle", "⌊": r"\lfloor", "⌈": r"\lceil"}
-_CLOSING = {")": ")", "]": "]", "}": r"\}", "⟩": r"\rangle", "〉": r"\rangle", "⌋": r"\rfloor", "⌉": r"\rceil"}
-_FENCES = _OPENING | _CLOSING | {"|": "|", "∣": "|", "‖": r"\|", "∥": r"\|", "||": r"\|", "": "."}
+_OPENING = frozenset(("(", "[", r"\{", r"\langle", r"\lfloor", r"\lceil"))
+_CLOSING = frozenset((")", "]", r"\}", r"\rangle", r"\rfloor", r"\rceil"))
+_BARS = frozenset(("|", r"\|", r"\mid", r"\Vert", r"\parallel"))
 # What makes fences grow with it.
 _TALL = (r"\frac", r"\genfrac", r"\begin", r"\sum", r"\prod", r"\int", r"\underset", r"\overset")
 
@@ -186,27 +186,23 @@ def _row(element: Element, depth: int) -> str:
 
 def _plain_row(element: Element, depth: int) -> str:
     parts: list[str] = []
-    signs: list[str] = []  # what is a fence, if it is one
     for child in element:
-        sign = ""
         if isinstance(child, Text):
             tex = _symbols(child.data)
-        elif not isinstance(child, Element) or (name := _name(child)) in _NOT_SHOWN:
+        elif not isinstance(child, Element) or _name(child) in _NOT_SHOWN:
             continue
         else:
             tex = _convert(child, depth + 1)
-            if name == "mo":
-                sign = child.text.strip()
-                if tex.startswith(r"\prime"):
-                    has_base = bool(parts) and parts[-1][-1:].isalnum() and "^" not in parts[-1]
-                    tex = f"^{{{tex}}}" if has_base else f"{{}}^{{{tex}}}"
-        parts.append(tex)
-        signs.append(sign)
-    _grow_fences(parts, signs)
+            if tex.startswith(r"\prime"):
+                has_base = bool(parts) and parts[-1][-1:].isalnum() and "^" not in parts[-1]
+                tex = f"^{{{tex}}}" if has_base else f"{{}}^{{{tex}}}"
+        if tex:
+            parts.append(tex)
+    _grow_fences(parts)
     return _join(parts)
 
 
-def _grow_fences(parts: list[str], signs: list[str]) -> None:
+def _grow_fences(parts: list[str]) -> None:
     r"""Put `\left` and `\right` to the fences around what is tall; make cases and binomials of what looks like it."""
     tall_before = [0]  # how many of the parts before each are tall
     for part in parts:
@@ -214,20 +210,23 @@ def _grow_fences(parts: list[str], signs: list[str]) -> None:
     if not tall_before[-1]:
         return
     opened: list[int] = []
-    for i, sign in enumerate(signs):
-        if sign in _OPENING:
+    for i, part in enumerate(parts):
+        if part in _OPENING:
             opened.append(i)
-        elif sign in _CLOSING and opened:
+        elif part in _CLOSING and opened:
             start = opened.pop()
             if tall_before[i] == tall_before[start]:
                 continue
             inner = parts[start + 1]
-            if i == start + 2 and signs[start] + sign == "()" and inner.startswith(_WITHOUT_LINE):
+            if i == start + 2 and parts[start] + part == "()" and inner.startswith(_WITHOUT_LINE):
                 parts[start : i + 1] = ["", r"\binom" + inner.removeprefix(_WITHOUT_LINE), ""]
             else:
-                parts[start], parts[i] = rf"\left{_OPENING[signs[start]]}", rf"\right{_CLOSING[sign]}"
+                parts[start], parts[i] = rf"\left{parts[start]}", rf"\right{part}"
+        elif part in _BARS and i > 1 and parts[i - 2] in _BARS and tall_before[i] > tall_before[i - 1]:
+            bar = "|" if part in ("|", r"\mid") else r"\|"
+            parts[i - 2], parts[i] = rf"\left{bar}", rf"\right{bar}"
     for start in opened:
-        if signs[start] == "{" and start + 1 < len(parts) and parts[start + 1].startswith(_MATRIX[0]):
+        if parts[start] == r"\{" and start + 1 < len(parts) and parts[start + 1].startswith(_MATRIX[0]):
             body = parts[start + 1].removeprefix(_MATRIX[0]).removesuffix(_MATRIX[1])
             parts[start : start + 2] = ["", rf"\begin{{cases}}{body}\end{{cases}}"]
 
@@ -262,10 +261,11 @@ def _mfenced(element: Element, depth: int) -> str:
             parts.append(_symbols(separators[min(i, len(separators)) - 1]))
         parts.append(_convert(child, depth + 1))
     inner = _join(parts)
-    opening, closing = opening.strip(), closing.strip()
-    if opening in _FENCES and closing in _FENCES and any(sign in inner for sign in _TALL):
-        return _join((rf"\left{_FENCES[opening]}", inner, rf"\right{_FENCES[closing]}"))
-    return _join((_symbols(opening), inner, _symbols(closing)))
+    opening, closing = _symbols(opening), _symbols(closing)
+    fences = _OPENING | _CLOSING | _BARS | {""}
+    if opening in fences and closing in fences and any(sign in inner for sign in _TALL):
+        return _join((rf"\left{opening or '.'}", inner, rf"\right{closing or '.'}"))
+    return _join((opening, inner, closing))
 
 
 def _mmultiscripts(element: Element, depth: int) -> str:
