@@ -77,7 +77,7 @@ def _run(engine: str, inputs: tuple[str, ...], workers: int, shard_size: float, 
         seconds = time.perf_counter() - began
         if run.returncode:
             raise click.ClickException(f"{engine}: exit code {run.returncode}: {run.stderr[-2000:]}")
-        summary = json.loads((out / "summary.json").read_text("utf-8"))
+        summary = json.loads((out / "__about/summary.json").read_text("utf-8"))
         return Turn(engine, seconds, summary["pages"], summary["bytes"] / 1e6, _digest(out))
     finally:
         shutil.rmtree(place)
@@ -88,7 +88,7 @@ def _digest(out: Path) -> str:
     digest = hashlib.sha256()
     for file in sorted(out.rglob("*")):
         name = file.relative_to(out).as_posix()
-        if file.is_file() and not name.startswith("_run/") and name != "summary.json":
+        if file.is_file() and not name.startswith("__run/") and name != "__about/summary.json":
             content = hashlib.sha256(file.read_bytes()).hexdigest()
             digest.update(f"{name} {content}\n".encode())
     return digest.hexdigest()

@@ -164,7 +164,7 @@ def _corpus_digests() -> dict[str, str]:
             command = ["corpus", archive, "-o", str(out), "--format", "jsonl", *options]
             subprocess.run([sys.executable, "-m", "mainmatter", *command], cwd=ROOT, check=True, capture_output=True)
             for path in sorted(out.rglob("*.jsonl*")):
-                if "_run" not in path.parts:
+                if "__run" not in path.parts:
                     whole = hashlib.sha256(path.read_bytes()).hexdigest()[:20]
                     found[f"corpus {name}: {path.relative_to(out)}"] = whole
     return found

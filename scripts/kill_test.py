@@ -123,7 +123,7 @@ def compare(calm: Path, disturbed: Path) -> list[str]:
     ours, theirs = files_of(calm), files_of(disturbed)
     problems = [f"{name} is not in both" for name in sorted(set(ours) ^ set(theirs))]
     problems += [f"{name} differs" for name in sorted(set(ours) & set(theirs)) if ours[name] != theirs[name]]
-    counts = [json.loads((out / "summary.json").read_text("utf-8")) for out in (calm, disturbed)]
+    counts = [json.loads((out / "__about/summary.json").read_text("utf-8")) for out in (calm, disturbed)]
     for name in ("pages", "kept", "rejects", "skipped", "words", "bytes"):
         if counts[0][name] != counts[1][name]:
             problems.append(f"{name}: {counts[0][name]} and {counts[1][name]}")
@@ -131,8 +131,8 @@ def compare(calm: Path, disturbed: Path) -> list[str]:
 
 
 def files_of(out: Path) -> dict[str, bytes]:
-    """The parts and the rejects."""
-    files = [file for file in out.rglob("*") if file.is_file() and "_run" not in file.relative_to(out).parts]
+    """The parts, the rejects and the dataset card."""
+    files = [file for file in out.rglob("*") if file.is_file() and "__run" not in file.relative_to(out).parts]
     return {str(file.relative_to(out)): file.read_bytes() for file in files if file.name != "summary.json"}
 
 

@@ -118,9 +118,9 @@ def install_wicked(folder: Path) -> Path:
 
 
 def files_of(out: Path) -> dict[str, bytes]:
-    """What a run must always give byte for byte: the parts and the rejects."""
+    """What a run must always give byte for byte: the parts, the rejects, the dataset card."""
     return {
         str(file.relative_to(out)): file.read_bytes()
         for file in sorted(out.rglob("*"))
-        if file.is_file() and file.name != "summary.json" and "_run" not in file.relative_to(out).parts
+        if file.is_file() and file.name != "summary.json" and "__run" not in file.relative_to(out).parts
     }

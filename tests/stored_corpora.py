@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -87,3 +88,20 @@ def walk(corpus: StoredCorpus | UncleanedInput, **wanted: Any) -> list[Listing]:
 def ids_of(listings: list[Listing]) -> list[str]:
     """The ids of all rows that were listed."""
     return [row["id"] for listing in listings for _, row in listing.rows]
+
+
+def to_old_folder(out: Path) -> Path:
+    """Give a corpus the names, and its plan and summary the content, that earlier versions wrote."""
+    for new, old in (("__run", "_run"), ("__about/rejects", "rejects"), ("__about/summary.json", "summary.json")):
+        if (out / new).exists():
+            (out / new).rename(out / old)
+    shutil.rmtree(out / "__about")
+    (out / ".huggingface.yaml").unlink(missing_ok=True)
+    plan = json.loads((out / "_run/plan.json").read_text("utf-8"))
+    for name in ("text_format", "without_columns", "chunks"):
+        del plan["job"][name]
+    (out / "_run/plan.json").write_text(json.dumps(plan), "utf-8")
+    for file in (out / "summary.json", *(out / "_run").glob("clean-*.json"), *(out / "_run").glob("unique-*.json")):
+        content = json.loads(file.read_text("utf-8"))
+        file.write_text(json.dumps({name: value for name, value in content.items() if name != "languages"}), "utf-8")
+    return out

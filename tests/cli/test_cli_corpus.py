@@ -72,7 +72,7 @@ def test_it_says_what_came_of_it_and_does_nothing_the_second_time(tmp_path: Path
         ["words", lines[5].split()[1]],
     ]
     assert " pages/s, " in lines[6]
-    assert lines[7] == f"written to {out} (1 part); rejects with their reasons in {out}/rejects"
+    assert lines[7] == f"written to {out} (1 part); rejects with their reasons in {out}/__about/rejects"
     second = run(*command)
     assert second.returncode == 0
     assert second.stdout.splitlines()[0] == f"{out} is complete already; nothing was done (--restart begins anew)"
@@ -86,7 +86,7 @@ def test_mistakes_are_one_line_each(tmp_path: Path) -> None:
     wrong: list[tuple[tuple[str | Path, ...], int, str]] = [
         ((tmp_path / "no.warc", "-o", tmp_path / "out"), 1, f"Error: {tmp_path}/no.warc: no such file or folder\n"),
         ((crawl, "-o", crawl), 1, f"Error: {crawl}: is a file, and a folder is needed\n"),
-        ((crawl, "-o", crawl / "x"), 1, f"Error: {crawl}/x/_run: Not a directory\n"),
+        ((crawl, "-o", crawl / "x"), 1, f"Error: {crawl}/x/__run: Not a directory\n"),
         ((crawl, "-o", "/proc/out"), 1, "Error: /proc/out: No such file or directory\n"),
     ]
     for arguments, code, words in wrong:
@@ -111,7 +111,7 @@ def test_an_input_of_which_nothing_can_be_read_is_an_error_and_robots_are_not_as
     assert result.returncode == 1
     assert without_progress(result.stderr).splitlines() == [
         "--robots changes nothing here: no input is a list of URLs, so nothing is fetched",
-        f"Error: no page of the input could be read or fetched; {out}/rejects says why",
+        f"Error: no page of the input could be read or fetched; {out}/__about/rejects says why",
     ]
     assert result.stdout.splitlines()[2].split() == ["dropped:", "damaged", "2"]
 
@@ -139,7 +139,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(tmp_path: Pa
     assert full.returncode == 1
     assert without_progress(full.stderr) == f"Error: {out}/part-00000.jsonl: No space left on device\n"
     assert run(crawl, "-o", out, "-m", "density", "-j", "1", "-f", "jsonl").returncode == 0
-    assert sorted(files_of(out)) == ["part-00000.jsonl"]
+    assert sorted(files_of(out)) == [".huggingface.yaml", "__about/README.md", "part-00000.jsonl"]
 
 
 def slow_crawl(tmp_path: Path, count: int) -> tuple[Path, dict[str, str]]:
@@ -159,7 +159,7 @@ def test_an_interrupt_is_answered_and_leaves_no_process(tmp_path: Path, kill_tes
     ) as process:
         end = time.monotonic() + 60
         # Until work is under way: the command, two workers, and two that clean.
-        while len(family := list(kill_test.family(process.pid))) != 5 or not list(out.glob("_run/now/*")):
+        while len(family := list(kill_test.family(process.pid))) != 5 or not list(out.glob("__run/now/*")):
             assert time.monotonic() < end, family
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)

@@ -105,8 +105,8 @@ def test_nothing_found_is_no_error() -> None:
 
 @pytest.mark.parametrize("name", ["out", "out/part-00000.jsonl"])
 def test_an_unfinished_corpus_is_refused_unless_asked_for(name: str) -> None:
-    Path("out/_run").mkdir()
-    Path("out/_run/plan.json").write_text('{"shards": 4}')
+    Path("out/__run").mkdir()
+    Path("out/__run/plan.json").write_text('{"shards": 4}')
     result = run("index", name, "-o", "index")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (
@@ -115,7 +115,8 @@ def test_an_unfinished_corpus_is_refused_unless_asked_for(name: str) -> None:
     )
     assert not Path("index").exists()
     assert run("index", name, "-o", "index", "--unfinished").stdout.startswith("2 documents indexed")
-    Path("out/summary.json").write_text("{}")
+    Path("out/__about").mkdir()
+    Path("out/__about/summary.json").write_text("{}")
     assert run("index", name, "-o", "index").exit_code == 0
 
 

@@ -158,15 +158,16 @@ def test_rows_of_other_programs(tmp_path: Path) -> None:
     corpus = StoredCorpus(str(tmp_path))
     assert [row for _, row in corpus.find(ListingQuery(words=("67",))).rows] == [{"id": 67, "title": "x" * 499 + "…"}]
     nested = "[" * 400 + "]" * 400
-    (tmp_path / "rejects").mkdir()
-    (tmp_path / "rejects/part-00000.jsonl").write_text(f'{{"problem":"x","key":"y","id":["z"],"detail":{nested}}}\n')
+    rejects = tmp_path / "__about/rejects"
+    rejects.mkdir(parents=True)
+    (rejects / "part-00000.jsonl").write_text(f'{{"problem":"x","key":"y","id":["z"],"detail":{nested}}}\n')
     [(_, reject)] = corpus.find(ListingQuery(kept=False)).rows
     assert reject == {"id": "['z']", "detail": "[" * 400 + "]" * 99 + "…"}
 
 
-@pytest.mark.parametrize("name", ["part-00000.jsonl", "rejects/part-00000.jsonl"])
+@pytest.mark.parametrize("name", ["part-00000.jsonl", "__about/rejects/part-00000.jsonl", "rejects/part-00000.jsonl"])
 def test_links_out_of_a_corpus_are_not_followed(tmp_path: Path, name: str) -> None:
-    (tmp_path / "out/rejects").mkdir(parents=True)
+    (tmp_path / "out" / name).parent.mkdir(parents=True)
     (tmp_path / "secret.jsonl").write_text('{"id": "secret", "detail": "secret"}\n')
     (tmp_path / "out" / name).symlink_to(tmp_path / "secret.jsonl")
     (tmp_path / "link").symlink_to(tmp_path / "out")  # the corpus itself may be reached by one
@@ -195,10 +196,10 @@ def test_what_is_known_of_a_run(tmp_path: Path) -> None:
     assert summary is not None
     assert plan is not None
     assert (summary.kept, plan.inputs, plan.job.method) == (2, (str(crawl),), "density")
-    (tmp_path / "out/summary.json").write_text("[]")
-    (tmp_path / "out/_run/plan.json").write_text("{}")
+    (tmp_path / "out/__about/summary.json").write_text("[]")
+    (tmp_path / "out/__run/plan.json").write_text("{}")
     assert (corpus.summary(), corpus.plan()) == (None, None)
-    for name in ("summary.json", "_run/plan.json"):
+    for name in ("__about/summary.json", "__run/plan.json"):
         (tmp_path / "out" / name).write_text("[" * 100_000)
     assert (corpus.summary(), corpus.plan()) == (None, None)
     with pytest.raises(InputError, match="holds no corpus; name the output folder"):

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import os
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from crawls import SENTENCE, files_of, page, pages, write_warc
-from mainmatter import InputError, UnknownName
+from mainmatter import InputError, Page, UnknownName
 from mainmatter.corpus import Filters, Job, Progress, build_corpus
 from mainmatter.corpus.folder import Folder
+from mainmatter.corpus.guard import Task
+from mainmatter.corpus.records import Record
+from mainmatter.corpus.work import make_work
 from mainmatter.corpus.writers import COLUMNS, mainmatter_version
 
 if TYPE_CHECKING:
@@ -35,7 +39,7 @@ def rows(out: Path) -> list[dict[str, Any]]:
 
 
 def rejects(out: Path) -> list[dict[str, Any]]:
-    files = sorted((out / "rejects").glob("part-*.jsonl"))
+    files = sorted((out / "__about" / "rejects").glob("part-*.jsonl"))
     return [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
 
 
@@ -72,7 +76,7 @@ def test_jsonl_has_all_columns_rejects_have_reasons_and_the_summary_counts(crawl
     assert (summary.skipped, summary.shards, summary.was_done) == ({"request": 6}, 1, False)
     assert summary.words == sum(row["words"] for row in found)
     assert summary.bytes == sum(len(html) for html in [*pages(4).values(), page(0), b"<html><body></body></html>"])
-    assert json.loads((out / "summary.json").read_text("utf-8")) == summary.to_json()
+    assert json.loads((out / "__about/summary.json").read_text("utf-8")) == summary.to_json()
     assert (seen[-1].shards_done, seen[-1].pages, seen[-1].share) == (1, 6, 1.0)
 
 
@@ -89,6 +93,48 @@ def test_parquet_holds_the_same_as_jsonl_and_blocks_on_request(crawl: Path, tmp_
     assert set(blocks[0]) == {"text", "kind", "label", "score"}
     facts = parquet.ParquetFile(tmp_path / "parquet" / "part-00000.parquet").metadata.row_group(0).column(3)
     assert facts.compression == "ZSTD"
+
+
+def test_the_text_may_be_markdown_and_nothing_else_changes(tmp_path: Path) -> None:
+    bold = {url: html.replace(b"ferry", b"<b>ferry</b>") for url, html in pages(3).items()}
+    italic = page(0).replace(b"island", b"<i>island</i>")  # the same text as the first page, with other markup
+    crawl = write_warc(tmp_path / "crawl.warc.gz", bold | {"https://example.org/9": italic})
+    as_text = replace(DENSITY, duplicates="exact", filters=Filters(languages=("en",)))
+    plain = build_corpus([str(crawl)], str(tmp_path / "text"), as_text, workers=1)
+    out, left_out = tmp_path / "markdown", ("words", "language", "url", "author")
+    job = replace(as_text, text_format="markdown", without_columns=left_out, chunks=30)
+    summary = build_corpus([str(crawl)], str(out), job, workers=1)
+    assert (summary.kept, summary.words, summary.rejects) == (3, plain.words, {"duplicate": 1})
+    assert summary.languages == plain.languages == {"en": 3}
+    assert rejects(out) == rejects(tmp_path / "text")
+    for row, before in zip(rows(out), rows(tmp_path / "text"), strict=True):
+        assert row["text"].replace("**", "") == before["text"]
+        assert "The **ferry** to the island" in row["text"]
+        assert [row.get(name) for name in COLUMNS if name not in ("text", *left_out)] == [
+            before[name] for name in COLUMNS if name not in ("text", *left_out)
+        ]
+        assert not row.keys() & set(left_out)
+        assert len(row["chunks"]) > 2
+        for chunk in row["chunks"]:
+            assert chunk["text"] == before["text"][chunk["start"] : chunk["end"]]
+            assert chunk["xpaths"]
+            assert chunk["tokens"] <= 30
+    for other in (replace(job, text_format="html"), replace(job, without_columns=()), replace(job, chunks=31)):
+        with pytest.raises(InputError, match=r"holds a run that was begun otherwise: (text_format|without|chunks)"):
+            build_corpus([str(crawl)], str(out), other)
+
+
+@pytest.mark.parametrize(
+    ("format_", "bold"), [("text", "ferry"), ("markdown", "**ferry**"), ("html", "<strong>ferry</strong>")]
+)
+def test_formats_of_the_text(format_: Any, bold: str) -> None:
+    one = Record(Page(page(1).replace(b"ferry", b"<strong>ferry</strong>")), "crawl", 0)
+    job = Job(method="density", text_format=format_)
+    values, _ = make_work(Task("clean", job, ()))(one)
+    assert isinstance(values, tuple)
+    row = dict(zip(COLUMNS, values, strict=True))
+    assert f"The {bold} to the island" in row["text"]
+    assert row["words"] == 116
 
 
 def test_filters_drop_pages_with_a_reason(crawl: Path, tmp_path: Path) -> None:
@@ -109,7 +155,7 @@ def test_duplicates_are_rejects_that_name_the_page_that_they_repeat(crawl: Path,
         assert reject["detail"] == "repeats <urn:uuid:00000000-0000-0000-0000-000000000001>"
         assert reject["url"] == "https://example.org/4"
         assert summary.words == sum(row["words"] for row in rows(out))
-        assert sorted(file.name for file in (out / "_run").iterdir() if file.is_dir()) == []
+        assert sorted(file.name for file in (out / "__run").iterdir() if file.is_dir()) == []
 
 
 def test_site_templates_are_found_before_pages_are_cleaned(tmp_path: Path) -> None:
@@ -130,7 +176,7 @@ def test_site_templates_are_found_before_pages_are_cleaned(tmp_path: Path) -> No
     assert not any(notice in text for _, text in parts[0])
     with pytest.raises(InputError, match="'density' has no use for what sites repeat; main and template have"):
         build_corpus([str(crawl)], str(tmp_path / "no"), Job(method="density", site_templates=True))
-    saved = f"{tmp_path}/64000000/_run/site-templates"
+    saved = f"{tmp_path}/64000000/__run/site-templates"
     with pytest.raises(InputError, match="site-templates has counted its sites already"):
         build_corpus([str(crawl)], str(tmp_path / "no"), Job(method=saved, site_templates=True))
     with pytest.raises(InputError, match="'template' knows no site yet, and would keep all text; add --site-templates"):
@@ -157,8 +203,8 @@ def test_done_shards_are_not_done_again(crawl: Path, tmp_path: Path) -> None:
     whole = build_corpus([str(crawl)], str(out), job, workers=1)
     assert whole.shards > 2
     expected = files_of(out)
-    (out / "summary.json").unlink()
-    (out / "_run" / "clean-00001.json").unlink()
+    (out / "__about/summary.json").unlink()
+    (out / "__run" / "clean-00001.json").unlink()
     (out / "part-00001.jsonl").write_bytes(b"half of it")
     (out / ".part-00001.jsonl.123").write_bytes(b"a draft of a process that was killed")
     untouched = (out / "part-00000.jsonl").stat().st_mtime_ns
@@ -188,7 +234,8 @@ def test_another_job_or_changed_input_is_refused_until_restart(crawl: Path, tmp_
     (out / "mine.txt").write_text("not of the run", "utf-8")
     summary = build_corpus([str(crawl)], str(out), Job(method="density"), workers=1, restart=True)
     assert (summary.was_done, summary.kept) == (False, 5)
-    assert sorted(files_of(out)) == ["mine.txt", "part-00000.parquet", "rejects/part-00000.jsonl"]
+    about = ["__about/README.md", "__about/rejects/part-00000.jsonl"]
+    assert sorted(files_of(out)) == [".huggingface.yaml", *about, "mine.txt", "part-00000.parquet"]
 
 
 def test_a_misspelt_input_costs_nothing_and_leaves_nothing(crawl: Path, tmp_path: Path) -> None:
@@ -225,7 +272,7 @@ def test_two_runs_at_once_are_refused(crawl: Path, tmp_path: Path) -> None:
 def test_an_output_that_cannot_be_written_is_told(crawl: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "part-00000.jsonl").mkdir()
-    (tmp_path / "out" / "_run").mkdir()
+    (tmp_path / "out" / "__run").mkdir()
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(OSError, match="Not a directory"):
         build_corpus([str(crawl)], str(tmp_path / "file" / "out"), DENSITY)
@@ -237,6 +284,20 @@ def test_an_output_that_cannot_be_written_is_told(crawl: Path, tmp_path: Path) -
         (Job(method="densty"), UnknownName, "did you mean 'density'"),
         (Job(format="csv"), InputError, "parquet or jsonl, not 'csv'"),  # type: ignore[arg-type]
         (Job(max_seconds=0), InputError, "max_seconds is a number above 0, not 0"),
+        (Job(text_format="markdwn"), UnknownName, "unknown format of the text 'markdwn'; did you mean 'markdown'"),  # type: ignore[arg-type]
+        (Job(without_columns=("auther",)), UnknownName, "unknown column 'auther'; did you mean 'author'"),
+        (
+            Job(without_columns=("html",)),
+            UnknownName,
+            "unknown column 'html'; known: author, blocks, chunks, confidence",
+        ),
+        (
+            Job(without_columns=("id",)),
+            InputError,
+            "the column id cannot be left out; those that can: url, time, title",
+        ),
+        (Job(without_columns="author"), InputError, "a list of names, such as author, not 'author'"),  # type: ignore[arg-type]
+        (Job(chunks=-1), InputError, "chunks is a number of tokens, or 0 for none, not -1"),
         (Job(duplicates="all"), UnknownName, "unknown kind of duplicates 'all'"),  # type: ignore[arg-type]
     ],
 )

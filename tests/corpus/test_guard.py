@@ -128,7 +128,7 @@ def test_the_output_is_the_same_whatever_crashes_and_however_many_workers(wicked
     assert files_of(tmp_path / "out1") == files_of(tmp_path / "out2")
     rejects = [
         json.loads(line)
-        for file in sorted((tmp_path / "out1" / "rejects").iterdir())
+        for file in sorted((tmp_path / "out1" / "__about" / "rejects").iterdir())
         for line in file.read_text("utf-8").splitlines()
     ]
     assert [reject["url"].rpartition("/")[2] for reject in rejects] == ["3", "10", "11"]

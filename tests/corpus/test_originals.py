@@ -63,8 +63,8 @@ def test_inputs_are_found_from_elsewhere(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path / "here")
     crawls.write_warc(tmp_path / "here/crawl.warc.gz", crawls.pages(2))
     write_corpus(tmp_path / "here/out/corpus", ["crawl.warc.gz"])
-    summary = json.loads((tmp_path / "here/out/corpus/summary.json").read_text())
-    (tmp_path / "here/out/corpus/summary.json").write_text(json.dumps(summary | {"out": "out/corpus"}))
+    summary = json.loads((tmp_path / "here/out/corpus/__about/summary.json").read_text())
+    (tmp_path / "here/out/corpus/__about/summary.json").write_text(json.dumps(summary | {"out": "out/corpus"}))
     monkeypatch.chdir(tmp_path)
     shutil.move(tmp_path / "here", tmp_path / "there")
     assert len(originals(tmp_path / "there/out/corpus")) == 2
@@ -73,7 +73,7 @@ def test_inputs_are_found_from_elsewhere(tmp_path: Path, monkeypatch: pytest.Mon
         originals(tmp_path / "alone")
     shutil.move(tmp_path / "there/crawl.warc.gz", tmp_path / "crawl.warc.gz")  # beside it
     assert len(originals(tmp_path / "alone")) == 2
-    plan = tmp_path / "alone/_run/plan.json"
+    plan = tmp_path / "alone/__run/plan.json"
     plan.write_text(json.dumps(json.loads(plan.read_text()) | {"inputs": ["a/crawl.warc.gz", "b/crawl.warc.gz"]}))
     where = InputLocations(str(tmp_path / "alone"))
     assert where.find("a/crawl.warc.gz") is None  # it may be the other one
@@ -87,17 +87,18 @@ def test_inputs_are_seen_from_where_the_run_was_started(tmp_path: Path, monkeypa
         (tmp_path / name / "pages/a.html").write_bytes(crawls.page(number))
     monkeypatch.chdir(tmp_path / "here")
     write_corpus(tmp_path / "here/out", ["pages"])
-    summary = json.loads((tmp_path / "here/out/summary.json").read_text())
-    (tmp_path / "here/out/summary.json").write_text(json.dumps(summary | {"out": "out"}))
+    summary = json.loads((tmp_path / "here/out/__about/summary.json").read_text())
+    (tmp_path / "here/out/__about/summary.json").write_text(json.dumps(summary | {"out": "out"}))
     monkeypatch.chdir(tmp_path / "there")
     assert [page.html for page in originals(tmp_path / "here/out")] == [crawls.page(0)]
 
 
 def test_inputs_above_the_folder_of_the_run_are_found(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
-    (tmp_path / "made/out").mkdir(parents=True)
+    (tmp_path / "made/out/__about").mkdir(parents=True)
     (tmp_path / "data/rows.jsonl").touch()
-    (tmp_path / "made/out/summary.json").write_text('{"out": "../made/out"}')  # as it was named from beside "made"
+    # As it was named from beside "made".
+    (tmp_path / "made/out/__about/summary.json").write_text('{"out": "../made/out"}')
     where = InputLocations(str(tmp_path / "made/out"), ["../data/rows.jsonl", "rows.jsonl"])
     assert where.find("../data/rows.jsonl") == tmp_path / "data/rows.jsonl"
     assert where.find("rows.jsonl") is None  # who knows what that folder was called
@@ -118,7 +119,7 @@ def test_what_cannot_be_found_again_is_told(tmp_path: Path) -> None:
         read_original(str(out), 0, str(crawl), position + 1)
     with pytest.raises(InputError, match="the plan of the run has no"):
         read_original(str(out), 0, "/etc/hostname", 0)
-    shards = out / "_run/shards-00000.json"
+    shards = out / "__run/shards-00000.json"
     shards.write_text(json.dumps([[{"kind": "urls", "path": "https://a.org/", "start": 0, "end": 1, "files": []}]]))
     with pytest.raises(InputError, match="nothing is fetched"):
         read_original(str(out), 0, "https://a.org/", 0)
@@ -131,7 +132,7 @@ def test_what_cannot_be_found_again_is_told(tmp_path: Path) -> None:
         shards.write_text(damaged)
         with pytest.raises(InputError, match="is gone or damaged"):
             read_original(str(out), 0, "a", 0)
-    shutil.rmtree(out / "_run")
+    shutil.rmtree(out / "__run")
     with pytest.raises(InputError, match="is gone or damaged"):
         originals(out)
 
@@ -144,11 +145,11 @@ def test_a_corpus_leads_to_its_inputs_and_nowhere_else(tmp_path: Path, files: li
     (tmp_path / "pages/link.html").symlink_to(tmp_path / "secret.html")
     out = write_corpus(tmp_path / "out", [str(tmp_path / "pages/0.html")])
     one = {"kind": "files", "path": str(tmp_path / "pages"), "start": 0, "end": 1, "files": files}
-    (out / "_run/shards-00000.json").write_text(json.dumps([[one]]))
+    (out / "__run/shards-00000.json").write_text(json.dumps([[one]]))
     with pytest.raises(InputError, match="is none of the inputs of the run"):
         read_original(str(out), 0, one["path"], 0)  # type: ignore[arg-type]
     one |= {"path": str(tmp_path), "files": ["secret.html"]}
-    (out / "_run/shards-00000.json").write_text(json.dumps([[one]]))
+    (out / "__run/shards-00000.json").write_text(json.dumps([[one]]))
     with pytest.raises(InputError, match="is none of the inputs of the run"):
         read_original(str(out), 0, str(tmp_path), 0)
 

@@ -198,8 +198,8 @@ def test_rows_that_are_odd(tmp_path: Path) -> None:
 
 def test_corpora_are_named_by_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_rows(tmp_path / "out", (1,), "jsonl")
-    (tmp_path / "out/_run").mkdir()
-    monkeypatch.chdir(tmp_path / "out/_run")
+    (tmp_path / "out/__run").mkdir()
+    monkeypatch.chdir(tmp_path / "out/__run")
     assert list(name_corpora([".."])) == ["out"]
     monkeypatch.chdir(tmp_path / "out")
     assert list(name_corpora([".", str(tmp_path / "out")])) == ["out", "out (2)"]

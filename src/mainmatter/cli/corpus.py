@@ -7,19 +7,18 @@ import shutil
 import sys
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from mainmatter.cli import options
 from mainmatter.cli.report_file import check_place, write_report
-from mainmatter.corpus import storage
 from mainmatter.corpus.build import build_corpus
 from mainmatter.corpus.duplicates import KINDS
 from mainmatter.corpus.engines import DEFAULT_ENGINE, ENGINES
 from mainmatter.corpus.filters import Filters
-from mainmatter.corpus.folder import REJECTS
-from mainmatter.corpus.job import DEFAULT_MEMORY, DEFAULT_SECONDS, Job
+from mainmatter.corpus.folder import REJECTS, Folder
+from mainmatter.corpus.job import DEFAULT_MEMORY, DEFAULT_SECONDS, Job, TextFormat
 from mainmatter.corpus.readers import SHARD_SIZE
 from mainmatter.corpus.readers.find import names_urls
 from mainmatter.corpus.report import corpus_report
@@ -47,8 +46,22 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True)
 @click.option(
     "-f", "--format", "format_", type=click.Choice(["parquet", "jsonl"]), default="parquet", show_default=True
 )
-@options.fields
+@click.option(
+    "--text-format",
+    type=click.Choice(get_args(TextFormat)),
+    default="text",
+    show_default=True,
+    help="What the column text holds.",
+)
+@click.option("--without-columns", metavar="NAMES", help="Leave columns out, such as author,description.")
 @click.option("--blocks", is_flag=True, help="Give all blocks of each page, too, with their labels and scores.")
+@click.option(
+    "--chunks",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Give the text in pieces of at most N tokens, too, with where each stands on the page.",
+)
+@options.fields
 @click.option("--language", "languages", multiple=True, metavar="CODE", help="Keep only these, such as de; repeatable.")
 @click.option("--min-words", type=click.IntRange(min=0), default=0, metavar="N", help="Drop pages with fewer words.")
 @click.option("--max-words", type=click.IntRange(min=0), metavar="N", help="Drop pages with more words.")
@@ -106,10 +119,13 @@ def command(
     with_: tuple[str, ...],
     without: tuple[str, ...],
     format_: OutputFormat,
+    text_format: TextFormat,
+    without_columns: str | None,
     html_field: str,
     url_field: str,
     id_field: str,
     blocks: bool,
+    chunks: int | None,
     languages: tuple[str, ...],
     min_words: int,
     max_words: int | None,
@@ -130,7 +146,8 @@ def command(
 
     INPUT is a WARC or WET archive (.warc, .warc.gz, .warc.zst), a folder of pages, JSONL, Parquet, a list of URLs
     (.urls) or a URL; a path may be remote, as s3://bucket/crawl.warc.gz is. OUT gets a part for each shard of the
-    input, the rejects with their reasons in OUT/rejects, and OUT/summary.json.
+    input, which pandas, Polars, DuckDB, PyArrow and datasets load as they are; a dataset card, a summary and the
+    rejects with their reasons are in OUT/__about.
 
     A run that was interrupted or killed goes on when the same command is run again. The output is the same, whatever
     the number of workers. A page that hangs, crashes or eats memory is a reject, and the run goes on.
@@ -142,7 +159,10 @@ def command(
         method=method,
         parameters=options.to_parameters(method, dial, comments, with_, without),
         format=format_,
+        text_format=text_format,
+        without_columns=tuple(filter(None, (name.strip() for name in (without_columns or "").split(",")))),
         blocks=blocks,
+        chunks=chunks or 0,
         max_size=options.to_limits(max_size).size,
         max_seconds=max_seconds,
         max_memory=_to_bytes(max_memory, "--max-memory"),
@@ -187,7 +207,7 @@ def _why_no_page(summary: Summary) -> str:
         return "the input holds no page"
     if summary.kept or not summary.rejects.keys() <= _NOT_READ:
         return ""
-    return f"no page of the input could be read or fetched; {storage.join(summary.out, REJECTS)} says why"
+    return f"no page of the input could be read or fetched; {Folder(summary.out).path(REJECTS)} says why"
 
 
 def _say(summary: Summary) -> None:
@@ -209,7 +229,7 @@ def _say(summary: Summary) -> None:
             f"{summary.pages_per_second:,.1f} pages/s, {summary.megabytes_per_second:,.2f} MB/s{earlier}"
         )
     parts = f"{summary.shards} part" + "s" * (summary.shards != 1)
-    rejects = f"; rejects with their reasons in {storage.join(summary.out, REJECTS)}" if summary.rejects else ""
+    rejects = f"; rejects with their reasons in {Folder(summary.out).path(REJECTS)}" if summary.rejects else ""
     click.echo(f"written to {summary.out} ({parts}){rejects}")
 
 

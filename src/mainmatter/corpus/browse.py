@@ -195,7 +195,7 @@ class StoredCorpus:
                     return row
                 break
         except (OSError, MainmatterError) as error:
-            raise InputError(_unreadable(name, self.folder.path(name), error)) from error
+            raise InputError(self._unreadable(name, error)) from error
         raise InputError(f"{name}: has no row at {place.at:,}, or one that is damaged")
 
     def _rows(self, kept: bool, start: Place, words: Sequence[str]) -> Iterator[tuple[Place, dict[str, Any] | None]]:
@@ -220,7 +220,7 @@ class StoredCorpus:
             except MissingExtra:
                 raise
             except (OSError, MainmatterError) as error:
-                yield Place(number, last), {"problem": _unreadable(name, self.folder.path(name), error)}
+                yield Place(number, last), {"problem": self._unreadable(name, error)}
 
     def _check_inside(self, name: str) -> None:
         """Make sure that a file lies where it seems to: a link may lead anywhere."""
@@ -228,6 +228,10 @@ class StoredCorpus:
             real = Path(self.folder.path(name)).resolve()
             if not real.is_relative_to(Path(self.folder.out).resolve()):
                 raise InputError("it is a link that leads out of the corpus")
+
+    def _unreadable(self, name: str, error: Exception) -> str:
+        why = " ".join(str(error).split()).removeprefix(f"{self.folder.path(name)}: ").removeprefix("cannot be read: ")
+        return f"{self.folder.name_here(name)}: cannot be read: {why}"
 
     def _numbers(self, kept: bool) -> Sequence[int]:
         if kept:
@@ -350,11 +354,6 @@ def has_words(row: dict[str, Any], words: Sequence[str]) -> bool:
     """Whether all words, in lower case, are in what can be searched of a row."""
     texts = [str(row.get(name) or "").lower() for name in _SEARCHED] if words else []
     return all(any(word in text for text in texts) for word in words)
-
-
-def _unreadable(name: str, path: str, error: Exception) -> str:
-    why = " ".join(str(error).split()).removeprefix(f"{path}: ").removeprefix("cannot be read: ")
-    return f"{name}: cannot be read: {why}"
 
 
 _NOT_FOUND = "there is no such page any more"

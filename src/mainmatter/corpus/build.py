@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import threading
 import time
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mainmatter.corpus import storage
+from mainmatter.corpus.card import dataset_card, hub_file
 from mainmatter.corpus.duplicates import WORKING_FOLDERS, find_all_duplicates
 from mainmatter.corpus.engines import DEFAULT_ENGINE, get_engine
-from mainmatter.corpus.folder import PROGRESS, REJECTS, RUN, SUMMARY, Folder
+from mainmatter.corpus.folder import ABOUT, CARD, HUB_FILE, PROGRESS, REJECTS, RUN, SUMMARY, Folder, old_name
 from mainmatter.corpus.job import Job
 from mainmatter.corpus.plan import PLAN, check_same, make_plan, read_plan, write_plan
 from mainmatter.corpus.readers import find_shards, input_facts
@@ -56,7 +57,7 @@ def build_corpus(
         report: called every half second, in a thread of its own, with what is done so far.
 
     Returns:
-        What came of it, the same as OUT/summary.json.
+        What came of it, the same as OUT/__about/summary.json.
 
     Raises:
         InputError: an input cannot be read, the folder holds something else or another run, or a limit makes no sense.
@@ -71,9 +72,13 @@ def build_corpus(
     folder = Folder(storage.without_scheme(str(out)))
     _check_place(folder, names)
     new, shards = _plan(names, job)  # a misspelt input must not cost the result of an earlier run
-    with folder.locked():
+    with ExitStack() as held:
+        held.enter_context(folder.locked())
         if restart:
             _delete_result(folder)
+            if folder.is_old:
+                folder = Folder(folder.out)
+                held.enter_context(folder.locked())
         plan = _begin(folder, new, shards)
         finished = _finished(folder)
         if finished is not None:
@@ -91,7 +96,7 @@ def _check_place(folder: Folder, inputs: Sequence[str]) -> None:
         for name in inputs:
             if not storage.is_remote(name) and here.is_relative_to(source := Path(name).resolve()) and source.is_dir():
                 raise InputError(f"{folder.out}: lies in the input {name}; name a folder outside of it")
-        is_foreign = place.exists() and any(one.name != RUN for one in place.iterdir())
+        is_foreign = place.exists() and any(one.name not in (RUN, old_name(RUN)) for one in place.iterdir())
     else:
         is_foreign = bool(folder.names())
     if is_foreign and not folder.exists(PLAN):
@@ -103,8 +108,10 @@ def _delete_result(folder: Folder) -> None:
     storage.remove(folder.path(SUMMARY))
     storage.remove(folder.path(PLAN))
     folder.remove_all("")
-    for name in (*reversed(_WORKING_FOLDERS), TABLES, REJECTS):
+    for name in (*reversed(_WORKING_FOLDERS), TABLES, REJECTS, ABOUT):
         folder.remove_all(name)
+    if folder.is_old:
+        folder.remove_all(RUN)
     for name in folder.names(RUN):
         if name != "lock":
             storage.remove(folder.path(f"{RUN}/{name}"))
@@ -186,19 +193,23 @@ def _finish(folder: Folder, plan: Plan, earlier: Report, seconds: float) -> Summ
         round(seconds, 3),  # as the file holds it, so that rates computed from it again are the same
         earlier.pages,
         earlier.bytes,
+        total.languages,
     )
     for name in reversed(_WORKING_FOLDERS):
         folder.remove_all(name)
     _remove_drafts(folder)
+    if not folder.is_old:  # whose names no card could make a dataset of
+        folder.write(CARD, dataset_card(plan, summary).encode())
+        folder.write(HUB_FILE, hub_file(plan.job).encode())
     folder.write(SUMMARY, (json.dumps(summary.to_json(), indent=1, ensure_ascii=False) + "\n").encode())
     return summary
 
 
 def _remove_drafts(folder: Folder) -> None:
     """Remove what killed processes had begun to write."""
-    for below in ("", REJECTS, RUN):
+    for below in ("", ABOUT, REJECTS, RUN):
         for name in folder.names(below):
-            if name.startswith("."):
+            if name.startswith(".") and name != HUB_FILE:
                 storage.remove(folder.path(f"{below}/{name}" if below else name))
 
 

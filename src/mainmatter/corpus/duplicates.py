@@ -354,7 +354,8 @@ FOUND = f"{RUN}/duplicates.json"
 CLEANED = f"{RUN}/cleaned"
 SIGNATURES = f"{RUN}/signatures"
 DUPLICATES = f"{RUN}/duplicates"
-WORKING_FOLDERS = (CLEANED, f"{CLEANED}/rejects", SIGNATURES, DUPLICATES)
+CLEANED_REJECTS = f"{CLEANED}/rejects"
+WORKING_FOLDERS = (CLEANED, CLEANED_REJECTS, SIGNATURES, DUPLICATES)
 _LENGTHS = struct.Struct("<II")  # of a page's id and its signature
 
 

@@ -1,9 +1,15 @@
 """The output folder of a run: where everything lies, and who may write there.
 
-OUT/part-NNNNN.parquet          the corpus, a part for each shard (or .jsonl)
-OUT/rejects/part-NNNNN.jsonl    what did not get into it, and why; only where there is something
-OUT/summary.json                what came of the run
-OUT/_run/                       the plan, the markers of done shards, what stages leave for the next
+OUT/part-NNNNN.parquet                  the corpus, a part for each shard (or .jsonl)
+OUT/__about/README.md                   the dataset card
+OUT/__about/summary.json                what came of the run
+OUT/__about/rejects/part-NNNNN.jsonl    what did not get into it, and why; only where there is something
+OUT/__run/                              the plan, the markers of done shards, what stages leave for the next
+OUT/.huggingface.yaml                   which files are data, and the types of their columns, for `datasets`
+
+Whoever loads the folder must see the parts alone. PyArrow, and so pandas, leaves out names that begin with "_" or ".",
+Spark too; `datasets` leaves out folders that begin with "__" and names that begin with ".". Earlier there were
+OUT/_run, OUT/rejects and OUT/summary.json; such folders are still read, and a run that began there goes on there.
 """
 
 from __future__ import annotations
@@ -13,6 +19,7 @@ import json
 import os
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,13 +30,17 @@ from mainmatter.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-RUN = "_run"
-REJECTS = "rejects"
-SUMMARY = "summary.json"
+RUN = "__run"
+ABOUT = "__about"
+CARD = f"{ABOUT}/README.md"
+REJECTS = f"{ABOUT}/rejects"
+SUMMARY = f"{ABOUT}/summary.json"
+HUB_FILE = ".huggingface.yaml"
+_OLD = {RUN: "_run", REJECTS: "rejects", SUMMARY: "summary.json"}
 PROGRESS = f"{RUN}/now"  # the folder in which shards that are under way tell how far they are
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Folder:
     """The output folder of a run; names in it have `/` between their parts.
 
@@ -44,9 +55,20 @@ class Folder:
         """Whether it lies in a file system of this machine."""
         return not storage.is_remote(self.out)
 
+    @cached_property
+    def is_old(self) -> bool:
+        """Whether its files have the names of earlier versions."""
+        if any(storage.exists(storage.join(self.out, name)) for name in (RUN, ABOUT)):
+            return False
+        return any(storage.exists(storage.join(self.out, name)) for name in _OLD.values())
+
+    def name_here(self, name: str) -> str:
+        """What something is called in this folder."""
+        return old_name(name) if self.is_old else name
+
     def path(self, name: str) -> str:
         """The path of something in it."""
-        return storage.join(self.out, *name.split("/"))
+        return storage.join(self.out, *self.name_here(name).split("/"))
 
     def read(self, name: str) -> bytes:
         """What a file holds.
@@ -75,10 +97,10 @@ class Folder:
         return storage.list_names(self.path(name) if name else self.out)
 
     def remove_all(self, name: str) -> None:
-        """Remove the files in a folder below it; or drafts and parts in itself, and nothing else, if it is ""."""
+        """Remove the files in a folder below it; or what a run writes in itself, and nothing else, if it is ""."""
         for file in self.names(name):
             written = file.lstrip(".")  # a draft begins with a dot
-            if name or written == SUMMARY or written.startswith((f"{SUMMARY}.", "part-")):
+            if name or written.startswith(("part-", HUB_FILE.lstrip("."), f"{_OLD[SUMMARY]}.")):
                 storage.remove(self.path(f"{name}/{file}" if name else file))
         if name and self.is_local:
             with suppress(OSError):
@@ -151,9 +173,17 @@ def part_name(number: int, format_: str) -> str:
     return f"part-{number:05}.{format_}"
 
 
-def rejects_name(number: int) -> str:
-    """The name of the file of a shard's rejects."""
-    return f"{REJECTS}/part-{number:05}.jsonl"
+def rejects_name(number: int, folder: str = REJECTS) -> str:
+    """The name of the file of a shard's rejects, in the folder of these."""
+    return f"{folder}/part-{number:05}.jsonl"
+
+
+def old_name(name: str) -> str:
+    """What earlier versions called something in the folder."""
+    for new, old in _OLD.items():
+        if name == new or name.startswith(f"{new}/"):
+            return old + name.removeprefix(new)
+    return name
 
 
 def _marker(stage: str, number: int) -> str:

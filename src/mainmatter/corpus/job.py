@@ -10,7 +10,8 @@ from mainmatter.corpus.duplicates import check_kind
 from mainmatter.corpus.filters import Filters
 from mainmatter.corpus.readers import SHARD_SIZE, FieldNames
 from mainmatter.corpus.site_templates import check_has_templates, check_method
-from mainmatter.errors import InputError
+from mainmatter.corpus.writers import NEEDED_COLUMNS, SCHEMA
+from mainmatter.errors import InputError, UnknownName
 from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE
 from mainmatter.registry import DEFAULT_METHOD, get_method
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 OutputFormat = Literal["parquet", "jsonl"]
+TextFormat = Literal["text", "markdown", "html"]
 Duplicates = Literal["", "exact", "i-match", "near"]
 
 DEFAULT_SECONDS = 60.0
@@ -33,7 +35,10 @@ class Job:
             parameters may follow, as in "density:c1=0.25".
         parameters: the method's parameters; they win over those that follow its name.
         format: of the output.
+        text_format: of the column `text`. Filters, languages, words and duplicates are always those of the plain text.
+        without_columns: which columns to leave out; `id`, `text`, `source` and `position` stay.
         blocks: whether the output has the blocks of each page, too.
+        chunks: how many tokens a piece of the column `chunks` has at most; 0 for no such column.
         max_size: the largest page to clean, in bytes.
         max_seconds: how long a page may take, in seconds of processor time; ten times that by the clock.
         max_memory: how much memory a page may take, in bytes.
@@ -50,7 +55,10 @@ class Job:
     method: str = DEFAULT_METHOD
     parameters: Mapping[str, Any] = field(default_factory=dict)
     format: OutputFormat = "parquet"
+    text_format: TextFormat = "text"
+    without_columns: tuple[str, ...] = ()
     blocks: bool = False
+    chunks: int = 0
     max_size: int = DEFAULT_LIMITS.size
     max_seconds: float = DEFAULT_SECONDS
     max_memory: int = DEFAULT_MEMORY
@@ -79,11 +87,16 @@ class Job:
 
         Raises:
             InputError: something is of no known kind, or a limit is no positive number.
-            UnknownName: there is no such method, or no such kind of duplicates.
+            UnknownName: there is no such method, format of the text, column or kind of duplicates.
             ModelError: the method's model is missing or damaged.
         """
         if self.format not in get_args(OutputFormat):
             raise InputError(f"the output's format is parquet or jsonl, not {self.format!r}")
+        if self.text_format not in get_args(TextFormat):
+            raise UnknownName("format of the text", self.text_format, get_args(TextFormat))
+        _check_columns(self.without_columns)
+        if type(self.chunks) is not int or self.chunks < 0:
+            raise InputError(f"chunks is a number of tokens, or 0 for none, not {self.chunks!r}")
         for name in ("max_size", "max_seconds", "max_memory", "shard_size"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
@@ -106,4 +119,16 @@ class Job:
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:
         """The job again."""
-        return cls(**{**content, "filters": Filters.from_json(content["filters"])})
+        columns = tuple(content.get("without_columns", ()))
+        return cls(**{**content, "filters": Filters.from_json(content["filters"]), "without_columns": columns})
+
+
+def _check_columns(names: object) -> None:
+    if isinstance(names, str) or not isinstance(names, tuple | list):
+        raise InputError(f"columns to leave out are a list of names, such as author, not {names!r}")
+    known = [column.name for column in SCHEMA if column.name not in NEEDED_COLUMNS]
+    for name in names:
+        if name in NEEDED_COLUMNS:
+            raise InputError(f"the column {name} cannot be left out; those that can: {', '.join(known)}")
+        if name not in known:
+            raise UnknownName("column", str(name), known)

@@ -111,7 +111,7 @@ def is_same_page(page: Page, id_: str | None, source: str, here: Slice) -> bool:
     return id_.startswith(source) and page.id == id_.replace(source, path, 1)
 
 
-NO_PLAN = "the plan of the run (_run) is gone or damaged, so nobody knows where its pages came from"
+NO_PLAN = "the plan of the run (__run) is gone or damaged, so nobody knows where its pages came from"
 
 
 class InputLocations:

@@ -1,4 +1,4 @@
-"""The plan of a run, laid down in OUT/_run when it begins: what is wanted, and which shards there are.
+"""The plan of a run, laid down in OUT/__run when it begins: what is wanted, and which shards there are.
 
 Whoever works on a shard finds all of it there. A run that is begun again goes on with its plan, and is refused if
 anything that the output depends on has changed since.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PLAN = f"{RUN}/plan.json"
 _SHARDS_IN_FILE = 500  # so that who works on one shard need not read of a million
-_LAYOUT = 2  # of the files in OUT/_run, and of what is read from which input
+_LAYOUT = 2  # of the files in OUT/__run, and of what is read from which input
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def check_same(folder: Folder, old: Plan, new: Plan) -> None:
     Raises:
         InputError: something has changed; tells what.
     """
-    before, now = _options(old.job), _options(new.job)
+    before, now = options_of(old.job), options_of(new.job)
     changes = [
         f"{name} was {before[name]!r}, and is {now[name]!r} now" for name in now if before.get(name) != now[name]
     ]
@@ -106,7 +106,7 @@ def check_same(folder: Folder, old: Plan, new: Plan) -> None:
         )
 
 
-def _options(job: Job) -> dict[str, Any]:
+def options_of(job: Job) -> dict[str, Any]:
     """What a job says, by name, as a plan holds it; what its filters say stands among the rest."""
     content: dict[str, Any] = json.loads(json.dumps(job.to_json()))
     filters: dict[str, Any] = content.pop("filters")

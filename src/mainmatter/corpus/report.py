@@ -177,14 +177,15 @@ def _count(folder: Folder, summary: Summary, most_rows: int) -> RowFacts:
 
 def _add(found: RowFacts, row: Mapping[str, Any]) -> None:
     found.rows += 1
-    words = int(row["words"] or 0)
+    words = int(row["words"] or 0)  # columns may have been left out
     host = _host(row["url"])
     found.languages[row["language"] or "not known"] += 1
     found.page_types[row["page_type"] or "not told"] += 1
-    found.methods[f"{row['method']} ({row['version']})"] += 1
+    found.methods[f"{row['method'] or 'not told'} ({row['version'] or 'not told'})"] += 1
     found.site_pages[host] += 1
     found.site_words[host] += words
-    found.words.append(words)
+    if row["words"] is not None:
+        found.words.append(words)
     if row["confidence"] is not None:
         found.confidences.append(float(row["confidence"]))
 
@@ -341,7 +342,10 @@ def _options(facts: CorpusFacts) -> str:
     job = facts.plan.job
     chosen = [job.format, f"duplicates: {job.duplicates or 'kept'}"]
     chosen += ["site templates"] if job.site_templates else []
+    chosen += [f"text as {job.text_format}"] if job.text_format != "text" else []
     chosen += ["blocks"] if job.blocks else []
+    chosen += [f"chunks of {job.chunks:,} tokens"] if job.chunks else []
+    chosen += [f"without {', '.join(job.without_columns)}"] if job.without_columns else []
     chosen += [f"{name.replace('_', ' ')}: {value}" for name, value in job.filters.to_json().items() if value]
     return ", ".join(chosen)
 
@@ -419,10 +423,14 @@ def _counted(caption: str, name: str, counts: Counter[str], whole: int) -> Marku
 def _plots(rows: RowFacts) -> Markup | str:
     if not rows.rows:
         return ""
+    return markup("parts", "plots", [*([_length_plot(rows)] if rows.words else []), _confidence_plot(rows)])
+
+
+def _length_plot(rows: RowFacts) -> Markup:
     counts, _ = np.histogram(rows.words, bins=[*_LENGTHS, np.inf])
     middle = int(np.median(rows.words))
     bars = [(_LENGTH_LABELS.get(start, ""), count) for start, count in zip(_LENGTHS, counts.tolist(), strict=True)]
-    lengths = charts.histogram(
+    return charts.histogram(
         charts.Words(
             "lengths",
             "Lengths of the pages",
@@ -431,7 +439,6 @@ def _plots(rows: RowFacts) -> Markup | str:
         ),
         bars,
     )
-    return markup("parts", "plots", [lengths, _confidence_plot(rows)])
 
 
 def _confidence_plot(rows: RowFacts) -> Markup:

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("id", "url", "title", "text")
 _ENDINGS = (".parquet", ".jsonl")
-# Of a run of `mainmatter corpus` (corpus/folder.py): it lays the plan down first, and writes the summary last.
-_PLAN, _SUMMARY = "_run/plan.json", "summary.json"
+# Of a run of `mainmatter corpus` (corpus/folder.py): it lays the plan down first, and writes the summary last. The
+# second names are those of earlier versions.
+_PLANS = ("__run/plan.json", "_run/plan.json")
+_SUMMARIES = ("__about/summary.json", "summary.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ def _find_files(path: Path) -> list[Path]:
         return [path]
     if not path.is_dir():
         raise InputError(f"{path}: no such file or folder")
-    # Not below it: OUT/rejects has parts, too.
+    # Not below it: the rejects have parts, too.
     files = sorted(file for file in path.glob("part-*") if file.suffix in _ENDINGS and file.is_file())
     if not files:
         raise InputError(f"{path}: holds no part-NNNNN.parquet or part-NNNNN.jsonl; make it with: mainmatter corpus")
@@ -98,18 +100,19 @@ def _find_files(path: Path) -> list[Path]:
 def _check_finished(path: Path) -> None:
     """Raise `InputError` if a folder, or the folder of a part, holds a run that is not complete."""
     folder = path if path.is_dir() else path.parent
-    if not (folder / _PLAN).is_file() or (folder / _SUMMARY).is_file():
+    plan = next((folder / name for name in _PLANS if (folder / name).is_file()), None)
+    if plan is None or any((folder / name).is_file() for name in _SUMMARIES):
         return
     raise InputError(
-        f"{folder}: the corpus there is not finished{_how_far(folder)}; run the same mainmatter corpus command again, "
-        "which goes on where it was, or take what is there with --unfinished"
+        f"{folder}: the corpus there is not finished{_how_far(folder, plan)}; run the same mainmatter corpus command "
+        "again, which goes on where it was, or take what is there with --unfinished"
     )
 
 
-def _how_far(folder: Path) -> str:
+def _how_far(folder: Path, plan: Path) -> str:
     """How many parts of an unfinished run are there, if its plan can be read."""
     try:
-        parts = json.loads((folder / _PLAN).read_bytes())["shards"]
+        parts = json.loads(plan.read_bytes())["shards"]
     except (OSError, ValueError, KeyError, TypeError):
         return ""
     there = sum(file.suffix in _ENDINGS for file in folder.glob("part-*"))

@@ -13,13 +13,13 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from mainmatter.corpus.duplicates import cleaned_name, pack_signature, read_duplicates, signatures_name
+from mainmatter.corpus.duplicates import CLEANED_REJECTS, cleaned_name, pack_signature, read_duplicates, signatures_name
 from mainmatter.corpus.folder import Folder, part_name, rejects_name
 from mainmatter.corpus.guard import Guard, Outcome, Task
 from mainmatter.corpus.plan import read_plan, read_shard
 from mainmatter.corpus.records import Reject
 from mainmatter.corpus.site_templates import counts_name, template_of
-from mainmatter.corpus.summary import Report
+from mainmatter.corpus.summary import UNKNOWN_LANGUAGE, Report
 from mainmatter.corpus.writers import COLUMNS, make_writer, read_rejects, read_rows, rejects_to_bytes
 from mainmatter.errors import MainmatterError
 from mainmatter.papers.template.site_counts import SiteCounts
@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from mainmatter.corpus.records import Slice
 
 PROGRESS_EVERY = 0.5  # seconds
-_ID, _WORDS, _URL, _SOURCE, _POSITION = map(COLUMNS.index, ("id", "words", "url", "source", "position"))
+_ID, _WORDS, _URL, _SOURCE, _POSITION, _LANGUAGE = map(
+    COLUMNS.index, ("id", "words", "url", "source", "position", "language")
+)
 
 
 def run_shard(out: str, stage: str, number: int) -> Report:
-    """Do one stage of one shard of the run whose plan lies in OUT/_run, unless its marker says that it is done.
+    """Do one stage of one shard of the run whose plan lies in OUT/__run, unless its marker says that it is done.
 
     Args:
         out: the output folder.
@@ -75,6 +77,7 @@ class _Counts:
     skipped: Counter[str] = field(default_factory=Counter)
     words: int = 0
     bytes: int = 0
+    languages: Counter[str] = field(default_factory=Counter)
     told: float = 0.0
 
     def count(self, outcome: Outcome) -> None:
@@ -87,7 +90,9 @@ class _Counts:
             self.rejects[outcome.result.reason] += 1
         else:
             self.kept += 1
-            self.words += outcome.result[_WORDS] if self.stage == "clean" else 0
+            if self.stage == "clean":
+                self.words += outcome.result[_WORDS]
+                self.languages[outcome.result[_LANGUAGE] or UNKNOWN_LANGUAGE] += 1
         now = time.monotonic()
         if now - self.told > PROGRESS_EVERY:
             self.told = now
@@ -98,7 +103,7 @@ class _Counts:
     def report(self) -> Report:
         seconds = round(time.monotonic() - self.began, 3)
         counts = self.pages, self.kept, dict(self.rejects), dict(self.skipped), self.words, self.bytes
-        return Report(self.stage, self.number, *counts, seconds)
+        return Report(self.stage, self.number, *counts, seconds, dict(self.languages))
 
 
 def _count_templates(folder: Folder, plan: Plan, number: int) -> Report:
@@ -119,7 +124,7 @@ def _clean(folder: Folder, plan: Plan, number: int) -> Report:
     job = plan.job
     slices = read_shard(folder, number)
     counts = _Counts(folder, "clean", number, slices)
-    writer = make_writer(job)
+    writer = make_writer(job, whole=bool(job.duplicates))
     rejects: list[Reject] = []
     signatures = bytearray()
     for outcome in _outcomes(folder, plan, "clean", slices):
@@ -133,7 +138,7 @@ def _clean(folder: Folder, plan: Plan, number: int) -> Report:
     name = part_name(number, job.format)
     if job.duplicates:
         folder.write(signatures_name(number), bytes(signatures))
-        folder.write(cleaned_name(rejects_name(number)), rejects_to_bytes(rejects))
+        folder.write(rejects_name(number, CLEANED_REJECTS), rejects_to_bytes(rejects))
         folder.write(cleaned_name(name), writer.finish())
     else:
         _write_rejects(folder, number, rejects)
@@ -147,8 +152,9 @@ def _drop_duplicates(folder: Folder, plan: Plan, number: int) -> Report:
     name = part_name(number, plan.job.format)
     dropped = read_duplicates(folder, number)
     writer = make_writer(plan.job)
-    rejects = list(read_rejects(folder.read(cleaned_name(rejects_name(number)))))
+    rejects = list(read_rejects(folder.read(rejects_name(number, CLEANED_REJECTS))))
     reasons: Counter[str] = Counter()
+    languages: Counter[str] = Counter()
     words = 0
     for index, row in enumerate(read_rows(plan.job, folder.read(cleaned_name(name)))):
         if index in dropped:
@@ -158,6 +164,7 @@ def _drop_duplicates(folder: Folder, plan: Plan, number: int) -> Report:
         else:
             writer.add(row)
             words += row[_WORDS]
+            languages[row[_LANGUAGE] or UNKNOWN_LANGUAGE] += 1
     _write_rejects(folder, number, rejects)
     folder.write(name, writer.finish())
     before = folder.marker("clean", number)
@@ -166,7 +173,8 @@ def _drop_duplicates(folder: Folder, plan: Plan, number: int) -> Report:
     kept = before.kept - reasons.total()
     all_reasons = dict(Counter(before.rejects) + reasons)
     seconds = round(time.monotonic() - began, 3)
-    return replace(before, stage="unique", kept=kept, rejects=all_reasons, words=words, seconds=seconds)
+    done = replace(before, stage="unique", kept=kept, rejects=all_reasons, words=words, seconds=seconds)
+    return replace(done, languages=languages)
 
 
 def _write_rejects(folder: Folder, number: int, rejects: list[Reject]) -> None:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
+UNKNOWN_LANGUAGE = "und"  # of ISO 639, for what cannot be told
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """What came of one shard in one stage; it can travel as JSON, and is what the marker of a done shard holds.
@@ -26,6 +29,7 @@ class Report:
         words: how many words the kept pages have.
         bytes: how many bytes of pages were read.
         seconds: how long it took.
+        languages: how many of the kept pages are in each language, by ISO 639; "und" where nobody knows.
     """
 
     stage: str
@@ -37,10 +41,11 @@ class Report:
     words: int = 0
     bytes: int = 0
     seconds: float = 0.0
+    languages: Mapping[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON can hold it; names of reasons and types are sorted."""
-        return asdict(self) | {"rejects": _sorted(self.rejects), "skipped": _sorted(self.skipped)}
+        """As JSON can hold it; names of reasons, types and languages are sorted."""
+        return asdict(self) | {name: _sorted(getattr(self, name)) for name in ("rejects", "skipped", "languages")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,7 @@ class Summary:
         seconds: how long it took by the clock, without earlier, interrupted runs.
         earlier_pages: how many of the pages earlier, interrupted runs had done.
         earlier_bytes: how many of the bytes.
+        languages: how many of the kept pages are in each language, by ISO 639; "und" where nobody knows.
         was_done: the run had been complete before, and nothing was done.
     """
 
@@ -73,6 +79,7 @@ class Summary:
     seconds: float
     earlier_pages: int = 0
     earlier_bytes: int = 0
+    languages: Mapping[str, int] = field(default_factory=dict)
     was_done: bool = False
 
     @property
@@ -90,6 +97,7 @@ class Summary:
         content = asdict(self) | {
             "rejects": _sorted(self.rejects),
             "skipped": _sorted(self.skipped),
+            "languages": _sorted(self.languages),
             "pages_per_second": round(self.pages_per_second, 2),
             "megabytes_per_second": round(self.megabytes_per_second, 3),
         }
@@ -136,13 +144,16 @@ def add_up(reports: Iterable[Report], stage: str, number: int = -1) -> Report:
     sums: Counter[str] = Counter()
     rejects: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
+    languages: Counter[str] = Counter()
     seconds = 0.0
     for report in reports:
         sums.update({name: getattr(report, name) for name in ("pages", "kept", "words", "bytes")})
         rejects.update(report.rejects)
         skipped.update(report.skipped)
+        languages.update(report.languages)
         seconds += report.seconds
-    return Report(stage, number, sums["pages"], sums["kept"], rejects, skipped, sums["words"], sums["bytes"], seconds)
+    counts = sums["pages"], sums["kept"], rejects, skipped, sums["words"], sums["bytes"]
+    return Report(stage, number, *counts, seconds, languages)
 
 
 def _sorted(counts: Mapping[str, int]) -> dict[str, int]:

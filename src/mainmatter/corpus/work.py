@@ -12,7 +12,7 @@ from mainmatter.corpus.duplicates import signature
 from mainmatter.corpus.language import load_identifier
 from mainmatter.corpus.records import Record, Reject
 from mainmatter.corpus.site_templates import method_with_templates, template_of
-from mainmatter.corpus.writers import make_blocks, make_row
+from mainmatter.corpus.writers import make_blocks, make_chunks, make_row
 from mainmatter.errors import MainmatterError, MissingExtra, NotAPage, PageTooLarge
 from mainmatter.limits import Limits
 from mainmatter.registry import get_method
@@ -96,10 +96,15 @@ def _to_result(job: Job, record: Record, extraction: Extraction) -> Result:
     dropped = job.filters.why_dropped(record, row)
     if dropped is not None:
         return _reject(record, *dropped), b""
+    duplicates_signature = signature(job.duplicates, row["text"]) if job.duplicates else b""
+    if job.text_format != "text":
+        row["text"] = extraction.render(job.text_format)
     values = tuple(row.values())
     if job.blocks:
         values += (make_blocks(extraction),)
-    return values, signature(job.duplicates, row["text"]) if job.duplicates else b""
+    if job.chunks:
+        values += (make_chunks(extraction, job.chunks),)
+    return values, duplicates_signature
 
 
 def _reject(record: Record, reason: str, detail: str) -> Reject:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.abc import MetaPathFinder
 from importlib.metadata import version
@@ -31,37 +31,92 @@ if TYPE_CHECKING:
 
 Row = tuple[Any, ...]
 
-COLUMNS = (
-    "id",
-    "url",
-    "time",
-    "text",
-    "title",
-    "author",
-    "date",
-    "site",
-    "description",
-    "language",
-    "language_score",
-    "page_type",
-    "confidence",
-    "words",
-    "method",
-    "version",
-    "source",
-    "position",
-)
-BLOCKS = "blocks"
+BLOCKS, CHUNKS = "blocks", "chunks"
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusColumn:
+    """A column of a corpus.
+
+    Attributes:
+        name: its name.
+        type: "string", "int64" or "float64"; "list<...>" of one of these; "" if it is a list of structs.
+        meaning: what it holds, for people.
+        fields: of a list of structs: the name and type of each of their fields.
+    """
+
+    name: str
+    type: str
+    meaning: str
+    fields: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def type_name(self) -> str:
+        """The type, in the words of the documentation."""
+        inner = ", ".join(f"{name}: {type_}" for name, type_ in self.fields)
+        return f"list<struct<{inner}>>" if inner else self.type
+
+
+SCHEMA = (
+    CorpusColumn("id", "string", "the record's own name: its WARC record id, file, URL, or id of the row"),
+    CorpusColumn("url", "string", "where it was fetched, if known"),
+    CorpusColumn("time", "string", "when it was fetched (ISO 8601, UTC), if known"),
+    CorpusColumn("text", "string", "the main matter, as plain text, Markdown or HTML (`--text-format`)"),
+    CorpusColumn("title", "string", "the title, as the page says"),
+    CorpusColumn("author", "string", "who wrote it, as the page says"),
+    CorpusColumn("date", "string", "when it was published (YYYY-MM-DD), as the page says"),
+    CorpusColumn("site", "string", "the name of the site, as the page says"),
+    CorpusColumn("description", "string", "a summary, as the page says"),
+    CorpusColumn("language", "string", "the language of the text (ISO 639), found by its letters, if it can be told"),
+    CorpusColumn("language_score", "float64", "how sure that is, from 0 to 1"),
+    CorpusColumn("page_type", "string", "what kind of page it is, if the method says so, as `main` does"),
+    CorpusColumn("confidence", "float64", "how sure the method is of it all, from 0 to 1, if it says so"),
+    CorpusColumn("words", "int64", "how many words the plain text has"),
+    CorpusColumn("method", "string", "the method that decided"),
+    CorpusColumn("version", "string", "the version of mainmatter"),
+    CorpusColumn("source", "string", "the input that the page came from"),
+    CorpusColumn("position", "int64", "where in that input it begins"),
+    CorpusColumn(
+        BLOCKS,
+        "",
+        "with `--blocks`: all blocks of the page, dropped ones too",
+        (("text", "string"), ("kind", "string"), ("label", "string"), ("score", "float64")),
+    ),
+    CorpusColumn(
+        CHUNKS,
+        "",
+        "with `--chunks N`: the plain text in pieces of at most N tokens, each with its first character and the one "
+        "after its last, the headings above it, the numbers and XPaths of its blocks, and its tokens",
+        (
+            ("text", "string"),
+            ("start", "int64"),
+            ("end", "int64"),
+            ("headings", "list<string>"),
+            ("blocks", "list<int64>"),
+            ("xpaths", "list<string>"),
+            ("tokens", "int64"),
+        ),
+    ),
+)  # fmt: skip
+COLUMNS = tuple(column.name for column in SCHEMA if column.name not in (BLOCKS, CHUNKS))
+# The page can be found again by these, and a corpus without a text is none.
+NEEDED_COLUMNS = ("id", "text", "source", "position")
 _DIGITS = 4  # of scores; more depend on how the processor adds
 
 
-def column_names(*, blocks: bool = False) -> tuple[str, ...]:
-    """The names of the columns, in their order."""
-    return (*COLUMNS, BLOCKS) if blocks else COLUMNS
+def all_columns(job: Job) -> tuple[str, ...]:
+    """The names of the values of a row, in their order."""
+    return (*COLUMNS, *([BLOCKS] if job.blocks else []), *([CHUNKS] if job.chunks else []))
+
+
+def written_columns(job: Job) -> tuple[CorpusColumn, ...]:
+    """The columns of the corpus, in their order: without those that the job leaves out."""
+    wanted = set(all_columns(job)) - set(job.without_columns)
+    return tuple(column for column in SCHEMA if column.name in wanted)
 
 
 def make_row(record: Record, extraction: Extraction) -> dict[str, Any]:
-    """All that is known of a page; its values are in the order of `COLUMNS`."""
+    """All that is known of a page, with its plain text; the values are in the order of `COLUMNS`."""
     page, metadata, text = record.page, extraction.metadata, extraction.text
     identified = identify(text)
     confidence = extraction.confidence
@@ -97,6 +152,18 @@ def make_blocks(extraction: Extraction) -> list[dict[str, Any]]:
     ]
 
 
+def make_chunks(extraction: Extraction, max_tokens: int) -> list[dict[str, Any]]:
+    """The text of a page in pieces, each with where it stands."""
+    names = [name for column in SCHEMA if column.name == CHUNKS for name, _ in column.fields]
+    return [
+        {name: _plain(getattr(chunk, name)) for name in names} for chunk in extraction.chunks(max_tokens=max_tokens)
+    ]
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - of a chunk
+    return list(value) if isinstance(value, tuple) else value
+
+
 @cache
 def mainmatter_version() -> str:
     """Of the installed package."""
@@ -121,18 +188,25 @@ class Writer(Protocol):
         """The whole file."""
 
 
-def make_writer(job: Job) -> Writer:
-    """The writer of the job's format.
+def make_writer(job: Job, *, whole: bool = False) -> Writer:
+    """The writer of the job's format; it takes whole rows.
+
+    Args:
+        job: what is wanted.
+        whole: also write the columns that the corpus is to be without, for a later stage.
 
     Raises:
         MissingExtra: Parquet needs pyarrow.
     """
-    return _ParquetWriter(blocks=job.blocks) if job.format == "parquet" else _JsonlWriter(blocks=job.blocks)
+    names = all_columns(job)
+    wanted = names if whole else tuple(column.name for column in written_columns(job))
+    places = None if wanted == names else [names.index(name) for name in wanted]
+    return (_ParquetWriter if job.format == "parquet" else _JsonlWriter)(wanted, places)
 
 
 def read_rows(job: Job, data: bytes) -> Iterator[Row]:
-    """The rows of a file that was written here."""
-    names = column_names(blocks=job.blocks)
+    """The rows of a file that was written here, whole."""
+    names = all_columns(job)
     if job.format == "jsonl":
         for line in data.splitlines():
             content = json.loads(line)
@@ -154,33 +228,34 @@ def read_rejects(data: bytes) -> Iterator[Reject]:
 
 
 class _JsonlWriter:
-    def __init__(self, *, blocks: bool) -> None:
-        self._names = column_names(blocks=blocks)
+    def __init__(self, names: Sequence[str], places: Sequence[int] | None) -> None:
+        self._names, self._places = names, places
         self._file = BytesIO()
 
     def add(self, row: Row) -> None:
-        self._file.write(_line(dict(zip(self._names, row, strict=True))))
+        self._file.write(_line(dict(zip(self._names, _some(row, self._places), strict=True))))
 
     def finish(self) -> bytes:
         return self._file.getvalue()
 
 
 class _ParquetWriter:
-    def __init__(self, *, blocks: bool) -> None:
+    def __init__(self, names: Sequence[str], places: Sequence[int] | None) -> None:
         self._arrow, parquet = import_arrow()
-        self._schema = _schema(self._arrow, blocks=blocks)
+        self._places = places
+        self._schema = _schema(self._arrow, names)
         self._rows: list[Row] = []
         self._buffer = self._arrow.BufferOutputStream()
         self._file = parquet.ParquetWriter(
             self._buffer,
             self._schema,
             compression=_COMPRESSION,
-            use_dictionary=_REPEATED,
-            write_statistics=_WITH_STATISTICS,
+            use_dictionary=[name for name in _REPEATED if name in names],
+            write_statistics=[name for name in _WITH_STATISTICS if name in names],
         )
 
     def add(self, row: Row) -> None:
-        self._rows.append(row)
+        self._rows.append(_some(row, self._places))
         if len(self._rows) == ROWS_IN_GROUP:
             self._write_group()
 
@@ -204,12 +279,20 @@ class _ParquetWriter:
             return self._arrow.array([_writable(value) for value in values], type_)
 
 
-def _schema(arrow: Any, *, blocks: bool) -> Any:  # noqa: ANN401 - a module, and Arrow's own
-    text, number = arrow.string(), arrow.float64()
-    types = {"language_score": number, "confidence": number, "words": arrow.int64(), "position": arrow.int64()}
-    block = arrow.struct([("text", text), ("kind", text), ("label", text), ("score", number)])
-    types["blocks"] = arrow.list_(block)
-    return arrow.schema([(name, types.get(name, text)) for name in column_names(blocks=blocks)])
+def _some(row: Row, places: Sequence[int] | None) -> Row:
+    return row if places is None else tuple(row[place] for place in places)
+
+
+def _schema(arrow: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - a module, and Arrow's own
+    types = {"string": arrow.string(), "int64": arrow.int64(), "float64": arrow.float64()}
+    types |= {f"list<{name}>": arrow.list_(type_) for name, type_ in types.items()}
+    of_columns = {
+        column.name: arrow.list_(arrow.struct([(name, types[type_]) for name, type_ in column.fields]))
+        if column.fields
+        else types[column.type]
+        for column in SCHEMA
+    }
+    return arrow.schema([(name, of_columns[name]) for name in names])
 
 
 def import_arrow() -> tuple[Any, Any]:

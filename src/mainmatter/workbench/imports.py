@@ -26,6 +26,7 @@ from fastapi import Path as PathParameter
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
+from mainmatter.corpus.folder import REJECTS, Folder
 from mainmatter.errors import InputError, MainmatterError, PageTooLarge
 from mainmatter.inputs.fetch import DEADLINE, fetch, is_url
 from mainmatter.inputs.paths import DUMP_ENDINGS, PAGE_ENDINGS
@@ -53,7 +54,6 @@ _LEFT_AFTER = 86_400  # seconds after which nobody can be at work in a temporary
 _PROGRESS = "progress.json"
 _LONGEST_NAME = 300
 IMPORT_FOLDER = "import"
-_REJECTS = "rejects"
 # No lists of addresses (.urls): a client must not have the server fetch what it likes.
 _ARCHIVES = (".warc", ".wet", ".jsonl", ".ndjson", ".parquet")
 _PACKINGS = (".gz", ".zst")
@@ -553,7 +553,7 @@ def ending_of(name: str) -> str:
 
 
 def _is_corpus(path: Path) -> bool:
-    return any((path / _REJECTS).glob("part-*.jsonl")) if path.is_dir() else False
+    return any(Path(Folder(str(path)).path(REJECTS)).glob("part-*.jsonl")) if path.is_dir() else False
 
 
 def _files_below(root: Path, folder: Path) -> list[tuple[str, str]]:
@@ -598,7 +598,7 @@ def _without(roots: Sequence[str], text: str) -> str:
 
 def _sources_of_rejects(corpus: Path) -> set[str]:
     sources = set()
-    for file in (corpus / _REJECTS).glob("part-*.jsonl"):
+    for file in Path(Folder(str(corpus)).path(REJECTS)).glob("part-*.jsonl"):
         for line in file.read_bytes().splitlines():
             try:
                 sources.add(str(json.loads(line)["source"]))

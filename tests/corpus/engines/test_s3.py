@@ -110,7 +110,7 @@ def test_a_corpus_on_s3_goes_on_where_it_was_unless_an_input_has_changed(
     storage.write_whole(source, (archives / "3.warc.gz").read_bytes())
     build_corpus([source], out, job, workers=1)
     part = storage.read_whole(f"{out}/part-00001.parquet")
-    for name in ("part-00001.parquet", "summary.json", "_run/clean-00001.json"):
+    for name in ("part-00001.parquet", "__about/summary.json", "__run/clean-00001.json"):
         storage.remove(f"{out}/{name}")
     again = build_corpus([source], out, job, workers=1)
     assert again.earlier_pages > 0

@@ -109,7 +109,7 @@ def test_rejects_of_a_corpus(corpus: Path, tmp_path: Path) -> None:
 
 
 def test_rejects_without_the_plan_of_the_run(moved: Path) -> None:
-    shutil.rmtree(moved / "out" / "_run")
+    shutil.rmtree(moved / "out" / "__run")
     found = list(read_rejected(str(moved / "out")))
     assert [each.page is not None for each in found] == [True, True]
     assert found[0].source.startswith(str(moved))
@@ -123,7 +123,7 @@ def test_rejects_that_are_not_found_again_are_told(moved: Path) -> None:
     (moved / "crawl.warc.gz").unlink()
     found = list(read_rejected(str(out)))
     assert [(each.page, "crawl.warc.gz itself is not found" in each.problem) for each in found] == [(None, True)] * 2
-    (out / "rejects" / "part-00000.jsonl").write_text("no JSON\n")
+    (out / "__about/rejects/part-00000.jsonl").write_text("no JSON\n")
     with pytest.raises(InputError, match="as a file of rejects"):
         list(read_rejected(str(out)))
     with pytest.raises(InputError, match="holds no rejects"):
@@ -141,7 +141,7 @@ def test_rejects_of_a_corpus_that_is_seen_from_elsewhere(
     monkeypatch.chdir(place)
     build_corpus(["crawls/crawl.warc.gz"], "made/out", Job(method="density", filters=Filters(min_words=20)), workers=1)
     if not has_plan:
-        shutil.rmtree(place / "made/out/_run")
+        shutil.rmtree(place / "made/out/__run")
     monkeypatch.chdir(tmp_path)
     [one] = read_rejected("place/made/out")  # by the path that the run had
     assert one.page is not None
@@ -155,7 +155,7 @@ def test_rejects_of_a_corpus_that_is_seen_from_elsewhere(
     assert elsewhere.page == beside.page == one.page
     [refused] = read_rejected("renamed", within=[place])
     assert refused.page is None
-    told = tmp_path / "renamed/rejects/part-00000.jsonl"  # of another crawl, whose archive had the same name
+    told = tmp_path / "renamed/__about/rejects/part-00000.jsonl"  # of another crawl, whose archive had the same name
     told.write_text(told.read_text().replace("<urn:uuid:0", "<urn:uuid:1"))
     [other] = read_rejected("renamed")
     assert (other.page, "another page is there now" in other.problem) == (None, True)

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from mainmatter.corpus.folder import REJECTS, RUN, SUMMARY
+from mainmatter.corpus.folder import ABOUT, HUB_FILE, REJECTS, RUN, SUMMARY, old_name
 from mainmatter.corpus.readers import urls
 from mainmatter.corpus.readers.fields import FieldNames
 from mainmatter.corpus.readers.files import ending, looks_like_page, printable, without_packing
@@ -330,16 +330,15 @@ def without_run_files(folder: str, files: list[tuple[str, Facts]]) -> list[tuple
         InputError: a corpus there is not complete; pages would be missing without a word.
     """
     names = {name for name, _ in files}
-    roots = [name.removesuffix(_PLAN) for name in names if name == _PLAN or name.endswith(f"/{_PLAN}")]
-    for root in sorted(roots):
-        if f"{root}{SUMMARY}" not in names:
-            where = f"{folder.rstrip('/')}/{root}".rstrip("/")
-            raise InputError(
-                f"{where}: holds a corpus that is not complete; run the command that makes it again, which goes on "
-                "where it was, or name its parts (part-*) one by one"
-            )
-    if not roots:
-        return files
-    folders = tuple(f"{root}{name}/" for root in roots for name in (RUN, REJECTS))
-    summaries = {f"{root}{SUMMARY}" for root in roots}
-    return [one for one in files if not one[0].startswith(folders) and one[0] not in summaries]
+    no_pages: list[str] = []
+    for plan, summary in ((_PLAN, SUMMARY), (old_name(_PLAN), old_name(SUMMARY))):
+        for root in sorted(name.removesuffix(plan) for name in names if f"/{name}".endswith(f"/{plan}")):
+            if f"{root}{summary}" not in names:
+                where = f"{folder.rstrip('/')}/{root}".rstrip("/")
+                raise InputError(
+                    f"{where}: holds a corpus that is not complete; run the command that makes it again, which goes on "
+                    "where it was, or name its parts (part-*) one by one"
+                )
+            folders = (RUN, ABOUT, old_name(RUN), old_name(REJECTS))
+            no_pages += [f"{root}{name}" for name in (summary, HUB_FILE, *(f"{name}/" for name in folders))]
+    return [one for one in files if not one[0].startswith(tuple(no_pages))]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mainmatter.corpus.folder import REJECTS
+from mainmatter.corpus.folder import REJECTS, Folder
 from mainmatter.corpus.originals import InputLocations, is_same_page, slice_of, slices_of_part
 from mainmatter.corpus.readers import FieldNames, find_shards, read_slice
 from mainmatter.corpus.readers.urls import is_list_of_urls
@@ -235,9 +235,10 @@ def read_rejected(
     Raises:
         InputError: the folder holds no rejects, or none for these reasons.
     """
-    files = sorted(Path(out, REJECTS).glob("part-*.jsonl"))
+    place = Path(Folder(out).path(REJECTS))
+    files = sorted(place.glob("part-*.jsonl"))
     if not files:
-        raise InputError(f"{out}: holds no rejects of a corpus run; looked for {Path(out, REJECTS)}/part-*.jsonl")
+        raise InputError(f"{out}: holds no rejects of a corpus run; looked for {place}/part-*.jsonl")
     is_any = False
     for file in files:
         rejects = [reject for reject in _load_rejects(file) if not reasons or reject.reason in reasons]
