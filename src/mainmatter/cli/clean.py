@@ -126,7 +126,9 @@ def command(
         raise click.BadParameter(
             f"there are {len(found)} pages, and they cannot all come from {url}", param_hint="--url"
         )
-    render_options = {"markdown": {"links": links, "images": images}, "html": {"images": images}}.get(format_, {})
+    render_options: dict[str, Any] = {"markdown": {"links": links, "images": images}, "html": {"images": images}}.get(
+        format_, {}
+    )
     if chunks is not None and format_ == "json":
         render_options |= {"chunks": chunks, "overlap": overlap}
     is_batch = len(found) > 1 or any(Path(name).is_dir() for name in inputs)
