@@ -43,7 +43,7 @@ LAYER = {name: number for number, names in enumerate(LAYERS) for name in names}
 EXCEPTIONS = {("records", "registry"), ("records", "render")}
 
 HEAVY = (
-    "HanTa click cv2 datasketch fastapi fastwarc fsspec jinja2 lxml matplotlib pandas playwright "
+    "HanTa click cv2 datasketch fastapi fastwarc fsspec jinja2 lxml matplotlib mcp pandas playwright "
     "prometheus_client protego py3langid pyarrow pydantic pyspark rapidfuzz ray regex resiliparse scipy "
     "selectolax sklearn starlette tantivy trafilatura urllib3 uvicorn wordfreq"
 ).split()

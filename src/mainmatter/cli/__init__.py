@@ -26,6 +26,7 @@ _COMMANDS = (
     "evaluate",
     "explain",
     "index",
+    "mcp",
     "methods",
     "plot",
     "render",

@@ -121,7 +121,7 @@ def command(
     settings = Settings(
         host=host,
         port=port,
-        token=secrets.token_urlsafe(24) if made else _checked(token),
+        token=secrets.token_urlsafe(24) if made else checked_token(token),
         names=names,
         folder=folder,
         corpora=corpora,
@@ -138,14 +138,19 @@ def command(
     _run(settings, opens=opens)
 
 
-def _checked(token: str | None) -> str | None:
+def checked_token(token: str | None) -> str | None:
+    """A token that can be sent in a header.
+
+    Raises:
+        BadParameter: it cannot, or is easily guessed.
+    """
     if token is not None and (len(token) < 8 or not token.isascii() or not token.isprintable() or " " in token):
         raise click.BadParameter("is at least 8 printable ASCII characters, without spaces", param_hint="--token")
     return token
 
 
 def _run(settings: Settings, *, opens: bool) -> None:
-    with _listen(settings.host, settings.port) as listening:
+    with listen(settings.host, settings.port) as listening:
         import uvicorn  # noqa: PLC0415 - an extra
 
         from mainmatter.workbench.app import make_app  # noqa: PLC0415
@@ -181,7 +186,7 @@ def _run(settings: Settings, *, opens: bool) -> None:
         click.get_current_context().exit(1)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """A socket that listens, so that whatever is wrong with the address is said before anything else starts."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]

@@ -5,6 +5,10 @@ Features, each with its routes, and the tasks that worker processes do for them:
     clean.py inspect.py compare.py evaluate.py corpus.py    pages and corpora
     annotate.py imports.py teach.py                         labels and models; labels/ is the store
 
+For agents, over another protocol; `mainmatter mcp` runs it, extra `mcp`:
+
+    agents.py page_tools.py    tools, and what they say about pages
+
 What they share:
 
     app.py           puts it together: routes, pages, middleware

@@ -82,13 +82,17 @@ class Workers:
         waiting: how many pieces of work may wait for one.
         seconds: how long a piece of work may take, and how long it may wait.
         memory_mb: how much memory a worker may take above that of its start.
+        warm: the modules that a worker loads at its start; by default what the workbench needs.
     """
 
-    def __init__(self, count: int, *, waiting: int, seconds: float, memory_mb: int) -> None:
+    def __init__(
+        self, count: int, *, waiting: int, seconds: float, memory_mb: int, warm: tuple[str, ...] | None = None
+    ) -> None:
         self.count = count
         self.most_waiting = waiting
         self.seconds = seconds
         self.memory_mb = memory_mb
+        self._warm = _WARM if warm is None else warm
         self._pool = Pool(self._start_child, count, START_LIMIT)
         self._closing = False
 
@@ -207,7 +211,7 @@ class Workers:
         return why
 
     def _start_child(self) -> Child:
-        return Child(_task_service, _WARM, memory=self.memory_mb * 1_000_000, capture_stderr=True)
+        return Child(_task_service, self._warm, memory=self.memory_mb * 1_000_000, capture_stderr=True)
 
 
 def _fail(call: Call, error: Exception) -> None:

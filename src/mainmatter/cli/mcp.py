@@ -1,0 +1,147 @@
+"""`mainmatter mcp`: tools for agents, over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mainmatter.cli import options
+from mainmatter.cli.serve import GOODBYE, checked_token, listen
+from mainmatter.errors import MissingExtra
+from mainmatter.isolation.interrupts import INTERRUPTED
+from mainmatter.registry import get_method
+
+if TYPE_CHECKING:
+    from mainmatter.workbench.agents import AgentTools
+
+
+@click.command(name="mcp")
+@click.option("--http", is_flag=True, help="Answer over HTTP, at /mcp, and not over standard input and output.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="With --http: the address to listen at.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    show_default=True,
+    help="With --http: the port; 0 takes any free one.",
+)
+@click.option(
+    "--token",
+    envvar="MAINMATTER_TOKEN",
+    help="With --http: what every request has to show. Without it, one is made where other machines can reach the "
+    "server.",
+)
+@click.option(
+    "--index",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="An index made by `mainmatter index`: there is a tool to search it then.",
+)
+@options.method
+@click.option("-j", "--workers", type=click.IntRange(1, 256), default=2, show_default=True, help="How many processes.")
+@click.option(
+    "--seconds", type=click.FloatRange(0, min_open=True), default=20.0, show_default=True, help="For one call."
+)
+@click.option("--memory", type=click.IntRange(50), default=1000, show_default=True, metavar="MB", help="For one call.")
+@click.option(
+    "--max-size",
+    type=click.FloatRange(0, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="MB",
+    help="Refuse larger pages.",
+)
+@click.option("--fetch/--no-fetch", default=True, show_default=True, help="Fetch pages that agents name by URL.")
+@click.option("--allow-private", is_flag=True, help="Fetch from private and loopback addresses too.")
+def command(
+    http: bool,
+    host: str,
+    port: int,
+    token: str | None,
+    index: Path | None,
+    method: str,
+    workers: int,
+    seconds: float,
+    memory: int,
+    max_size: float,
+    fetch: bool,
+    allow_private: bool,
+) -> None:
+    """Give agents tools: read pages without boilerplate, see why, search a collection.
+
+    A server of the Model Context Protocol, which an agent's program starts and talks to over standard input and output;
+    --http makes it one that listens on this machine. Pages are fetched from public addresses only, unless
+    --allow-private is given. It runs until its input ends, or until Ctrl-C.
+    """
+    if find_spec("mcp") is None:
+        raise MissingExtra("mcp", "mcp")
+    get_method(method)  # complain before any work
+    from mainmatter.workbench.agents import AgentTools  # noqa: PLC0415 - an extra
+    from mainmatter.workbench.settings import Settings, is_loopback  # noqa: PLC0415
+
+    is_made = http and token is None and not is_loopback(host)
+    settings = Settings(
+        host=host,
+        port=port,
+        token=secrets.token_urlsafe(24) if is_made else checked_token(token),
+        max_bytes=options.to_limits(max_size).size,
+        seconds=seconds,
+        memory_mb=memory,
+        workers=workers,
+        fetch=fetch,
+        allow_private=allow_private,
+    )
+    _run(AgentTools(settings, method, index), over_http=http)
+
+
+def _run(tools: AgentTools, *, over_http: bool) -> None:
+    import anyio  # noqa: PLC0415 - an extra
+
+    if not over_http:
+        # The thread that waits for input cannot be interrupted; workers end with this process.
+        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+        if sys.stdin.isatty():
+            click.echo("mainmatter mcp: an agent's program is to start this and talk to it; Ctrl-C ends it", err=True)
+
+    async def run() -> None:
+        try:
+            await (_serve_http(tools) if over_http else tools.to_server().run_stdio_async())
+        finally:
+            with anyio.CancelScope(shield=True):
+                await tools.workers.close()
+
+    try:
+        anyio.run(run)
+    except KeyboardInterrupt:
+        click.echo("stopped", err=True)
+
+
+async def _serve_http(tools: AgentTools) -> None:
+    import uvicorn  # noqa: PLC0415 - an extra
+
+    from mainmatter.workbench.agents import make_http_app  # noqa: PLC0415
+
+    settings = tools.settings
+    with listen(settings.host, settings.port) as listening:
+        config = uvicorn.Config(
+            make_http_app(tools),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            lifespan="on",
+            ws="none",
+            timeout_graceful_shutdown=GOODBYE,
+        )
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        click.echo(f"mainmatter mcp: http://{host}:{listening.getsockname()[1]}/mcp; Ctrl-C ends it", err=True)
+        if settings.token is not None:
+            click.echo(f"every request has to show the header Authorization: Bearer {settings.token}", err=True)
+        await uvicorn.Server(config).serve(sockets=[listening])

@@ -1,0 +1,256 @@
+"""What the tools for agents (agents.py) say about a page, as types; and the tasks that make it, which workers do.
+
+A language model reads by the token, so every answer is bounded: a long page is read in parts, each of which says where
+the next one begins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import BaseModel, Field
+
+from mainmatter.clean import clean
+from mainmatter.errors import InputError
+from mainmatter.render.chunks import BYTES_PER_TOKEN, MAX_TOKENS, estimate_tokens
+
+if TYPE_CHECKING:
+    from mainmatter.records import Extraction
+    from mainmatter.workbench.page_source import PageSource
+
+_SHOWN = 160  # characters of a block in an explanation
+_LONGEST_FACT = 1_000  # characters of a title, and of all else that a page says about itself
+_NOTHING = (
+    "Nothing on this page looks like main content. It may be empty, refuse programs, or be built by scripts in a "
+    "browser; the tool `explain` shows what is there."
+)
+
+
+class PageChunk(BaseModel):
+    """A piece of a page's text, and its place on the page."""
+
+    number: int = Field(description="Its number on the page, from 0.")
+    text: str
+    headings: list[str] = Field(description="The headings that it stands under, from the highest down.")
+    start: int = Field(description="Where it begins in the page's main text, in characters.")
+    end: int = Field(description="Where it ends there.")
+    xpaths: list[str] = Field(description="The page's elements that it was taken from, as XPaths.")
+    tokens: int = Field(description="About how many tokens it has.")
+
+
+class PageReading(BaseModel):
+    """The main content of a page, or a part of it."""
+
+    url: str | None = Field(description="Where the page came from, after redirects.")
+    title: str | None
+    author: str | None
+    date: str | None = Field(description="When it was published, as YYYY-MM-DD.")
+    language: str | None
+    site: str | None
+    page_type: str | None = Field(description="What kind of page it is, such as article, forum or product.")
+    confidence: float | None = Field(description="How sure the extraction is of this page, from 0 to 1.")
+    markdown: str | None = Field(description="The part that was asked for; null if chunks were asked for.")
+    chunks: list[PageChunk] | None = Field(description="The chunks of this part; null if Markdown was asked for.")
+    tokens: int = Field(description="About how many tokens this part has.")
+    total_tokens: int = Field(description="About how many tokens the whole main content has.")
+    next_start: int | None = Field(description="`start` of the next part; null if this is the last one.")
+    note: str | None = Field(description="What else there is to know about the answer.")
+
+
+class BlockVerdict(BaseModel):
+    """A block of a page, and why it was kept or dropped."""
+
+    block: int = Field(description="Its number on the page, from 0.")
+    kept: bool
+    score: float = Field(description="How much it looks like main content; of the default method, a probability.")
+    label: str = Field(description="What it is: main, headline, byline, caption, comment or boilerplate.")
+    kind: str = Field(description="What it is by its markup: paragraph, heading, list-item, table-row, ...")
+    reason: str
+    text: str = Field(description="How its text begins.")
+    xpath: str = Field(description="The page's element; empty in plain text.")
+
+
+class PageExplanation(BaseModel):
+    """Why blocks of a page were kept or dropped."""
+
+    url: str | None
+    method: str
+    page_type: str | None
+    confidence: float | None
+    blocks: int = Field(description="How many blocks the page has.")
+    kept: int = Field(description="How many of them were kept.")
+    verdicts: list[BlockVerdict]
+    next_start: int | None = Field(description="`start` of the next part; null if this is the last one.")
+
+
+@dataclass(frozen=True, slots=True)
+class WholePage:
+    """A page that was read: the whole of what its parts are made from.
+
+    Attributes:
+        about: what a `PageReading` says of the page, whatever its part.
+        markdown: its main content; "" if chunks were asked for.
+        chunks: the same in chunks; None if Markdown was asked for.
+    """
+
+    about: dict[str, str | float | None]
+    markdown: str
+    chunks: list[PageChunk] | None
+
+    def __len__(self) -> int:
+        """How much there is to read, in the unit of `start`: chunks, or characters of Markdown."""
+        return len(self.markdown) if self.chunks is None else len(self.chunks)
+
+    @property
+    def characters(self) -> int:
+        """How much memory it takes, about."""
+        return len(self.markdown) + sum(len(chunk.text) + len(chunk.xpaths) * 100 for chunk in self.chunks or ())
+
+    def part(self, start: int, max_tokens: int) -> PageReading:
+        """A part of the page.
+
+        Args:
+            start: where it begins: the number of a chunk, or a character of the Markdown.
+            max_tokens: about how many tokens it may have; a single chunk may have more.
+
+        Raises:
+            InputError: the page ends before that.
+        """
+        if start and start >= len(self):
+            what = "characters of Markdown" if self.chunks is None else "chunks"
+            raise InputError(f"start is {start}, and the page has {len(self):,} {what}")
+        markdown = chunks = None
+        if self.chunks is None:
+            end = cut(self.markdown, start, max_tokens)
+            markdown = self.markdown[start:end].strip("\n")
+            tokens, total = estimate_tokens(markdown), estimate_tokens(self.markdown)
+        else:
+            end = start
+            tokens = 0
+            while end < len(self) and (end == start or tokens + self.chunks[end].tokens <= max_tokens):
+                tokens += self.chunks[end].tokens
+                end += 1
+            chunks, total = self.chunks[start:end], sum(chunk.tokens for chunk in self.chunks)
+        return PageReading.model_validate(
+            self.about
+            | {
+                "markdown": markdown,
+                "chunks": chunks,
+                "tokens": tokens,
+                "total_tokens": total,
+                "next_start": end if end < len(self) else None,
+                "note": None if len(self) else _NOTHING,
+            }
+        )
+
+
+def cut(text: str, start: int, max_tokens: int) -> int:
+    """Where a part of a Markdown text ends that begins there: after a block if one ends, else a line, else a word.
+
+    A heading goes to what follows it.
+    """
+    part = text[start : start + max_tokens * BYTES_PER_TOKEN].encode("utf-8", "surrogatepass")
+    size = len(part[: max_tokens * BYTES_PER_TOKEN].decode("utf-8", "ignore"))
+    end = start + max(1, size)
+    if end >= len(text):
+        return len(text)
+    for border in ("\n\n", "\n", " "):
+        found = text.rfind(border, start + 1, end + len(border))
+        before = text.rfind(border, start + 1, found)
+        while before > start and text.startswith("#", before + len(border)):
+            found, before = before, text.rfind(border, start + 1, before)
+        if found > start and text[start:found].strip():
+            return found + len(border)
+    return end
+
+
+def read_whole(source: PageSource, method: str, *, links: bool, chunks: bool) -> WholePage:
+    """Get a page and clean it. Done in a worker.
+
+    Args:
+        source: where the page comes from.
+        method: which method decides.
+        links: keep links in the Markdown.
+        chunks: chunks, and no Markdown.
+
+    Raises:
+        MainmatterError: anything that is wrong with the page.
+    """
+    extraction = clean(source.get(), method=method, limits=source.limits)
+    found = None
+    if chunks:
+        found = [
+            PageChunk.model_validate({"number": number} | asdict(chunk))
+            for number, chunk in enumerate(extraction.chunks(MAX_TOKENS))
+        ]
+    markdown = "" if chunks else extraction.render("markdown", links=links).strip("\n")
+    return WholePage(_about(extraction), markdown, found)
+
+
+def explain(
+    source: PageSource, method: str, *, only: Literal["kept", "dropped"] | None, start: int, limit: int
+) -> PageExplanation:
+    """Get a page and tell why some of its blocks were kept or dropped. Done in a worker.
+
+    Args:
+        source: where the page comes from.
+        method: which method decides.
+        only: of these blocks only.
+        start: the number of the first block.
+        limit: of so many blocks.
+
+    Raises:
+        MainmatterError: anything that is wrong with the page.
+    """
+    extraction = clean(source.get(), method=method, limits=source.limits)
+    kept = extraction.kept.tolist()
+    wanted = [i for i in range(start, len(kept)) if only is None or kept[i] == (only == "kept")]
+    blocks = extraction.document.blocks
+    scores = np.nan_to_num(extraction.scores, posinf=1e6, neginf=-1e6)  # JSON has no infinity
+    verdicts = [
+        BlockVerdict(
+            block=i,
+            kept=kept[i],
+            score=round(float(scores[i]), 4),
+            label=extraction.labels[i],
+            kind=extraction.kinds[i].value,
+            reason=extraction.reasons[i],
+            text=shorten(blocks[i].text, _SHOWN),
+            xpath=blocks[i].xpath,
+        )
+        for i in wanted[:limit]
+    ]
+    return PageExplanation(
+        url=extraction.document.page.url,
+        method=extraction.method,
+        page_type=extraction.page_type,
+        confidence=_rounded(extraction.confidence),
+        blocks=len(kept),
+        kept=len(extraction),
+        verdicts=verdicts,
+        next_start=wanted[limit] if len(wanted) > limit else None,
+    )
+
+
+def _about(extraction: Extraction) -> dict[str, str | float | None]:
+    facts = asdict(extraction.metadata)
+    about = {
+        name: facts[name] and shorten(facts[name], _LONGEST_FACT) for name in PageReading.model_fields & facts.keys()
+    }
+    return about | {
+        "url": extraction.document.page.url,
+        "page_type": extraction.page_type,
+        "confidence": _rounded(extraction.confidence),
+    }
+
+
+def shorten(text: str, most: int) -> str:
+    """A text in one line, cut short if it is longer than so many characters."""
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most and len(text) <= 4 * most else f"{line[: most - 1]}…"
+
+
+def _rounded(confidence: float | None) -> float | None:
+    return None if confidence is None else round(float(confidence), 2)

@@ -1,0 +1,385 @@
+"""`mainmatter mcp`, driven by the SDK's own client: over stdio in a process of its own, and over HTTP."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from threading import Thread
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+pytest.importorskip("mcp", reason="needs the extra mcp")
+
+import anyio
+import httpx2
+import uvicorn
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from click.testing import CliRunner
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters
+
+from mainmatter.cli import group
+from mainmatter.corpus.search import index_rows
+from mainmatter.errors import InputError
+from mainmatter.limits import MEGABYTE
+from mainmatter.workbench.agents import AgentTools, make_http_app
+from mainmatter.workbench.page_tools import PageChunk, PageReading, WholePage, cut, shorten
+from mainmatter.workbench.settings import Settings
+from small_web import serve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from click.testing import Result
+
+FIRST = "The first lamp was lit in the winter of a year that nobody wrote down, and it burned the oil of seals."
+SECOND = "Today it is a lamp of another kind, which needs nobody, and the keeper's house is let to people on holiday."
+PAGE = f"""<html lang=en><head><title>Lamps | The Harbour</title><meta name=author content="Ann Lee">
+<meta property=article:published_time content=2024-03-01></head><body><nav><a href=/>Home</a> <a href=/x>Shop</a></nav>
+<article><h1>Lamps of the harbour</h1><p>{FIRST} See <a href=/oil>the oil</a>.</p>
+<h2>Today</h2><p>{SECOND}</p></article><footer>All rights reserved</footer></body></html>"""
+LONG = "<h1>Long</h1>" + "".join(f"<p>Paragraph {n}. {FIRST}</p>" for n in range(100))
+
+
+class Answer(NamedTuple):
+    """What a tool said: to models, and to programs."""
+
+    text: str
+    content: dict[str, Any] | None
+    is_error: bool
+
+
+class Agent:
+    """A client that calls tools."""
+
+    def __init__(self, portal: BlockingPortal, client: Client) -> None:
+        self._portal, self._client = portal, client
+
+    def call(self, tool: str, **arguments: Any) -> Answer:
+        result = self._portal.call(self._client.call_tool, tool, arguments)
+        (block,) = result.content
+        assert block.type == "text"
+        return Answer(block.text, result.structured_content, bool(result.is_error))
+
+    def refused(self, tool: str, **arguments: Any) -> str:
+        answer = self.call(tool, **arguments)
+        assert answer.is_error
+        assert answer.content is None
+        return answer.text.removeprefix(f"Error executing tool {tool}: ")
+
+    def tools(self) -> dict[str, Any]:
+        return {tool.name: tool for tool in self._portal.call(self._client.list_tools).tools}
+
+
+@contextmanager
+def connected(server: StdioServerParameters | str) -> Iterator[Agent]:
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server)) as client:
+        yield Agent(portal, client)
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[str]:
+    with serve({"/lamps": ("text/html", PAGE.encode()), "/long": ("text/html", LONG.encode())}) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
+    """Over stdio, with an index; may fetch from this machine."""
+    index = tmp_path_factory.mktemp("agents") / "index"
+    rows: list[dict[str, Any]] = [
+        {"id": "1", "url": "https://a.example/", "title": "Eels", "text": "Eels came up the river on three nights."},
+        {"id": "2", "url": None, "title": None, "text": "The river is far from the lane."},
+    ]
+    index_rows(rows, index)
+    arguments = ["-m", "mainmatter", "mcp", "--allow-private", "--index", str(index), "-j", "1"]
+    with connected(StdioServerParameters(command=sys.executable, args=arguments)) as agent:
+        yield agent
+
+
+@contextmanager
+def served(settings: Settings) -> Iterator[str]:
+    """Over HTTP, in a thread; the address."""
+    tools = AgentTools(settings, "density")
+    config = uvicorn.Config(make_http_app(tools), log_level="error", lifespan="on", ws="none")
+    server = uvicorn.Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        async def run() -> None:
+            await server.serve(sockets=[listening])
+            await tools.workers.close()
+
+        thread = Thread(target=anyio.run, args=(run,))
+        thread.start()
+        try:
+            while not server.started:
+                assert thread.is_alive()
+                time.sleep(0.01)
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
+        finally:
+            server.should_exit = True
+            thread.join(20)
+    assert not thread.is_alive()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Over HTTP; fetches from public addresses only, as by default."""
+    with served(Settings(folder=tmp_path_factory.mktemp("bench"), workers=1, max_bytes=MEGABYTE)) as address:
+        yield address
+
+
+# What the tools say
+
+
+def test_the_tools_and_their_types(agent: Agent) -> None:
+    tools = agent.tools()
+    assert list(tools) == ["read_page", "clean_html", "explain", "search"]
+    for tool in tools.values():
+        assert tool.annotations.read_only_hint
+        assert tool.output_schema["type"] == "object"
+        assert not tool.description.startswith(" ")
+    assert tools["read_page"].input_schema["required"] == ["url"]
+    assert tools["read_page"].annotations.open_world_hint
+
+
+def test_read_page(agent: Agent, web: str) -> None:
+    answer = agent.call("read_page", url=f"{web}/lamps")
+    assert answer.content is not None
+    reading = PageReading.model_validate(answer.content)
+    assert reading.url == f"{web}/lamps"
+    assert (reading.title, reading.author, reading.date) == ("Lamps of the harbour", "Ann Lee", "2024-03-01")
+    assert (reading.language, reading.page_type, reading.chunks) == ("en", "article", None)
+    assert reading.confidence is not None
+    assert reading.markdown is not None
+    assert reading.markdown.startswith("# Lamps of the harbour\n\n")
+    assert f"[the oil]({web}/oil)" in reading.markdown
+    assert "rights" not in reading.markdown
+    assert reading.next_start is None
+    assert reading.note is None
+    assert reading.tokens == reading.total_tokens > 20
+    assert answer.text.startswith("Title: Lamps of the harbour\nAuthor: Ann Lee\nDate: 2024-03-01\n")
+    assert answer.text.endswith(SECOND)
+
+
+def test_without_links(agent: Agent, web: str) -> None:
+    assert "See the oil." in agent.call("read_page", url=f"{web}/lamps", links=False).text
+
+
+def test_a_long_page_comes_in_parts(agent: Agent, web: str) -> None:
+    whole = agent.call("read_page", url=f"{web}/long", max_tokens=100_000).content
+    assert whole is not None
+    parts: list[str] = []
+    start: int | None = 0
+    while start is not None:
+        answer = agent.call("read_page", url=f"{web}/long", max_tokens=1000, start=start)
+        assert answer.content is not None
+        assert answer.content["tokens"] <= 1000
+        parts.append(answer.content["markdown"])
+        start = answer.content["next_start"]
+        assert (start is None) == (f"call again with start={start}" not in answer.text)
+    assert len(parts) > 2
+    assert "\n\n".join(parts) == whole["markdown"]
+
+
+def test_chunks(agent: Agent, web: str) -> None:
+    answer = agent.call("read_page", url=f"{web}/lamps", chunks=True)
+    assert answer.content is not None
+    first, second = map(PageChunk.model_validate, answer.content["chunks"])
+    assert answer.content["markdown"] is None
+    assert (first.number, first.headings) == (0, ["Lamps of the harbour"])
+    assert (second.number, second.headings) == (1, ["Lamps of the harbour", "Today"])
+    assert second.text == f"Today\n\n{SECOND}"
+    assert second.xpaths[-1] == "/html[1]/body[1]/article[1]/p[2]"
+    assert f"[chunk 1: Lamps of the harbour > Today]\nToday\n\n{SECOND}" in answer.text
+
+
+def test_clean_html(agent: Agent) -> None:
+    answer = agent.call("clean_html", html=PAGE, url="https://lamps.example/a/")
+    assert answer.content is not None
+    assert "[the oil](https://lamps.example/oil)" in answer.content["markdown"]
+    assert answer.content["url"] == "https://lamps.example/a/"
+
+
+def test_a_page_without_text(agent: Agent) -> None:
+    answer = agent.call("clean_html", html="<script>build()</script>")
+    assert answer.content is not None
+    assert answer.content["markdown"] == ""
+    assert answer.content["note"].startswith("Nothing on this page looks like main content.")
+    assert answer.content["note"] in answer.text
+
+
+def test_explain(agent: Agent, web: str) -> None:
+    answer = agent.call("explain", url=f"{web}/lamps")
+    assert answer.content is not None
+    assert (answer.content["method"], answer.content["blocks"], answer.content["kept"]) == ("main", 6, 4)
+    verdicts = answer.content["verdicts"]
+    assert [verdict["kept"] for verdict in verdicts] == [False, True, True, True, True, False]
+    assert verdicts[1]["label"] == "headline"
+    assert verdicts[1]["xpath"] == "/html[1]/body[1]/article[1]/h1[1]"
+    assert all(verdict["reason"] for verdict in verdicts)
+    assert "main kept 4 of 6 blocks; page type article; confidence " in answer.text
+    assert "\n5 dropped 0." in answer.text
+
+
+def test_explain_some_blocks(agent: Agent) -> None:
+    dropped = agent.call("explain", html=PAGE, only="dropped", limit=1)
+    assert dropped.content is not None
+    assert [verdict["block"] for verdict in dropped.content["verdicts"]] == [0]
+    assert dropped.content["next_start"] == 5
+    assert dropped.text.endswith("[To read on, call again with start=5.]")
+    rest = agent.call("explain", html=PAGE, only="dropped", limit=1, start=5)
+    assert rest.content is not None
+    assert [verdict["block"] for verdict in rest.content["verdicts"]] == [5]
+    assert rest.content["next_start"] is None
+
+
+def test_search(agent: Agent) -> None:
+    answer = agent.call("search", query="river nights", limit=1)
+    assert answer.content is not None
+    assert answer.content["total"] == 2
+    (hit,) = answer.content["hits"]
+    assert (hit["rank"], hit["id"], hit["url"], hit["title"]) == (1, "1", "https://a.example/", "Eels")
+    assert answer.text.startswith("2 found, 1 shown\n\n1. Eels\nhttps://a.example/\nEels came up")
+
+
+# What goes wrong
+
+
+def test_errors_are_words(agent: Agent, web: str) -> None:
+    assert agent.refused("read_page", url=f"{web}/nothing").endswith("the server answered 404 Not Found")
+    assert agent.refused("read_page", url=f"{web}/lamps", start=9999).startswith("start is 9999, and the page has 2")
+    assert "greater than or equal to 50" in agent.refused("read_page", url=f"{web}/lamps", max_tokens=1)
+    assert agent.refused("explain") == "there is no page; give url or html"
+    assert agent.refused("clean_html", html="%PDF-1.5 " + "x" * 100).startswith("the page is a PDF document")
+    assert agent.refused("search", query="(").startswith("the query '(' holds no word")
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:{port}/", "http://localhost:{port}/", "http://[::1]:{port}/"])
+def test_loopback_is_not_fetched_from(address: str, url: str) -> None:
+    with connected(address) as agent, socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(0.1)
+        page = url.format(port=listening.getsockname()[1])
+        for tool in ("read_page", "explain"):
+            words = agent.refused(tool, url=page)
+            assert words.startswith(f"{page}: is not fetched: ")
+            assert words.endswith("is a loopback address, and pages are fetched from public addresses only")
+        with pytest.raises(TimeoutError):
+            listening.accept()
+
+
+def test_over_http(address: str) -> None:
+    with connected(address) as agent:
+        assert list(agent.tools()) == ["read_page", "clean_html", "explain"]  # there is no index
+        answer = agent.call("clean_html", html=PAGE)
+        assert answer.content is not None
+        assert FIRST in answer.content["markdown"]
+        assert answer.content["page_type"] is None  # density does not say
+        assert "more than 1.0 MB" in agent.refused("clean_html", html="x" * (MEGABYTE + 1))
+        for url in ("file:///etc/passwd", "ftp://a.example/", "http://a@b.example/"):
+            assert agent.refused("read_page", url=url).startswith(f"{url}: is not fetched: ")
+
+
+def post(address: str, **headers: str) -> int:
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    usual = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
+    return httpx2.post(address, json=request, headers=usual | headers).status_code
+
+
+def test_other_sites_are_refused(address: str) -> None:
+    assert post(address) == 200
+    assert post(address, Host="evil.example") == 421
+    assert post(address, Origin="https://evil.example") == 403
+    assert httpx2.post(address, content=b"x" * (2 * MEGABYTE + 1)).status_code == 413
+
+
+def test_a_token(tmp_path: Path) -> None:
+    settings = Settings(folder=tmp_path, host="0.0.0.0", workers=1, token="sesame-sesame")
+    with served(settings) as address:
+        assert post(address) == 401
+        assert post(address, Authorization="Bearer wrong") == 401
+        assert post(address, Authorization="Basic sesame-sesame") == 401
+        assert post(address, Authorization="Bearer sesame-sesame", Host="harbour.example") == 200
+
+
+def test_no_open_door_without_a_token(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="can be reached from other machines, and there is no token"):
+        make_http_app(AgentTools(Settings(folder=tmp_path, host="0.0.0.0"), "density"))
+
+
+def test_nothing_but_the_protocol_on_standard_output() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mainmatter", "mcp"], input=b"nonsense\n", capture_output=True, timeout=60, check=False
+    )
+    assert done.returncode == 0
+    assert all(line.startswith(b'{"jsonrpc"') for line in done.stdout.splitlines())
+
+
+def test_the_command_complains_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(group, ["mcp", *arguments], prog_name="mainmatter")
+
+    assert "Error: unknown method 'nonsense'" in run("-m", "nonsense").stderr
+    assert "not an index; make one with: mainmatter index" in run("--index", str(tmp_path)).stderr
+    assert "is at least 8 printable" in run("--http", "--token", "short").stderr
+    monkeypatch.setattr("mainmatter.cli.mcp.find_spec", lambda _: None)
+    assert run().stderr == "Error: this needs mcp, which is not installed; run: pip install 'mainmatter[mcp]'\n"
+
+
+# Parts of pages
+
+
+def whole(markdown: str = "", chunks: list[PageChunk] | None = None) -> WholePage:
+    facts = ("url", "title", "author", "date", "language", "site", "page_type", "confidence")
+    return WholePage(dict.fromkeys(facts), markdown, chunks)
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("one two", 7),
+        ("one\n\ntwo three four", 5),
+        ("one\n\n## Head\n\ntwo three", 5),
+        ("one two\nthree four five", 8),
+        ("one two three four five", 14),
+        ("x" * 30, 16),
+        ("漢" * 30, 5),
+    ],
+)
+def test_where_markdown_is_cut(text: str, end: int) -> None:
+    assert cut(text, 0, 4) == end
+
+
+def test_parts_in_chunks() -> None:
+    chunks = [PageChunk(number=n, text="x", headings=[], start=n, end=n + 1, xpaths=[], tokens=100) for n in range(5)]
+    page = whole(chunks=chunks)
+    first = page.part(0, 250)
+    assert ([chunk.number for chunk in first.chunks or ()], first.tokens, first.next_start) == ([0, 1], 200, 2)
+    assert first.total_tokens == 500
+    assert [chunk.number for chunk in page.part(4, 50).chunks or ()] == [4]  # one at least
+    with pytest.raises(InputError, match="start is 5, and the page has 5 chunks"):
+        page.part(5, 50)
+
+
+def test_texts_in_one_line() -> None:
+    assert shorten("one\n two", 20) == "one two"
+    assert shorten("x" * 30, 20) == "x" * 19 + "…"
+    assert shorten(" " * 100 + "x", 20) == "…"
+
+
+def test_pages_are_remembered_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = AgentTools(Settings(folder=tmp_path), "density")
+    for number in range(10):
+        tools._remember((str(number), True, False), whole("x"))
+    assert [number for number in range(10) if tools._recall((str(number), True, False))] == list(range(2, 10))
+    tools._remember(("large", True, False), whole("x" * 20_000_001))
+    assert tools._recall(("9", True, False)) is None
+    assert tools._recall(("large", True, False)) is not None
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + 601)
+    assert tools._recall(("large", True, False)) is None
