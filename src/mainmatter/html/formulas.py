@@ -64,7 +64,8 @@ _CLASSES = _KATEX | _MATHJAX | _MEDIAWIKI | _SOURCES | _LATEXML
 _PICTURES = frozenset(
     """
     latex latexcenter math mathcode mwe-math-fallback-image-display mwe-math-fallback-image-inline
-    mwe-math-fallback-png-display mwe-math-fallback-png-inline ql-img-displayed-equation ql-img-inline-formula tex texrender
+    mwe-math-fallback-png-display mwe-math-fallback-png-inline ql-img-displayed-equation ql-img-inline-formula
+    tex texrender
     """.split()
 )
 _DISPLAYED = frozenset(
