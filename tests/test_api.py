@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from os import PathLike
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, assert_type, get_type_hints
 
 import pytest
@@ -230,7 +231,7 @@ class TestWhatIsAPage:
         [
             (None, "a page is str, bytes, a Path or a mainmatter.Page, not NoneType"),
             (["<p>"], "not list"),
-            (EXAMPLE.open, "not method"),
+            (SimpleNamespace(content=b"<p>", read=None), "not SimpleNamespace; give its content"),
         ],
     )
     def test_what_is_none(self, given: Any, words: str) -> None:
@@ -240,7 +241,7 @@ class TestWhatIsAPage:
     def test_an_open_file_is_none(self) -> None:
         with (
             EXAMPLE.open() as file,
-            pytest.raises(InputError, match=r"not TextIOWrapper; give what its read\(\) returns"),
+            pytest.raises(InputError, match=r"not TextIOWrapper; give its read\(\)"),
         ):
             mainmatter.clean(file)  # type: ignore[arg-type]
 

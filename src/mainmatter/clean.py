@@ -77,8 +77,8 @@ class CleanOptions(TypedDict, total=False):
 
 _DEFAULTS = {"method": DEFAULT_METHOD, "limits": DEFAULT_LIMITS}
 _OPTIONS = {
-    name: Parameter(name, Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name), annotation=annotation.__forward_arg__)
-    for name, annotation in CleanOptions.__annotations__.items()
+    name: Parameter(name, Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name), annotation=reference.__forward_arg__)
+    for name, reference in CleanOptions.__annotations__.items()
 }
 
 
@@ -402,7 +402,8 @@ def _to_page(html: object, limits: Limits, url: str | None = None) -> Page:
 
         html = read_file(html, limits)
     if not isinstance(html, Page):
-        hint = "; give what its read() returns" if hasattr(html, "read") else ""
+        has = [f"; give its {name}" for name in ("content", "read()") if hasattr(html, name.removesuffix("()"))]
+        hint = has[0] if has else ""
         raise InputError(f"a page is str, bytes, a Path or a mainmatter.Page, not {type(html).__name__}{hint}")
     if url is None or url == html.url:
         return html
