@@ -33,6 +33,7 @@ _MAX_DEPTH = 40
 _MAX_ADDED_CELLS = 10_000  # on a page: what merged cells and short rows are filled up with
 
 _MARKS: dict[str, ContentType] = {
+    "a": "link",
     **dict.fromkeys(("b", "strong"), "strong"),
     **dict.fromkeys(("i", "em"), "emphasis"),
     **dict.fromkeys(("s", "del", "strike"), "strike"),
@@ -147,6 +148,8 @@ class _Builder:
         origin = _ORIGIN.match(self._base)  # most links need no more of the base, and joining takes its time
         self._origin = origin[0] if origin else ""
         self._references, self._notes = self._find_notes()
+        texts = segments.columns.texts
+        self._may_have_tex = any("\\" in texts[i] or "$" in texts[i] for i, is_kept in enumerate(kept) if is_kept)
         self._uses_dollars: bool | None = None  # as delimiters of formulas; looked for when there is a dollar sign
         self._cells_left = _MAX_ADDED_CELLS
         self._spans: dict[int, tuple[int, int]] = {}
@@ -163,7 +166,7 @@ class _Builder:
         depth = 0
         marks: _Marks = ()
         coming: Iterator[Any] = iter(self._tree)
-        block_of, wanted = self._block_of, self._wanted
+        block_of, wanted, spaced, runs = self._block_of, self._wanted, self._spaced, self._runs
         while True:
             for node in coming:
                 if type(node) is Text:
@@ -173,10 +176,9 @@ class _Builder:
                             if self._block >= 0:  # else a picture stands before the first text of its block
                                 self._end_block()
                             self._block = block
-                        data = node.data
-                        self._runs.append((f" {data}" if node in self._spaced else data, marks))
-                    elif self._runs and node.data.isspace():
-                        self._runs.append((" ", marks))
+                        runs.append((f" {node.data}" if node in spaced else node.data, marks))
+                    elif runs and node.data.isspace():
+                        runs.append((" ", marks))
                     continue
                 if node not in wanted:
                     if type(node) is Element:
@@ -190,16 +192,18 @@ class _Builder:
                     self._add_formula(formula, tag, marks)
                     continue
                 if node in self._references:
-                    self._runs.append((Content("reference", label=self._references[node]), marks))
+                    runs.append((Content("reference", label=self._references[node]), marks))
                     continue
                 role = ROLES.get(tag)
                 if role in _INLINE_ROLES and type(node) is Element:
-                    if self._is_no_text(node):
+                    if tag == "a" and self._is_no_text(node):
                         continue
                     frames.append(_Frame(coming, marks, self._owner, self._text_type, is_block=False))
-                    marks = self._mark(node, tag, marks)
+                    if tag in _MARKS:
+                        marks = self._mark(node, tag, marks)
                 else:
-                    self._end_block()
+                    if runs:
+                        self._end_block()
                     frames.append(_Frame(coming, marks, self._owner, self._text_type, is_block=True))
                     if tag in _TEXT_TYPES:
                         self._text_type = _TEXT_TYPES[tag]
@@ -213,7 +217,8 @@ class _Builder:
                     break
                 frame = frames.pop()
                 if frame.is_block:
-                    self._end_block()
+                    if runs:
+                        self._end_block()
                     if self._owner is not frame.owner:
                         self._close(self._owner, frame.owner)
                         depth -= 1
@@ -280,8 +285,8 @@ class _Builder:
             address = self._resolve(as_text(element.attr("href")))
             around = [mark for mark in marks if isinstance(mark, str)]  # a link holds no other
             return (*around, _Mark("link", address), *code) if address else marks
-        mark = _MARKS.get(tag)
-        if mark is None or mark in marks or code:
+        mark = _MARKS[tag]
+        if mark in marks or code:
             return marks
         return (*marks, _Mark("code-span") if mark == "code-span" else mark)
 
@@ -351,7 +356,7 @@ class _Builder:
         if not self._runs:
             return
         children = _nest(self._runs)
-        if any(isinstance(value, str) and ("\\" in value or "$" in value) for value, _ in self._runs):
+        if self._may_have_tex:
             children = self._with_formulas(children)
         self._runs.clear()
         if not children:
@@ -441,9 +446,7 @@ class _Builder:
             return ""
 
     def _is_no_text(self, element: Element) -> bool:
-        """Whether an inline element is a link to the heading that it is in, or back from the footnote that it is in."""
-        if element.tag != "a":
-            return False
+        """Whether a link leads to the heading that it is in, or back from the footnote that it is in."""
         href = as_text(element.attr("href"))
         if "#" not in href:
             return False
@@ -551,8 +554,8 @@ class _Builder:
 
 def _nest(runs: list[_Run]) -> list[Content | str]:  # noqa: C901, PLR0912
     """Runs of text with their marks, to text in nested marks; white space is collapsed, and none is marked alone."""
-    if len(runs) == 1 and not runs[0][1] and isinstance(runs[0][0], str):
-        text = _collapse(runs[0][0])
+    if not any(marks or not isinstance(value, str) for value, marks in runs):
+        text = _collapse("".join(value for value, _ in runs if isinstance(value, str)))
         return [text] if text else []
     pieces: list[_Run] = []
     space = False  # before what comes
