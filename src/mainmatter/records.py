@@ -571,9 +571,9 @@ class Extraction:
         """
         return self.render("json", blocks=blocks, chunks=chunks, overlap=overlap)
 
-    def to_tei(self) -> str:
-        """The main matter as a TEI P5 document."""
-        return self.render("tei")
+    def to_tei(self, *, images: bool = False) -> str:
+        """The main matter as a TEI P5 document, with its images if asked."""
+        return self.render("tei", images=images)
 
     def to_dict(self, *, blocks: bool = False, chunks: int | None = None, overlap: int = 0) -> dict[str, Any]:
         """What `to_json` writes, as a dictionary; without the blocks unless asked."""
