@@ -427,6 +427,10 @@ class Extraction:
             tells only main matter from the rest.
         marks_comments: comments that are kept are to be rendered apart from the main matter; else they stand where
             they stand on the page.
+        threshold: the score that parts what is kept from what is dropped on this page; rules, labels and what users ask
+            for may overrule it. None if the method has none.
+        dials: for each block, the dial from which on it is kept, from 0 to 1; NaN where no dial decides, but a label or
+            what users ask for. None if the method has no dial.
     """
 
     document: Document
@@ -439,6 +443,8 @@ class Extraction:
     confidence: float | None = None
     found_labels: NDArray[np.intp] | None = None
     marks_comments: bool = False
+    threshold: float | None = None
+    dials: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return int(self.kept.sum())

@@ -50,11 +50,16 @@ def test_every_block_with_verdict_score_kind_reason_and_excerpt() -> None:
 
 def test_the_default_tells_type_confidence_labels_and_signals() -> None:
     first, *blocks, last = explain(PAGES / "river.html").stdout.splitlines()
-    assert re.fullmatch(r"page type: [a-z]+, confidence: [01]\.\d\d", first)
+    assert re.fullmatch(r"page type: [a-z]+, confidence: [01]\.\d\d, threshold: [01]\.\d\d", first)
     number = r"[+-]\d+\.\d"
     signals = rf"(for|against) [a-z ]+ {number}(, [a-z ]+ {number})*"
     verdict = r" +\d+ (kept     [01]\.\d\d  (main    |headline)   |dropped  [01]\.\d\d  boilerplate)"
-    reason = rf"(the page's headline; )?probability [01]\.\d\d; ({signals}(; {signals})?|no signal stands out)"
+    share = r"[01]\.\d\d(\d\d)?"
+    dial = r"kept (at any dial|only at dial 1|from dial [01]\.\d\d on)"
+    reason = (
+        rf"(the page's headline; )?probability {share}, threshold {share}; {dial}; "
+        rf"({signals}(; {signals})?|no signal stands out)"
+    )
     for line in blocks[::2]:
         assert re.fullmatch(rf"{verdict}  [a-z-]+ +{reason}", line), line
     assert re.fullmatch(r"main: kept \d of 7 blocks, \d+ of 255 characters \(\d+%\)", last)

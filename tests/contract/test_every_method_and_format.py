@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -292,3 +293,26 @@ def test_baseline_html_and_markdown_hold_all_words(page: Page, request: pytest.F
     if name not in _MARKDOWN_WITH_HTML:
         letters = "".join(c for c in words if c.isalpha())
         assert "".join(c for c in found.to_markdown(links=False) if c.isalpha()) == letters
+
+
+@pytest.mark.parametrize(
+    ("method", "threshold"),
+    [
+        ("ice-lm", 0.5),
+        ("ice-regex", None),
+        ("ice-tree", None),
+        ("ncleaner:heuristics=False,never_empty=False", 0.0),
+        ("ncleaner:threshold=2.0,heuristics=False,never_empty=False", 2.0),
+        ("fiasco:never_empty=False", 0.0),
+    ],
+)
+def test_the_threshold_parts_what_is_kept_from_what_is_dropped(method: str, threshold: float | None) -> None:
+    found = mainmatter.clean((Path(__file__).parents[1] / "pages" / "river.html").read_bytes(), method=method)
+    assert found.threshold is not None
+    assert threshold is None or found.threshold == threshold
+    assert found.kept.tolist() == (found.scores > found.threshold).tolist()
+
+
+@pytest.mark.parametrize("method", ["density", "ice-baseline", "ice-heuristic", "ice-tree:preset=paper", "template"])
+def test_no_threshold_is_told_where_there_is_none(method: str) -> None:
+    assert mainmatter.clean("<p>One rope.", method=method).threshold is None

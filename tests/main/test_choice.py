@@ -137,6 +137,28 @@ def test_more_is_kept_the_further_the_dial_is_turned(given_blocks: list[tuple[fl
     assert all(before)
 
 
+@given(blocks, st.sampled_from(DIALS), st.sampled_from([0.85, 1.0, 2.0]))
+def test_the_threshold_and_the_dial_that_flips_each_block(
+    given_blocks: list[tuple[float, int]], dial: float, beta: float
+) -> None:
+    chances = np.array([round(chance, 3) for chance, _ in given_blocks])
+    found = best_choice(chances, np.array([size for _, size in given_blocks], np.float64), dial, beta)
+    away = (np.abs(found.dials - dial) > 1e-5) | (found.dials == 1)  # else rounding decides
+    assert ((found.dials <= dial) == found.kept)[away].all()
+    away = np.abs(chances - found.threshold) > 1e-9
+    assert ((chances >= found.threshold) == found.kept)[away].all()
+    assert ((found.dials >= 0) & (found.dials <= 1)).all()
+
+
+def test_a_block_is_kept_from_that_dial_on_with_which_likelier_ones_have_an_f_of_its_probability() -> None:
+    # (0.8 / 0.4 - 1) / (0.8 + 0.4) is the square of beta.
+    found = best_choice(np.array([0.8, 0.4, 0.0]), np.ones(3))
+    beta = (1 / 1.2) ** 0.5
+    assert found.dials == pytest.approx([0, beta / (1 + beta), 1], abs=1e-6)
+    assert found.threshold == pytest.approx(1.2 / (2 + 1.2))
+    assert best_choice(np.array([0.8, 0.4, 0.0]), np.ones(3), dial=1).threshold == 0
+
+
 def test_the_same_however_the_blocks_are_ordered() -> None:
     rng = np.random.default_rng(3)
     chances, sizes = rng.random(40), rng.integers(1, 900, 40).astype(np.float64)

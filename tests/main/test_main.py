@@ -383,3 +383,20 @@ def test_a_page_of_very_many_blocks_takes_little_memory(monkeypatch: pytest.Monk
     assert found.kept.tolist() == mainmatter.clean(page, method="ice-heuristic").kept.tolist()
     assert found.confidence is None
     assert mainmatter.clean(page[: len(page) * 3 // 4], method=method).confidence is not None
+
+
+@pytest.mark.parametrize("parameters", [{}, {"tables": False, "headline": False}, {"comments": "keep"}], ids=str)
+def test_each_block_is_kept_from_the_dial_on_that_is_told(parameters: dict[str, Any]) -> None:
+    site = "<meta property=og:site_name content='The Rope Post'><h2>The Rope Post</h2>"
+    pages = [article(20).page, product(22).page, Page(str(article(23).page.html).replace("<body>", f"<body>{site}"))]
+    for page in pages:
+        usual = with_net(**parameters).extract(read(page))
+        assert usual.dials is not None
+        for dial in (0.0, 0.02, 0.2, 0.45, 0.55, 0.8, 0.97, 1.0):
+            found = with_net(dial=dial, **parameters).extract(read(page))
+            assert found.dials is not None
+            assert np.array_equal(found.dials, usual.dials, equal_nan=True)
+            by_dial = ~np.isnan(usual.dials)
+            assert (found.kept == (usual.dials <= dial))[by_dial].all()
+            assert (found.kept == usual.kept)[~by_dial].all()
+        assert (usual.dials[[text == "The Rope Post" for text in usual.document.texts]] == 1).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from math import log1p
 from typing import TYPE_CHECKING
 
@@ -104,7 +105,9 @@ def chance(odds: float) -> str:
 
 
 def reasons(method: Main, html: str) -> list[str]:
-    return list(mainmatter.clean(html, method=method).reasons)
+    """Without what they say about the threshold."""
+    about = re.compile(r", threshold [\d.]+; kept (?:at any dial|only at dial 1|from dial [\d.]+ on)")
+    return [about.sub("", sentence) for sentence in mainmatter.clean(html, method=method).reasons]
 
 
 def test_reasons_say_what_spoke_for_and_what_against_a_block() -> None:
@@ -335,3 +338,21 @@ def test_the_name_that_says_most_is_told() -> None:
         "probability 0.40; no signal stands out",
         "probability 0.60; no signal stands out",
     ]
+
+
+def test_the_threshold_and_the_dial_that_would_flip_a_block() -> None:
+    document = read(Page("".join(f"<p>Rope {i}.</p>" for i in range(8))))
+    probabilities = np.array([0.95, 0.61, 0.55, 0.6071, 0.3, 0.2, 0.1, 0.05])
+    dials = np.array([0, 0.41, 0.6201, 0.5, np.nan, 1, 0.991, 0.62])
+    told = SignalReasons(None, document, probabilities, None, 0.6072, dials)
+    assert list(told) == [
+        "probability 0.95, threshold 0.61; kept at any dial",
+        "probability 0.6100, threshold 0.6072; kept from dial 0.41 on",
+        "probability 0.55, threshold 0.61; kept from dial 0.63 on",
+        "probability 0.6071, threshold 0.6072; kept from dial 0.50 on",
+        "probability 0.30",
+        "probability 0.20, threshold 0.61; kept only at dial 1",
+        "probability 0.10, threshold 0.61; kept from dial 1.00 on",
+        "probability 0.05, threshold 0.61; kept from dial 0.62 on",
+    ]
+    assert list(pickle.loads(pickle.dumps(told.detach()))) == list(told)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import fields
 
+import numpy as np
+
 import mainmatter
 from mainmatter.records import Block, Page
 
@@ -14,7 +16,7 @@ LONG = "this paragraph has more than ten words and they are long enough"
 def test_all_of_it() -> None:
     page = Page(f"<html lang=en><title>T</title><p class=x>{LONG}</p><p>x</p>".encode(), "https://e.example/", "page-1")
     content = json.loads(mainmatter.clean(page, method="ice-heuristic").json)
-    keys = "id url method encoding page_type confidence metadata text comments blocks".split()
+    keys = "id url method encoding page_type confidence threshold metadata text comments blocks".split()
     assert list(content) == keys
     assert content["id"] == "page-1"
     assert content["url"] == "https://e.example/"
@@ -24,7 +26,8 @@ def test_all_of_it() -> None:
     assert content["metadata"]["language"] == "en"
     assert content["metadata"]["author"] is None
     assert content["text"] == LONG
-    assert content["page_type"] is content["confidence"] is content["comments"] is None  # the method does not say
+    for silent in ("page_type", "confidence", "threshold", "comments"):
+        assert content[silent] is None  # the method does not say
     assert content["blocks"] == [
         {
             "index": 0,
@@ -44,6 +47,7 @@ def test_all_of_it() -> None:
             "score": 1.0,
             "kept": True,
             "label": "main",
+            "kept_from_dial": None,
             "reason": "many words of some length: a paragraph",
         },
         {
@@ -64,10 +68,12 @@ def test_all_of_it() -> None:
             "score": 0.0,
             "kept": False,
             "label": "boilerplate",
+            "kept_from_dial": None,
             "reason": "too few characters to be anything",
         },
     ]
-    assert set(content["blocks"][0]) == {field.name for field in fields(Block)} | {"score", "kept", "label", "reason"}
+    decisions = {"score", "kept", "label", "kept_from_dial", "reason"}
+    assert set(content["blocks"][0]) == {field.name for field in fields(Block)} | decisions
 
 
 def test_without_blocks() -> None:
@@ -92,3 +98,17 @@ def test_letters_of_all_languages_stay_readable_and_each_block_has_a_line() -> N
     assert '日本語 \\"é\\"' in text
     assert sum('"index"' in line for line in text.split("\n")) == 2
     assert json.loads(text)["blocks"][0]["text"] == '日本語 "é"'
+
+
+def test_the_threshold_and_the_dial_from_which_on_each_block_is_kept() -> None:
+    words = "The ropes were old, and nobody knew how long they had been there. "
+    html = f"<title>Ropes</title><h1>Ropes</h1><p>{words * 5}</p><p><a href=/>Next</a></p><p class=comments>Nice.</p>"
+    found = mainmatter.clean(html)
+    content = json.loads(found.render("json"))
+    assert content["threshold"] == round(found.threshold or 0, 4) > 0
+    dials = [block["kept_from_dial"] for block in content["blocks"]]
+    assert found.dials is not None
+    assert [dial for dial in dials if dial is not None] == np.round(found.dials[~np.isnan(found.dials)], 4).tolist()
+    for block, dial in zip(content["blocks"], dials, strict=True):
+        assert (dial is None) == (block["label"] in ("byline", "caption", "comment"))
+        assert dial is None or block["kept"] == (dial <= 0.5)

@@ -73,6 +73,7 @@ def test_each_step_of_the_dial_is_what_the_method_does_there(step: int) -> None:
     assert answer["dial"]["steps"][step] == DIAL_STEPS[step]
     assert unfold(answer["dial"]["kept"][step]) == extraction.kept.tolist()
     assert answer["dial"]["confidence"][step] == extraction.confidence
+    assert answer["dial"]["threshold"][step] == extraction.threshold
 
 
 def test_a_method_without_a_dial_says_so() -> None:

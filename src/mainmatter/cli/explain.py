@@ -56,4 +56,6 @@ def _about_page(extraction: Extraction) -> str:
         parts.append(f"page type: {extraction.page_type}")
     if extraction.confidence is not None:
         parts.append(f"confidence: {extraction.confidence:.2f}")
+    if extraction.threshold is not None:
+        parts.append(f"threshold: {extraction.threshold:.2f}")
     return ", ".join(parts)

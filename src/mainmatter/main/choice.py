@@ -53,6 +53,8 @@ _MORE_LACKING_OF_TYPE = {"article": 0.75, "product": 3.0}
 _MORE_LACKING = 1.6
 _MIN_ROWS = 2  # of a table
 _MAX_BETA = 1e6  # all text, to the last block
+_TINY = 1e-300  # a probability that can still be divided by
+_DIGITS_OF_DIAL = 6  # beyond that, what floats add up to differs
 # Of a probability, to be a byline, a caption or a comment. By block and on sites that were left out of training, 0.25
 # finds them with an F1 of .48, .54 and .58 in house-a and house-wcxb, the likeliest label with .41, .44 and .56.
 _LABEL_THRESHOLD = 0.25
@@ -74,10 +76,14 @@ class Selection(NamedTuple):
     Attributes:
         kept: one truth value a block; at least one is true, if there is a block.
         expected: the F1 that this choice promises, from 0 to 1.
+        threshold: the probability from which on blocks are kept on this page.
+        dials: for each block, the dial from which on it would be kept, from 0 to 1.
     """
 
     kept: NDArray[np.bool_]
     expected: float
+    threshold: float
+    dials: NDArray[np.float64]
 
 
 def best_choice(
@@ -93,7 +99,7 @@ def best_choice(
         beta: of F, in the middle of the dial. It would be 1 if probabilities were right on every kind of page.
     """
     if not len(probabilities):
-        return Selection(np.zeros(0, np.bool_), 0.0)
+        return Selection(np.zeros(0, np.bool_), 0.0, 0.0, np.zeros(0))
     beta_squared = min(beta * dial / max(1 - dial, 1e-12), _MAX_BETA) ** 2
     order = np.argsort(-probabilities, kind="stable")
     true_positives = np.cumsum((probabilities * sizes)[order])
@@ -104,7 +110,18 @@ def best_choice(
     best = len(expected_f) - 1 - int(np.argmax(expected_f[::-1])) if dial < 1 else len(expected_f) - 1
     kept = np.zeros(len(probabilities), np.bool_)
     kept[order[: best + 1]] = True
-    return Selection(kept, float(2 * true_positives[best] / (kept_size[best] + relevant)))
+    expected = float(2 * true_positives[best] / (kept_size[best] + relevant))
+    # Another block raises F if it is likelier than what F is already, so that is the threshold (theorem 1).
+    threshold = float(expected_f[best]) if dial < 1 else 0.0
+    dials = np.zeros(len(probabilities))
+    if relevant > 0:
+        # So a block is kept from that beta on with which all likelier ones have an F of its own probability.
+        likely = np.maximum(probabilities.take(order[1:]), _TINY)
+        with np.errstate(over="ignore"):
+            betas = np.sqrt(np.maximum(true_positives[:-1] / likely - kept_size[:-1], 0) / relevant) / beta
+        betas[betas > _MAX_BETA] = np.inf
+        dials[order[1:]] = (1 - 1 / (1 + betas)).round(_DIGITS_OF_DIAL)
+    return Selection(kept, expected, threshold, dials)
 
 
 def beta_of(page_type: str) -> float:

@@ -26,6 +26,7 @@ from mainmatter.html.sniff import readable_share
 from mainmatter.main.choice import (
     IS_ROW,
     PAGE_TYPES,
+    SWITCHES,
     Controls,
     Selection,
     apply_controls,
@@ -91,6 +92,7 @@ _MOST_NAMES = 100  # of which reasons tell what they say
 _MOST_EXPLAINED = 10_000  # blocks, or elements, of pages of which reasons tell that: it takes 8 kB each
 # In the middle between a page with names and one without, a gradient tells best what they do all the way.
 _HALF_AS_MANY_NAMES = 0.5
+_LOWEST_DIAL = 0.01  # that reasons tell from 0, where not even the headline is sure to be kept
 _PLAIN_NAME = re.compile(r"[\w-]{2,40}")  # others explain nothing to a reader
 _MIN_PROBABILITY = 1e-9  # of which the log odds are taken
 # What the numbers of a net stand for: another version's columns or labels would be other numbers.
@@ -185,15 +187,17 @@ class Main(Controls, Trainable[ObservedPage]):
         # What our convention leaves out is neither kept wrongly nor missed, however likely it is.
         wanted = np.where(labels > HEADLINE, 0, probabilities) if is_ours else probabilities
         selection = best_choice(wanted, page.sizes, self.dial, BETA_OF_DUMPS if is_dump else beta_of(judged.page_type))
-        if is_ours and headline is not None and self.dial > 0:
-            selection.kept[headline] = True
+        dials = selection.dials
+        if is_ours and headline is not None:
+            selection.kept[headline] |= self.dial > 0
+            dials[headline] = min(dials[headline], _LOWEST_DIAL)
         # The site's name above the headline is no part of the text, however large it is written; unless all text is.
-        for i in np.flatnonzero(selection.kept[:headline]).tolist() if headline is not None and self.dial < 1 else ():
-            if key(document.texts[i]) in document.title_keys[1]:
-                selection.kept[i] = False
+        for i in [] if headline is None else _called_as_site(document, headline):
+            selection.kept[i] = self.dial == 1
+            dials[i] = 1
         # Texts alone tell main matter from boilerplate, but not one type of page from another.
         page_type = judged.page_type if len(document) and not is_dump else None
-        reasons = SignalReasons(self, document, probabilities, headline)
+        reasons = SignalReasons(self, document, probabilities, headline, selection.threshold, dials)
         return self._decide(document, probabilities, selection, labels, reasons, site, page_type)
 
     def _decide(
@@ -214,6 +218,11 @@ class Main(Controls, Trainable[ObservedPage]):
         if self.convention == OUR_CONVENTION:
             controls = Controls.of(self)
             kept = apply_controls(kept, kinds, labels, controls)
+            # Of pieces that are always kept, or never, no dial decides.
+            if labels is not None:
+                selection.dials[labels > HEADLINE] = np.nan
+            if not all(map(controls.wants, ("headline", *SWITCHES))):
+                selection.dials[~apply_controls(np.ones(len(kept), np.bool_), kinds, labels, controls)] = np.nan
             reasons = ControlReasons(reasons, selection.kept, kept, kinds, labels, controls)
         readable = readable_share(compress(document.texts, kept.tolist()))
         return Extraction(
@@ -227,6 +236,8 @@ class Main(Controls, Trainable[ObservedPage]):
             confidence=calibrate(selection.expected, page_type) * readable if len(document) else None,
             found_labels=labels,
             marks_comments=self.comments == "mark",
+            threshold=selection.threshold,
+            dials=selection.dials,
         )
 
     def describe(self, document: Document) -> PageFeatures:
@@ -447,6 +458,17 @@ class Main(Controls, Trainable[ObservedPage]):
         if not self.start:
             return None
         return Main().load_shipped() if self.start == self.name else Main.load(self.start)
+
+
+def _called_as_site(document: Document, end: int) -> list[int]:
+    """The blocks before one that say the site's name and nothing else."""
+    names = document.title_keys[1]
+    first = {name[0] for name in names}  # a menu has many blocks, and few begin like that
+    return [
+        i
+        for i, text in enumerate(document.texts[:end])
+        if (text[:1].casefold()[:1] in first or not text[:1].isalnum()) and key(text) in names
+    ]
 
 
 def _learn_vocabulary(pages: Sequence[ObservedPage]) -> Vocabulary:

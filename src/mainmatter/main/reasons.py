@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import ceil, isnan
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
@@ -63,6 +64,8 @@ class SignalReasons(LazyReasons):
         document: the page, likewise; described once more if somebody reads a reason.
         probabilities: of each block.
         headline: the number of the block that is kept because it is the page's headline.
+        threshold: the probability from which on blocks are kept on this page.
+        dials: for each block, the dial from which on it is kept, NaN where no dial decides; None if nobody knows.
         known_weights: what each family adds to the log odds of each block, if that is known already.
         known_names: the name that says most about each block, likewise.
     """
@@ -71,22 +74,25 @@ class SignalReasons(LazyReasons):
     document: Document | None
     probabilities: NDArray[np.float64]
     headline: int | None = None
+    threshold: float = 0.0
+    dials: NDArray[np.float64] | None = None
     known_weights: NDArray[np.float64] | None = None
     known_names: Sequence[str] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SignalReasons, (None, None, self.probabilities, self.headline, *self.said)
+        return SignalReasons, (None, None, self.probabilities, self.headline, self.threshold, self.dials, *self.said)
 
     def __len__(self) -> int:
         return len(self.probabilities)
 
     def detach(self) -> SignalReasons:
         """The probabilities alone: to find out what the signals said takes longer than to judge the page."""
-        return SignalReasons(None, None, self.probabilities, self.headline)
+        return SignalReasons(None, None, self.probabilities, self.headline, self.threshold, self.dials)
 
     def attach(self, method: Method, document: Document) -> SignalReasons:
         """These sentences with their method and document again."""
-        return SignalReasons(cast("ExplainableNet", method), document, self.probabilities, self.headline)
+        net = cast("ExplainableNet", method)
+        return SignalReasons(net, document, self.probabilities, self.headline, self.threshold, self.dials)
 
     @cached_property
     def said(self) -> tuple[NDArray[np.float64] | None, Sequence[str]]:
@@ -122,7 +128,7 @@ class SignalReasons(LazyReasons):
 
     def reason(self, index: int) -> str:
         """The sentence about one block."""
-        parts = [f"probability {self.probabilities[index]:.2f}"]
+        parts = self._about_threshold(index)
         if self.headline is not None and index in (self.headline, self.headline - len(self)):
             parts.insert(0, "the page's headline")
         of_families, names = self.said
@@ -142,6 +148,18 @@ class SignalReasons(LazyReasons):
             if families:
                 parts.append(f"{word} {', '.join(families)}")
         return "; ".join(parts if told else [*parts, "no signal stands out"])
+
+    def _about_threshold(self, index: int) -> list[str]:
+        """How likely the block is, the page's threshold, and from which dial on the block is kept."""
+        probability = float(self.probabilities[index])
+        if self.dials is None or isnan(dial := float(self.dials[index])):
+            return [f"probability {probability:.2f}"]
+        digits = 2 if f"{probability:.2f}" != f"{self.threshold:.2f}" else 4
+        parts = [f"probability {probability:.{digits}f}, threshold {self.threshold:.{digits}f}"]
+        if dial == 1:
+            return [*parts, "kept only at dial 1"]
+        # Rounded up, so that what is told is true.
+        return [*parts, f"kept from dial {ceil(100 * dial) / 100:.2f} on" if dial else "kept at any dial"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

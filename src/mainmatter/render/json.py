@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, fields
+from itertools import repeat
+from math import isnan
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from mainmatter.records import Block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from mainmatter.records import Extraction
 
@@ -42,6 +46,7 @@ def render(extraction: Extraction, *, blocks: bool = True, chunks: int | None = 
         "encoding": extraction.document.encoding,
         "page_type": extraction.page_type,
         "confidence": None if extraction.confidence is None else round(float(extraction.confidence), 4),
+        "threshold": None if extraction.threshold is None else round(float(extraction.threshold), 4),
         "metadata": asdict(extraction.metadata),
         "text": text,
         "comments": comments,
@@ -68,15 +73,25 @@ def render_chunks(extraction: Extraction, max_tokens: int, overlap: int = 0) -> 
 
 
 def _blocks(extraction: Extraction) -> Iterator[dict[str, Any]]:
-    for block, kind, score, kept, label, reason in zip(
+    dials: Iterable[float | None] = repeat(None, len(extraction.kept))
+    if extraction.dials is not None:
+        dials = [None if isnan(dial) else dial for dial in np.round(extraction.dials, 4).tolist()]
+    for block, kind, score, kept, label, dial, reason in zip(
         extraction.document.blocks,
         extraction.kinds,
         extraction.scores.tolist(),
         extraction.kept.tolist(),
         extraction.labels,
+        dials,
         extraction.reasons,
         strict=True,
     ):
         facts = {name: getattr(block, name) for name in _FIELDS}
-        decisions = {"kind": kind.value, "score": round(score, 4), "kept": kept, "label": label, "reason": reason}
-        yield facts | decisions
+        yield facts | {
+            "kind": kind.value,
+            "score": round(score, 4),
+            "kept": kept,
+            "label": label,
+            "kept_from_dial": dial,
+            "reason": reason,
+        }

@@ -182,6 +182,7 @@ def inspect_page(question: Question, *, with_frame: bool = True) -> Inspection:
         "metadata": asdict(extraction.metadata),
         "page_type": extraction.page_type,
         "confidence": extraction.confidence,
+        "threshold": extraction.threshold,
         "marks_comments": extraction.marks_comments,
         "blocks": _columns(document, extraction),
         "kept": _runs(extraction.kept),
@@ -325,6 +326,7 @@ def _dial(method: Method, document: Document) -> dict[str, Any] | None:
         "steps": list(DIAL_STEPS),
         "kept": [_runs(step.kept) for step in steps],
         "confidence": [step.confidence for step in steps],
+        "threshold": [step.threshold for step in steps],
     }
 
 

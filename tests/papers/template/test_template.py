@@ -27,6 +27,7 @@ def test_what_many_pages_have_is_dropped() -> None:
         found = mainmatter.clean(site_page(number), method=method)
         assert found.text == f"Boat {number}\n\n{text_of(number)}"
         assert found.scores.tolist() == [0, 0, 0, 0.9, 0.9, 0]
+        assert found.threshold == 0.6  # what 4 of 10 pages have
 
 
 def test_reasons_count_pages() -> None:

@@ -272,6 +272,7 @@ class Fiasco(Trainable[NodesOfPage]):
             kept=codes >= _CLEAN,
             kinds=document.columns.kinds if elements is None or not self.three_kinds else _kinds(elements, document),
             reasons=Reasons(codes, _LEGEND),
+            threshold=self.threshold,
         )
 
     def decide(self, page: NodesOfPage, scores: NDArray[np.float64]) -> NDArray[np.bool_]:

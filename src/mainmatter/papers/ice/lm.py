@@ -295,6 +295,7 @@ class IceLm(Trainable[PageLikeness]):
             kept=has_words & (found < threshold),
             kinds=self._kinds(document),
             reasons=_DivergenceReasons(found, has_words, threshold),
+            threshold=0.5,  # the score of what diverges as much as the threshold
         )
 
     def _kinds(self, document: Document) -> Sequence[Kind]:

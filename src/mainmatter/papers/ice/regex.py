@@ -320,6 +320,7 @@ class IceRegex(Trainable[Observed]):
             kept=scores > self.threshold,
             kinds=document.columns.kinds,
             reasons=Reasons(codes, _LEGEND),
+            threshold=self.threshold,
         )
 
     def need_extras(self) -> None:

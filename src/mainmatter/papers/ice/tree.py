@@ -295,7 +295,9 @@ class IceTree(Trainable[Instances]):
             labels = np.where(scores > self.threshold, likeliest, _DROPPED)
         kept = labels != _DROPPED
         kinds = [_kind_of(label, kind) for label, kind in zip(labels.tolist(), document.columns.kinds, strict=True)]
-        return Extraction(document, self.name, scores, kept, kinds, _RuleReasons(self.tree_, nodes, labels, scores))
+        reasons = _RuleReasons(self.tree_, nodes, labels, scores)
+        threshold = None if self.decision == "majority" else self.threshold
+        return Extraction(document, self.name, scores, kept, kinds, reasons, threshold=threshold)
 
     def weights(self) -> str:
         """The shipped model of the default, or that of the preset "paper"."""

@@ -179,6 +179,7 @@ class Ncleaner(Trainable[ObservedTexts]):
             kept=(codes == _CLEAN) | (codes == _BEST),
             kinds=document.columns.kinds,
             reasons=Reasons(codes, _LEGEND),
+            threshold=self.threshold or 0.0,  # of one that was learned, scores tell the distance
         )
 
     def log_odds(self, texts: Sequence[str]) -> NDArray[np.float64]:

@@ -158,11 +158,16 @@ class Template(Trainable[SiteCounts]):
             kept=~self.is_template(counted)[of_block],
             kinds=document.columns.kinds,
             reasons=SiteReasons(counted.counts[of_block], counted.pages),
+            threshold=1 - self._least(counted) / max(1, counted.pages),
         )
 
     def is_template(self, counted: Counted) -> NDArray[np.bool_]:
         """Which chunks of a page are template."""
-        return counted.counts >= max(self.threshold + self.over, self.share * counted.pages)
+        return counted.counts >= self._least(counted)
+
+    def _least(self, counted: Counted) -> float:
+        """On how many pages what is template is at least."""
+        return max(self.threshold + self.over, self.share * counted.pages)
 
     def load_shipped(self) -> Self:
         """Nothing ships: what this method learns is a site."""

@@ -43,10 +43,12 @@ export function countsOf(answer, kept, dial) {
     characters += words.length;
   });
   const confidence = answer.dial ? answer.dial.confidence[stepOf(answer, dial)] : answer.confidence;
+  const threshold = answer.dial ? answer.dial.threshold[stepOf(answer, dial)] : answer.threshold;
   const parts = [`${number(blocks)} of ${number(texts.length)} blocks kept`];
   parts.push(`${number(characters)} of ${number(all)} characters`);
   if (answer.page_type) parts.push(`page type: ${answer.page_type}`);
   if (confidence !== null && confidence !== undefined) parts.push(`confidence: ${confidence.toFixed(2)}`);
+  if (threshold !== null && threshold !== undefined) parts.push(`threshold: ${threshold.toFixed(2)}`);
   return parts.join(" · ");
 }
 
