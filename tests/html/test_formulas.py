@@ -194,6 +194,8 @@ def test_mediawiki() -> None:
         (r'<span class="math display">f(x)</span>', display("f(x)")),
         (r'<span class="math inline"><em>x</em></span>', []),
         (r'<span class="math notranslate nohighlight">\(abc\)</span>', inline("abc")),  # Sphinx
+        (r'<span class="katex-eq" data-katex-display="false">x</span>', inline("x")),  # KaTeX for WordPress
+        (r'<span class="katex-eq" data-katex-display="true">x</span>', display("x")),
         (r'<span class="mathjax-tex">\(abc\)</span>', inline("abc")),  # Springer
         (r'<img class="mathcode" alt="\pi" src=x>', inline(r"\pi")),
         (r'<span class="math">Mathematics</span>', []),

@@ -190,6 +190,8 @@ class _Builder:
                     continue
                 if tag in FORMULA_TAGS and (formula := read_formula(node)) is not None:
                     self._add_formula(formula, tag, marks)
+                    if self._block < 0:
+                        self._block = next((block_of[text] for text in node.descendants if text in block_of), -1)
                     continue
                 if node in self._references:
                     runs.append((Content("reference", label=self._references[node]), marks))
@@ -256,8 +258,18 @@ class _Builder:
                     if not inner.data.isspace():
                         break
                     self._runs.append((" ", marks))
-                elif getattr(inner, "tag", None) == "br":
+                elif not isinstance(inner, Element):
+                    continue
+                elif inner.tag == "br":
                     self._add_break(marks)
+                elif inner.tag in _FORMULAS_WITHOUT_TEXT and (formula := read_formula(inner)) is not None:
+                    self._add_formula(formula, inner.tag, marks)
+                    if inner.tag == "script":
+                        break  # what comes next is its text
+        elif is_inside and ROLES.get(tag) is Role.BLOCK and (formulas := _formulas_alone(element)):
+            self._end_block()
+            self._runs += [(Content("formula", [tex], display=display), ()) for tex, display in formulas]
+            self._end_block()
 
     def _add_break(self, marks: _Marks) -> None:
         """A line break; two break the block, as in html/segment.py."""
@@ -379,24 +391,38 @@ class _Builder:
         owner.children.append(Content(type_, children, level=level, block=block))
 
     def _with_formulas(self, children: list[Content | str]) -> list[Content | str]:
-        """Inline content, with the TeX in its texts as formulas."""
+        """Inline content, with the TeX in its texts as formulas, which may go over several lines."""
         content: list[Content | str] = []
-        for child in children:
-            if isinstance(child, Content):
-                if child.type in HOLD_INLINE:
-                    child.children = self._with_formulas(child.children)
-                content.append(child)
-                continue
-            dollars = False
-            if "$" in child:
-                if self._uses_dollars is None:
-                    self._uses_dollars = uses_dollars(self._tree)
-                dollars = self._uses_dollars
-            content += [
-                part if isinstance(part, str) else Content("formula", [part.tex], display=part.display)
-                for part in split_formulas(child, dollars=dollars)
-            ]
+        lines: list[str] = []
+        for child in (*children, None):
+            if isinstance(child, str):
+                lines.append(child)
+            elif child is not None and child.type == "break":
+                lines.append("\n")
+            else:
+                content += self._split_text("".join(lines))
+                lines.clear()
+                if child is not None:
+                    if child.type in HOLD_INLINE:
+                        child.children = self._with_formulas(child.children)
+                    content.append(child)
         return content
+
+    def _split_text(self, text: str) -> Iterator[Content | str]:
+        dollars = False
+        if "$" in text:
+            if self._uses_dollars is None:
+                self._uses_dollars = uses_dollars(self._tree)
+            dollars = self._uses_dollars
+        for part in split_formulas(text, dollars=dollars):
+            if isinstance(part, str):
+                for i, line in enumerate(part.split("\n")):
+                    if i:
+                        yield Content("break")
+                    if line:
+                        yield line
+            else:
+                yield Content("formula", [part.tex], display=part.display)
 
     def _add_code(self, element: Element) -> None:
         """A block of code, as it stands."""
@@ -550,6 +576,20 @@ class _Builder:
         for cells in grid:
             cells += [Content("cell") for _ in range(width - len(cells))]
         return grid
+
+
+def _formulas_alone(element: Element) -> list[Formula]:
+    """The formulas of an element that shows no text, such as a picture on a line of its own."""
+    found: list[Formula] = []
+    for node in element.descendants:
+        if isinstance(node, Text):
+            if not node.data.isspace() and getattr(node.parent, "tag", "") != "script":
+                return []
+        elif isinstance(node, Element) and node.tag in _FORMULAS_WITHOUT_TEXT:
+            formula = read_formula(node)
+            if formula is not None and formula.tex:
+                found.append(formula)
+    return found
 
 
 def _nest(runs: list[_Run]) -> list[Content | str]:  # noqa: C901, PLR0912

@@ -44,7 +44,8 @@ NOTHING = Formula("", display=False)
 FORMULA_TAGS = frozenset("div img m:math math math-renderer mjx-container mml:math script span table".split())
 
 _MATH_TAGS = frozenset(("math", "mml:math", "m:math"))
-_KATEX = frozenset(("katex", "katex-display", "katex-error"))
+# By KaTeX, and by a plugin of WordPress for it.
+_KATEX = frozenset(("katex", "katex-display", "katex-eq", "katex-error"))
 # MathJax 2: what it shows before it is ready, and what it shows then, in one of its output formats.
 _MATHJAX = frozenset(
     """
@@ -113,8 +114,8 @@ def _read_by_class(element: Element, names: set[str]) -> Formula | None:
     display = not _DISPLAYED.isdisjoint(names)
     if not _MATHJAX.isdisjoint(names):
         return _read_mathjax_2(element, display=display)
-    if "katex-error" in names:
-        return _read_source(element, display=display)
+    if "katex-error" in names or "katex-eq" in names:
+        return _read_source(element, display=display or element.attr("data-katex-display") == "true")
     if not _SOURCES.isdisjoint(names):
         return _read_source(element, display=display, delimited=names.isdisjoint(("inline", "display")))
     math = picture = None
