@@ -34,6 +34,7 @@ from mainmatter.errors import (
     ModelError,
     NotAPage,
     PageTooLarge,
+    PageWarning,
     UnknownName,
 )
 from mainmatter.isolation.parallel import Failure
@@ -68,6 +69,7 @@ __all__ = [
     "Page",
     "PageLike",
     "PageTooLarge",
+    "PageWarning",
     "UnknownName",
     "aclean",
     "aclean_file",

@@ -17,7 +17,7 @@ from inspect import Parameter, cleandoc, signature
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
-from mainmatter.errors import InputError, MainmatterError
+from mainmatter.errors import InputError, MainmatterError, PageWarning
 from mainmatter.html.read import HtmlDocument, read_html
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.limits import DEFAULT_LIMITS, Limits
@@ -149,11 +149,14 @@ def clean_url(
     Args:
         url: an address that begins with http:// or https://.
         browser: let Chromium load the page and run its scripts, for pages that only scripts build; needs the extra
-            `visual`.
+            `visual`. The process keeps it for the next page, and it loads one at a time.
         timeout: how many seconds to wait for the server, at each step; or how long the browser may take in all.
         public_only: whoever named the URL is not trusted: go to public addresses only, also after redirects, and to
             no other service than web servers. By default a browser is held to that, and nothing else.
         options: see `CleanOptions`.
+
+    Warns:
+        PageWarning: the page shows next to nothing without its scripts; or a browser could not load all of it.
 
     Raises:
         FetchError: the page could not be fetched or, with `public_only`, may not be.
@@ -319,7 +322,12 @@ class Cleaner:
         settings: dict[str, Any] = {"limits": self.limits, "timeout": timeout, "public_only": public_only}
         if browser:
             from mainmatter.inputs.browser import fetch_with_browser as fetch  # noqa: PLC0415 - few need one
-        return self.clean(fetch(url, **{name: value for name, value in settings.items() if value is not None}))
+        page = fetch(url, **{name: value for name, value in settings.items() if value is not None})
+        extraction = self.clean(page)
+        if extraction.document.needs_scripts and not browser:
+            note = f"{url}: shows next to nothing without its scripts; clean_url(url, browser=True) runs them"
+            warnings.warn(note, PageWarning, stacklevel=2)
+        return extraction
 
     def clean_many(self, pages: Iterable[PageLike], *, workers: int = 1) -> Iterator[Extraction | Failure[Page]]:
         """Keep the main matter of many pages, in order; see `mainmatter.clean_many`."""

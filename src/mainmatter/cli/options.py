@@ -162,10 +162,10 @@ def read_page(one: Input, limits: Limits) -> tuple[Page, list[str]]:
 
 def scripts_note(one: Input, document: Document) -> list[str]:
     """What is to be said of a page that shows next to nothing without its scripts; nothing of others."""
+    if one.fetch is not None:
+        return [] if document.texts else [f"{one.name}: shows no text, although its scripts have run"]
     if not document.needs_scripts:
         return []
-    if one.fetch is not None:
-        return [f"{one.name}: shows next to nothing, although its scripts have run"]
     advice = "--browser runs them" if is_url(one.name) else "give its URL and --browser to run them"
     return [f"{one.name}: shows next to nothing without its scripts; {advice}"]
 

@@ -36,6 +36,7 @@ NOTHING_SHOWN = 100  # links included
 LEAST_ADDED = 200
 TIMES_SHOWN = 2
 
+PLACEHOLDER = 40  # characters that stand in an element until scripts fill it
 SHORT_NOTICE = 200  # characters of a page that only asks for JavaScript, or to wait
 _NOTICE = re.compile(r"\bjavascript\b|\bloading\b|\bplease wait\b", re.IGNORECASE)
 # Where the usual frameworks put a page; besides, elements of a page's own making (`<app-root>`) at its top.
@@ -69,7 +70,7 @@ def needs_scripts(tree: Tree, texts: Sequence[str]) -> bool:
         return True
     custom = (element for element in islice(tree.select("body > *"), MAX_PIECES) if "-" in element.tag)
     filled = chain(islice(tree.select(_FILLED_BY_SCRIPTS), 1), custom)
-    return any(len(element.text.strip()) < NOTHING_SHOWN for element in filled)
+    return any(len(element.text.strip()) <= PLACEHOLDER for element in filled)
 
 
 def _is_program(script: Element) -> bool:

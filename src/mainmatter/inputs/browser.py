@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, CDPSession, Playwright, Request, Response, Route
     from playwright.async_api import Page as BrowserPage
 
-TIMEOUT = 30.0  # seconds, from the first request to the DOM
+TIMEOUT = 30.0  # seconds, from the first request until the page is quiet
 QUIET = 0.5  # seconds without requests and without new text or elements
 SLOW = 5.0  # seconds: an answer that takes longer is not waited for, since it may be one that never ends
 MOST_BYTES = 100 * MEGABYTE  # that a page may load, all together
@@ -45,10 +45,14 @@ _PICTURE = bytes.fromhex("47494638396101000100800000000000ffffff21f9040100000000
 _PROXY_NAME = "proxy.invalid"  # nothing else has an address in this browser, not even what is an address
 _SWITCHES = (
     f"--host-resolver-rules=MAP {_PROXY_NAME} 127.0.0.1,MAP * ~NOTFOUND",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # the same in older versions
     "--block-new-web-contents",
     "--mute-audio",
 )
+# What each page and each frame begins with: dialogs would keep it waiting, and no page needs calls between people.
+_FIRST_SCRIPT = """for (const name of ["alert", "confirm", "prompt", "print"]) window[name] = () => undefined
+for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"]) delete window[name]"""
 _NET_ERROR = re.compile(r"net::ERR_\w+")
 _GONE = re.compile(r"closed|crashed", re.IGNORECASE)  # in what Playwright says of a tab that is no more
 
@@ -226,35 +230,50 @@ class _Loading:
         self._has_document = False  # all of it
         self._waiting: dict[Request, float] = {}  # since when
         self._changed = 0.0  # when the last request began or ended
+        self._crashed = asyncio.Event()
 
     async def load(self, browser: Browser) -> LoadedPage:
         """Load the page; its tab is left to the caller to close."""
         from playwright.async_api import Error  # noqa: PLC0415 - an extra
 
-        notes: list[str] = []
+        loading = asyncio.ensure_future(self._load(browser))
+        crash = asyncio.ensure_future(self._crashed.wait())
         try:
-            try:
-                async with asyncio.timeout(self._seconds):
-                    await self._open(browser)
-                    await self._go()
-                    if self._check_answer() == "html":
-                        notes += await self._wait_until_quiet()
-            except TimeoutError:
-                if self._answer is None:
-                    raise FetchError(f"{self._url}: could not be fetched: {self._why() or self._late()}") from None
-                notes.append(f"was not quiet after {self._seconds:g} seconds; what was there by then is taken")
-                await self._stop_scripts()
+            # What was asked of a tab that crashes may never be answered.
+            await asyncio.wait((loading, crash), return_when=asyncio.FIRST_COMPLETED)
+            if loading.done():
+                return await loading
+            why = "it crashed the browser"
+        except Error as error:
+            found = _NET_ERROR.search(str(error))
+            why = found[0] if found else str(error).splitlines()[0]
+        finally:
+            loading.cancel()
+            crash.cancel()
+            await asyncio.gather(loading, crash, return_exceptions=True)
+        if self.took_memory:
+            why = f"it takes more than {MOST_MEMORY:,} MB of memory"
+        raise FetchError(f"{self._url}: could not be loaded: {why}")
+
+    async def _load(self, browser: Browser) -> LoadedPage:
+        notes: list[str] = []
+        await self._open(browser)
+        try:
+            async with asyncio.timeout(self._seconds):
+                await self._go()
+                if self._check_answer() == "html":
+                    notes += await self._wait_until_quiet()
+        except TimeoutError:
+            if self._answer is None:
+                why = self._why() or f"no answer after {self._seconds:g} seconds"
+                raise FetchError(f"{self._url}: could not be fetched: {why}") from None
+            notes.append(f"was not quiet after {self._seconds:g} seconds; what was there by then is taken")
+            await self._stop_scripts()
+        try:
             async with asyncio.timeout(_STOPPING):
                 page = await self._read()
         except TimeoutError:
             raise FetchError(f"{self._url}: could not be loaded: its scripts cannot be stopped") from None
-        except Error as error:
-            if self.took_memory:
-                why = f"it takes more than {MOST_MEMORY:,} MB of memory"
-            else:
-                found = _NET_ERROR.search(str(error))
-                why = found[0] if found else str(error).splitlines()[0]
-            raise FetchError(f"{self._url}: could not be loaded: {why}") from error
         return LoadedPage(page, [*notes, *self._notes()])
 
     async def _open(self, browser: Browser) -> None:
@@ -262,6 +281,7 @@ class _Loading:
         self.context = await browser.new_context(
             proxy=proxy, accept_downloads=False, service_workers="block", reduced_motion="reduce"
         )
+        await self.context.add_init_script(_FIRST_SCRIPT)
         await self.context.route("**/*", self._route)
         self._page = await self.context.new_page()
         self._session = await self.context.new_cdp_session(self._page)
@@ -269,6 +289,8 @@ class _Loading:
         self._page.on("response", self._on_response)
         self._page.on("requestfinished", self._on_end)
         self._page.on("requestfailed", self._on_end)
+        self._page.on("crash", lambda _: self._crashed.set())
+        self._page.on("close", lambda _: self._crashed.set())
 
     async def _route(self, route: Route) -> None:
         """Let a request pass, or not; the proxy looks where it leads."""
@@ -348,9 +370,6 @@ class _Loading:
         """What the proxy says of the server that the page was last asked of; "" if nothing."""
         return "" if self._document is None else self._proxy.problems.get(_place(self._document.url), "")
 
-    def _late(self) -> str:
-        return f"no answer after {self._seconds:g} seconds"
-
     async def _wait_until_quiet(self) -> list[str]:
         """Wait until the page loads nothing and changes no more; what is still to be said then."""
         quiet_since, before = _now(), (False, 0, 0)
@@ -392,15 +411,13 @@ class _Loading:
         assert self._session is not None
         stopping = asyncio.ensure_future(self._session.send("Emulation.setScriptExecutionDisabled", {"value": True}))
         ending: list[asyncio.Future[Any]] = []
-        try:
-            async with asyncio.timeout(_STOPPING):
-                while not stopping.done():  # each time ends one script, and others may be waiting
-                    ending.append(asyncio.ensure_future(self._session.send("Runtime.terminateExecution")))
-                    await asyncio.wait([stopping], timeout=_POLL)
-        finally:
-            for one in (stopping, *ending):
-                one.cancel()
-            await asyncio.gather(stopping, *ending, return_exceptions=True)
+        end = _now() + _STOPPING
+        while not stopping.done() and _now() < end:  # each time ends one script, and others may be waiting
+            ending.append(asyncio.ensure_future(self._session.send("Runtime.terminateExecution")))
+            await asyncio.wait([stopping], timeout=_POLL)
+        for one in (stopping, *ending):
+            one.cancel()
+        await asyncio.gather(stopping, *ending, return_exceptions=True)
 
     async def _read(self) -> Page:
         """The page as it is now."""
