@@ -123,18 +123,15 @@ def text_of(url: str, **options: Any) -> str:
 
 
 BUILT = {
-    "JSON": "fetch('/data').then(r => r.json()).then(data => app.innerHTML = `<p>${data.text}</p>`)",
-    "a POST": "fetch('/data', {method: 'POST', body: 'x'}).then(r => r.json()).then(data => app.append(data.text))",
+    "requests": "fetch('/data').then(r => fetch('/data', {method: 'POST', body: 'x'})).then(r => r.json())"
+    ".then(data => setTimeout(() => app.innerHTML = `<p>${data.text}</p>`, 150))",
     "timers": "let n = 0; const t = setInterval(() => { app.innerHTML += '<p>piece ' + ++n; "
     "if (n === 4) { clearInterval(t); app.innerHTML += SENTENCE } }, 150)",
-    "a request after a request": "fetch('/data').then(r => fetch('/data')).then(r => r.json())"
-    ".then(data => setTimeout(() => app.append(data.text), 150))",
-    "a shadow root": "app.attachShadow({mode: 'open'}).innerHTML = '<div></div>';"
+    "shadow roots": "app.attachShadow({mode: 'open'}).innerHTML = '<div></div>';"
     "app.shadowRoot.firstChild.attachShadow({mode: 'open'}).innerHTML = `<p>${SENTENCE}</p>`",
     "another page": "setTimeout(() => location.href = '/other', 100)",
-    "pictures": "const i = new Image(); i.onload = () => app.append(SENTENCE); i.src = '/picture.png'",
     "damage": "Array.prototype[Symbol.iterator] = null; Object.prototype.value = 'x'; Element.prototype.getHTML = null;"
-    "window.Promise = null; app.append(SENTENCE)",
+    "window.Promise = null; const i = new Image(); i.onload = () => app.append(SENTENCE); i.src = '/picture.png'",
 }
 
 
@@ -293,10 +290,10 @@ def test_bytes_are_limited(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.warns(PageWarning, match=r": wanted to load more than 1\.0 MB; loading was ended there$"):
         assert text_of(url) == SENTENCE
     web.pages["/page"] = "text/html", "endless" * 10_000
-    with pytest.raises(PageTooLarge, match=r"/page has more than 0\.5 MB|/page has more than 500,000 bytes"):
-        fetch_with_browser(f"{web.url}/page", limits=Limits(size=500_000))
+    with pytest.raises(PageTooLarge, match=r"/page loads more than 1\.0 MB, which is the most for a browser$"):
+        fetch_with_browser(f"{web.url}/page")
     url = web.page("<script>document.write('<p>' + 'x'.repeat(600000))</script>")
-    with pytest.raises(PageTooLarge):
+    with pytest.raises(PageTooLarge, match=r"/ has more than 500,000 bytes; raise the limit"):
         fetch_with_browser(url, limits=Limits(size=500_000))
 
 
@@ -390,7 +387,6 @@ def test_from_python(web: Web) -> None:
         PageWarning, match=r": shows next to nothing without its scripts; clean_url\(url, browser=True\)"
     ):
         assert mainmatter.clean_url(url).text == ""
-    assert mainmatter.clean_url(url, browser=True).text == SENTENCE
     assert asyncio.run(mainmatter.aclean_url(url, browser=True)).text == SENTENCE
     with pytest.raises(AddressRefused):
         mainmatter.clean_url(f"http://{web.private}/", browser=True)

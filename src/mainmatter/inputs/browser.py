@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from mainmatter.errors import FetchError, PageWarning
+from mainmatter.errors import FetchError, PageTooLarge, PageWarning
 from mainmatter.html.browser.rendering import SharedBrowser
 from mainmatter.inputs.fetch import REDIRECTS, AddressRefused, check_answer, is_url, public_addresses
 from mainmatter.inputs.proxy import CheckingProxy
@@ -374,6 +374,10 @@ class _Loading:
         """Wait until the page loads nothing and changes no more; what is still to be said then."""
         quiet_since, before = _now(), (False, 0, 0)
         while True:
+            if self._proxy.is_full and not self._has_document:
+                raise PageTooLarge(
+                    f"{self._url} loads more than {format_size(MOST_BYTES)}, which is the most for a browser"
+                )
             began = _now()
             found = await self._evaluate(_LOOK)
             seen = tuple(found) if found else (False, 0, 0)
@@ -428,8 +432,6 @@ class _Loading:
             self._limits.check_size(len(content), self._url)
             charset = check_answer(self._url, 200, None, self._answer.headers.get("content-type", ""))[1]
             return Page(content, self._page.url, self._url, charset, "text")
-        if self._proxy.is_full and not self._has_document:
-            self._limits.check_size(self._proxy.bytes, self._url)
         html = await self._evaluate(f"{_SERIALISE}({self._limits.size})")
         if not isinstance(html, str):
             self._limits.check_size(self._limits.size + 1, self._url)

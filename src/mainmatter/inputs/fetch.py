@@ -2,7 +2,8 @@
 
 Nothing uses the network unless a user names what lies there. Besides this file: `mainmatter corpus` asks for robots.txt
 before it fetches URLs of a list (corpus/readers/urls.py), opens remote storage such as s3:// by fsspec
-(corpus/storage.py), and talks to a cluster (corpus/engines/). The workbench listens, and fetches here.
+(corpus/storage.py), and talks to a cluster (corpus/engines/). The workbench listens, and fetches here. A browser that
+loads a page with its scripts has a proxy (inputs/browser.py, inputs/proxy.py), which goes by the same rules.
 
 A server that fetches pages for strangers must not be sent to the machines behind it (server-side request forgery). What
 counts is the address that is connected to, not how a URL writes it: names, their DNS answers, which may change between
