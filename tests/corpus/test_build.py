@@ -16,6 +16,7 @@ from mainmatter.corpus import Filters, Job, Progress, build_corpus
 from mainmatter.corpus.folder import Folder
 from mainmatter.corpus.guard import Task
 from mainmatter.corpus.records import Record
+from mainmatter.corpus.report import corpus_report
 from mainmatter.corpus.work import make_work
 from mainmatter.corpus.writers import COLUMNS, mainmatter_version
 
@@ -119,6 +120,7 @@ def test_the_text_may_be_markdown_and_nothing_else_changes(tmp_path: Path) -> No
             assert chunk["text"] == before["text"][chunk["start"] : chunk["end"]]
             assert chunk["xpaths"]
             assert chunk["tokens"] <= 30
+    assert "text as markdown, chunks of 30 tokens, without words, language, url, author" in corpus_report(out)
     for other in (replace(job, text_format="html"), replace(job, without_columns=()), replace(job, chunks=31)):
         with pytest.raises(InputError, match=r"holds a run that was begun otherwise: (text_format|without|chunks)"):
             build_corpus([str(crawl)], str(out), other)

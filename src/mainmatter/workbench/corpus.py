@@ -230,7 +230,7 @@ def describe_corpus(out: str) -> Payload:
         "more_inputs": 0,
     }
     if plan is not None:
-        told = ("method", "parameters", "duplicates", "site_templates", "filters")
+        told = ("method", "parameters", "text_format", "duplicates", "site_templates", "filters")
         job = plan.job.to_json()
         content |= {name: job[name] for name in told} | {"version": plan.version}
         content |= {"inputs": plan.inputs[:MOST_INPUTS], "more_inputs": max(0, len(plan.inputs) - MOST_INPUTS)}

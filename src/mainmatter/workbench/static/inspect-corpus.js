@@ -163,10 +163,11 @@ export class Corpora {
 
   /** Why the stored text may be another than the one that Inspect shows. @param {any} facts */
   #wayOfRun(facts) {
-    const { method = facts.method, parameters = {}, site_templates: templates } = this.list.about ?? {};
+    const { method = facts.method, parameters = {}, text_format: format, site_templates: templates } = this.list.about ?? {};
     const chosen = Object.entries(parameters).map(([name, value]) => `${name}=${value}`);
     const how = `${method}${chosen.length ? ` with ${chosen.join(", ")}` : ""}${templates ? ", which knew what each site repeats" : ""}`;
-    return `The text below was kept by ${how}. Inspect asks the method that is chosen there, about this page alone.`;
+    const as = format === "markdown" ? " and stored as Markdown" : format === "html" ? " and stored as HTML" : "";
+    return `The text below was kept by ${how}${as}. Inspect asks the method that is chosen there, about this page alone.`;
   }
 
   /** Nothing but what the corpus holds can be shown. @param {any} stored @param {unknown} error */
