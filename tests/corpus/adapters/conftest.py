@@ -36,6 +36,17 @@ def texts(pages: dict[str, bytes]) -> dict[str, str]:
     return {url: mainmatter.clean(page, url=url).text for url, page in pages.items()}
 
 
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pages: dict[str, bytes]) -> Path:
+    """The example site as files 0.html, 1.html, ..., in the folder `site` of the working directory."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    for number, page in enumerate(pages.values()):
+        (folder / f"{number}.html").write_bytes(page)
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
 @pytest.fixture(scope="session")
 def write_archive() -> Callable[[Path, dict[str, bytes]], Path]:
     """A function that writes pages to a WARC.gz, each with its request, a gzip member a record, as crawlers do."""
