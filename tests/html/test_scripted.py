@@ -381,3 +381,56 @@ def test_a_page_with_enough_text_is_not_searched(monkeypatch: pytest.MonkeyPatch
     texts("<p>" + "word " * (scripted.MUCH_SHOWN // 4) + linked_data(article()))
     with pytest.raises(AssertionError):
         texts("<p>word</p>")
+
+
+PROGRAM = "<script src=app.js></script>"
+NEEDS_SCRIPTS = {
+    "nothing at all": f"<body>{PROGRAM}",
+    "an empty app": f"<div id=root></div>{PROGRAM}<footer>{'Imprint and privacy. ' * 20}</footer>",
+    "a name of its own": f"<body><shop-app></shop-app>{PROGRAM}<footer>{'Imprint and privacy. ' * 20}</footer>",
+    "a wheel that turns": f"<div id=app><p>One moment</p></div>{PROGRAM}",
+    "a plea": f"<p>You need to enable JavaScript to run this app.</p>{PROGRAM}",
+    "a plea for those without scripts": f"<noscript>This page needs JavaScript.</noscript>{PROGRAM}",
+    "a request to wait": f"<p>Loading, please wait</p>{PROGRAM}",
+    "a program in the page": "<div id=__next></div><p>x</p><script type=module>start()</script>",
+}
+NEEDS_NONE = {
+    "no script": "<div id=root></div>",
+    "nothing": "",
+    "data only": "<div id=root></div><script type=application/json>{}</script>",
+    "an empty script": "<div id=root></div><script> </script>",
+    "a short page with a counter": f"<h1>It works!</h1>{PROGRAM}",
+    "a short page about JavaScript": f"<p>{'JavaScript is a language for pages, which many know. ' * 4}</p>{PROGRAM}",
+    "an app that is filled": f"<div id=root><p>{FIRST}</p></div>{PROGRAM}",
+    "an article beside an empty widget": f"<p>{' '.join([*BODY, *BODY])}</p><div id=root></div><x-ad></x-ad>{PROGRAM}",
+    "declared text": f"{SHELL}{linked_data({'@type': 'Article', 'articleBody': ' '.join([*BODY, *BODY])})}{PROGRAM}",
+}
+
+
+@pytest.mark.parametrize("html", NEEDS_SCRIPTS.values(), ids=NEEDS_SCRIPTS)
+def test_pages_that_need_their_scripts(html: str) -> None:
+    document = mainmatter.read(Page(html))
+    assert document.needs_scripts
+    assert '"needs_scripts": true' in mainmatter.clean(html).render("json")
+    assert pickle.loads(pickle.dumps(document)).needs_scripts
+
+
+@pytest.mark.parametrize("html", NEEDS_NONE.values(), ids=NEEDS_NONE)
+def test_pages_that_need_none(html: str) -> None:
+    assert not mainmatter.read(Page(html)).needs_scripts
+    assert "needs_scripts" not in mainmatter.clean(html).render("json")
+
+
+def test_how_little_text_needs_scripts() -> None:
+    assert (scripted.LITTLE_SHOWN, scripted.PLACEHOLDER, scripted.SHORT_NOTICE) == (500, 40, 200)
+
+    def needs(html: str) -> bool:
+        return mainmatter.read(Page(html + PROGRAM)).needs_scripts
+
+    assert [needs(f"<div id=app></div><p>{'x' * number}</p>") for number in (500, 501)] == [True, False]
+    assert [needs(f"<div id=app>{'x' * number}</div>") for number in (40, 41)] == [True, False]
+    assert [needs(f"<p>JavaScript {'x' * number}</p>") for number in (189, 190)] == [True, False]
+
+
+def test_a_dump_needs_no_scripts() -> None:
+    assert not mainmatter.read(Page("Enable JavaScript", format="text")).needs_scripts

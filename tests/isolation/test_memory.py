@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
 
 import pytest
 
 from child_services import act
 from mainmatter.isolation.child import Child, as_service
-from mainmatter.isolation.memory import family_mb, peak_mb, resident_mb
+from mainmatter.isolation.memory import end_largest, family_mb, peak_mb, resident_mb
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc")
 
@@ -38,3 +40,20 @@ def test_what_a_child_holds_is_the_family_s() -> None:
     assert after is not None
     assert child.start_mb is not None
     assert after - before > 100 + child.start_mb / 2
+
+
+@linux
+def test_the_largest_of_a_family_is_ended() -> None:
+    hold = "import sys; held = b'x' * {}; print(flush=True); sys.stdin.read()"
+    code = (
+        "import subprocess, sys\n"
+        f"child = subprocess.Popen([sys.executable, '-c', {hold.format(80_000_000)!r}], stdin=subprocess.PIPE)\n"
+        "print(child.wait())"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        parent.stdout.readline()  # the child holds its memory
+        assert not end_largest(parent.pid, 500)
+        assert end_largest(parent.pid, 60)
+        assert parent.stdout.readline() == f"-{signal.SIGKILL.value}\n"
+    assert not end_largest(2**22 + 1, 1)  # there is no such process

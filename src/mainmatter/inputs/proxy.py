@@ -8,6 +8,7 @@ that is connected to. So neither names that change their address (DNS rebinding)
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 from collections import Counter
 from contextlib import suppress
@@ -134,7 +135,8 @@ class CheckingProxy:
                     return await asyncio.open_connection(address, port, limit=_LONGEST_HEAD)
             except OSError as error:  # also TimeoutError
                 problem = error
-        self.problems[name] = f"no connection to {name}: {problem.strerror or 'no answer'}"
+        why = os.strerror(problem.errno) if problem.errno else "no answer"
+        self.problems[name] = f"no connection to {name}: {why}"
         raise problem
 
     def _look_up(self, host: str, port: int) -> list[str]:
