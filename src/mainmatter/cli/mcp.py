@@ -46,20 +46,7 @@ if TYPE_CHECKING:
 )
 @options.method
 @click.option("-j", "--workers", type=click.IntRange(1, 256), default=2, show_default=True, help="How many processes.")
-@click.option(
-    "--seconds", type=click.FloatRange(0, min_open=True), default=20.0, show_default=True, help="For one call."
-)
-@click.option("--memory", type=click.IntRange(50), default=1000, show_default=True, metavar="MB", help="For one call.")
-@click.option(
-    "--max-size",
-    type=click.FloatRange(0, min_open=True),
-    default=10.0,
-    show_default=True,
-    metavar="MB",
-    help="Refuse larger pages.",
-)
-@click.option("--fetch/--no-fetch", default=True, show_default=True, help="Fetch pages that agents name by URL.")
-@click.option("--allow-private", is_flag=True, help="Fetch from private and loopback addresses too.")
+@options.rules_for_clients
 def command(
     http: bool,
     host: str,

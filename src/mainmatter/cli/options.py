@@ -230,6 +230,31 @@ def fields(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def rules_for_clients(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a server's command the options that bound what clients may have it do."""
+    positive = click.FloatRange(0, min_open=True)
+    for decorate in (
+        click.option("--allow-private", is_flag=True, help="Fetch from private and loopback addresses too."),
+        click.option(
+            "--fetch/--no-fetch", default=True, show_default=True, help="Fetch pages that clients name by URL."
+        ),
+        click.option(
+            "--max-size",
+            type=positive,
+            default=10.0,
+            show_default=True,
+            metavar="MB",
+            help="Refuse larger pages and requests.",
+        ),
+        click.option(
+            "--memory", type=click.IntRange(50), default=1000, show_default=True, metavar="MB", help="For one request."
+        ),
+        click.option("--seconds", type=positive, default=20.0, show_default=True, help="For one request."),
+    ):
+        command = decorate(command)
+    return command
+
+
 def to_limits(max_size: float) -> Limits:
     """The limits for pages of at most so many megabytes."""
     if not math.isfinite(max_size):

@@ -55,20 +55,7 @@ GOODBYE = 5  # seconds for requests that are under way when the server is stoppe
 @click.option(
     "--waiting", type=click.IntRange(0), help="How many requests may wait for one.  [default: 4 for each worker]"
 )
-@click.option(
-    "--seconds", type=click.FloatRange(0, min_open=True), default=20.0, show_default=True, help="For one request."
-)
-@click.option(
-    "--memory", type=click.IntRange(50), default=1000, show_default=True, metavar="MB", help="For one request."
-)
-@click.option(
-    "--max-size",
-    type=click.FloatRange(0, min_open=True),
-    default=10.0,
-    show_default=True,
-    metavar="MB",
-    help="Refuse larger pages and requests.",
-)
+@options.rules_for_clients
 @click.option(
     "--max-upload",
     type=click.FloatRange(0, min_open=True),
@@ -85,8 +72,6 @@ GOODBYE = 5  # seconds for requests that are under way when the server is stoppe
     metavar="MB",
     help="Stop importing an upload whose pages have more than that, unpacked.",
 )
-@click.option("--fetch/--no-fetch", default=True, show_default=True, help="Fetch pages that clients name by URL.")
-@click.option("--allow-private", is_flag=True, help="Fetch from private and loopback addresses too.")
 @click.option("--open", "opens", is_flag=True, help="Open the workbench in a browser.")
 def command(
     host: str,
