@@ -254,3 +254,39 @@ def test_linear_time(html: str) -> None:
     assert found.text
     assert found.document.blocks
     assert least_seconds(lambda: partial(found.chunks, overlap=100), 3) < 3
+
+
+def test_how_well_long_texts_fill_their_chunks() -> None:
+    """How often a text is counted to find out what fits decides where it is cut."""
+    text = " ".join("w" * (1 + i * 7 % 11) + "é" * (i * 5 % 13 if i % 50 < 25 else 0) for i in range(1500))
+    found = clean_all(f"<p>{text}")
+    assert [chunk.tokens for chunk in found.chunks(150, tokenizer=words)] == [
+        144,
+        142,
+        142,
+        143,
+        150,
+        149,
+        150,
+        147,
+        148,
+        149,
+        36,
+    ]
+    assert [chunk.tokens for chunk in found.chunks(400, 50)] == [
+        337,
+        387,
+        389,
+        391,
+        395,
+        389,
+        396,
+        393,
+        395,
+        390,
+        395,
+        389,
+        396,
+        388,
+        121,
+    ]

@@ -145,6 +145,19 @@ def test_the_tools_and_their_types(agent: Agent) -> None:
         assert tool.output_schema["type"] == "object"
         assert not tool.description.startswith(" ")
     assert tools["read_page"].input_schema["required"] == ["url"]
+    limits = {
+        (name, argument): (schema["default"], schema["minimum"], schema.get("maximum"))
+        for name, tool in tools.items()
+        for argument, schema in tool.input_schema["properties"].items()
+        if "minimum" in schema
+    }
+    parts = {"max_tokens": (5000, 50, 100_000), "start": (0, 0, None)}
+    assert limits == {
+        **{(name, argument): limit for name in ("read_page", "clean_html") for argument, limit in parts.items()},
+        ("explain", "start"): (0, 0, None),
+        ("explain", "limit"): (50, 1, 200),
+        ("search", "limit"): (10, 1, 100),
+    }
     assert tools["read_page"].annotations.open_world_hint
 
 
@@ -237,6 +250,17 @@ def test_explain_some_blocks(agent: Agent) -> None:
     assert rest.content is not None
     assert [verdict["block"] for verdict in rest.content["verdicts"]] == [5]
     assert rest.content["next_start"] is None
+
+
+def test_what_pages_and_errors_say_is_bounded(agent: Agent) -> None:
+    page = f"<title>{'t' * 2000}</title><p>{'x' * 2000}"
+    reading = agent.call("clean_html", html=page)
+    assert reading.content is not None
+    assert reading.content["title"] == "t" * 999 + "…"
+    explained = agent.call("explain", html=page)
+    assert explained.content is not None
+    assert explained.content["verdicts"][0]["text"] == "x" * 159 + "…"
+    assert len(agent.refused("read_page", url=f"https://{'e' * 2000}")) == 1000
 
 
 def test_search(agent: Agent) -> None:
