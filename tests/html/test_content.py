@@ -125,8 +125,9 @@ def tree_of(html: str, *, images: bool = False, dropped: str = "") -> list[str]:
         pytest.param("<ol><li value=7>a</ol>", ["list[ordered-7](item(paragraph('a')))"], id="value"),
         pytest.param("<li>a</li><li>b</li>", ["list(item(paragraph('a')), item(paragraph('b')))"], id="items alone"),
         pytest.param(
-            "<ul><li><input type=checkbox checked> a<li><input type=checkbox>b</ul>",
-            ["list(item[True](paragraph('a')), item[False](paragraph('b')))"],
+            "<ul><li class=task><input type=checkbox checked> a<li><input type=checkbox disabled>b<li><input type=checkbox>c"
+            "</ul>",
+            ["list(item[True](paragraph('a')), item[False](paragraph('b')), item(paragraph('c')))"],
             id="tasks",
         ),
         pytest.param(
@@ -160,6 +161,7 @@ def test_constructs(html: str, expected: list[str]) -> None:
         ('<pre data-lang="go">x</pre>', "go"),
         ('<div class="highlight-default notranslate"><pre>x</pre></div>', ""),
         ('<pre class="language-plaintext">x</pre>', ""),
+        ('<pre><code class="lang-auto">x</code></pre>', ""),
         ("<pre>x</pre>", ""),
     ],
 )
@@ -202,6 +204,15 @@ def test_table_of_data() -> None:
         "row(cell[head]('1'), cell('2'), cell[center](strong('3')))",
         "row(cell(), cell(link[https://example.org/x]('4')), cell())",
     ]
+
+
+def test_merged_cells_of_a_table_that_was_dissolved_change_no_other() -> None:
+    layout = "<table><tr><td colspan=9><h2>T</h2></table>"
+    assert "cell()" not in str(tree_of((layout + "<table><tr><td>a<td>b</table>") * 20))
+
+
+def test_table_in_preformatted_text_is_no_code() -> None:
+    assert tree_of("<pre><table><tr><td>a<td>b</table></pre>") == ["table(row(cell('a'), cell('b')))"]
 
 
 def test_row_of_header_cells_is_a_header() -> None:

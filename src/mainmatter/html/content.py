@@ -75,7 +75,7 @@ _SOFT_HYPHEN = "\u00ad"
 _LANGUAGE = re.compile(
     r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|mw-highlight-lang-|brush:\s*)([A-Za-z][\w+#.-]*)"
 )
-_NO_LANGUAGE = frozenset("default none nohighlight notranslate plain plaintext text txt wrapper".split())
+_NO_LANGUAGE = frozenset("auto default none nohighlight notranslate plain plaintext text txt wrapper".split())
 # Where pages keep the address of a picture until it is scrolled to.
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-orig-file")
 # What stands in its place until then.
@@ -152,7 +152,8 @@ class _Builder:
         self._may_have_tex = any("\\" in texts[i] or "$" in texts[i] for i, is_kept in enumerate(kept) if is_kept)
         self._uses_dollars: bool | None = None  # as delimiters of formulas; looked for when there is a dollar sign
         self._cells_left = _MAX_ADDED_CELLS
-        self._spans: dict[int, tuple[int, int]] = {}
+        # By identity, with the cell, since another might get the place in memory of one that is gone.
+        self._spans: dict[int, tuple[Content, int, int]] = {}
         # The text that was gathered since the last block ended.
         self._runs: list[_Run] = []
         self._block = -1
@@ -185,7 +186,7 @@ class _Builder:
                         self._pass(node, marks)
                     continue
                 tag = getattr(node, "tag", "")
-                if tag in _CODE_TAGS:
+                if tag in _CODE_TAGS and node.find("table") is None:
                     self._add_code(node)
                     continue
                 if tag in FORMULA_TAGS and (formula := read_formula(node)) is not None:
@@ -250,7 +251,7 @@ class _Builder:
                 self._owner.children.append(self._cell(element, tag))
         elif tag == "input":
             owner = self._owner
-            if owner.type == "item" and not owner.children and not self._runs and element.attr("type") == "checkbox":
+            if owner.type == "item" and not owner.children and not self._runs and _is_task(element):
                 owner.checked = element.attr("checked") is not None
         elif self._runs and ROLES.get(tag) in _INLINE_ROLES:
             for inner in element.descendants:
@@ -333,7 +334,7 @@ class _Builder:
             cell.align = align  # type: ignore[assignment] # mypy does not narrow a string by a tuple
         spans = _number(element, "colspan", 1), _number(element, "rowspan", 1)
         if spans != (1, 1):
-            self._spans[id(cell)] = spans
+            self._spans[id(cell)] = (cell, *spans)
         return cell
 
     def _close(self, container: Content, owner: Content) -> None:
@@ -560,7 +561,7 @@ class _Builder:
                     left -= 1
                 if cell is None:
                     break
-                width, height = self._spans.get(id(cell), (1, 1))
+                _, width, height = self._spans.get(id(cell), (cell, 1, 1))
                 if height > 1:
                     reaching |= dict.fromkeys(range(len(cells), len(cells) + min(width, left)), height - 1)
                 cells.append(cell)
@@ -815,6 +816,14 @@ def _address_of_image(image: Element) -> str:
 
 def _is_tracker(image: Element) -> bool:
     return any(_number(image, name, _LARGEST_TRACKER + 1) <= _LARGEST_TRACKER for name in ("width", "height"))
+
+
+def _is_task(box: Element) -> bool:
+    """Whether a box tells the state of a task: one that can be ticked may fold comments, or be part of a form."""
+    if as_text(box.attr("type")).lower() != "checkbox":
+        return False
+    names = as_text(box.attr("class")) + as_text(box.parent.attr("class") if isinstance(box.parent, Element) else "")
+    return box.attr("disabled") is not None or "task" in names
 
 
 def _is_note_reference(link: Element) -> bool:

@@ -320,6 +320,8 @@ def _span_facts(block: MarkedBlock) -> Iterator[Fact]:
         if is_code and letters(text):
             needed = all(span.needed and "code" in span.marks for span in spans)
             yield Fact("code spans", ((text,),), _shown(spans), needed)
+            for span in () if needed or len(spans) == 1 else spans:  # its lines may be code by themselves
+                yield Fact("code spans", (("".join(span.text.split()),),), _shown([span]), needed=False)
     for span in block.spans:
         if span.formula is not None:
             key = tex_key(span.formula)
@@ -370,7 +372,8 @@ def _nested_facts(blocks: Sequence[MarkedBlock]) -> Iterator[Fact]:
         for quote in block.quotes:
             of_quote.setdefault(quote, []).extend(block.spans)
         if block.kind in ("term", "definition") and (variants := _variants(block.spans))[-1]:
-            of_kind = tuple((block.kind, text[:_BEGINNING]) for text in variants)
+            kinds = (block.kind,) if block.needed else ("term", "definition")
+            of_kind = tuple((kind, text[:_BEGINNING]) for kind in kinds for text in variants)
             yield Fact("definitions", of_kind, f"{block.kind}: {_shown(block.spans)}", block.needed)
     has_text = {item for item, spans in own.items() if _variants(spans)[-1]}
     for item in (item for item in own if item in has_text and not item.stray):

@@ -9,7 +9,8 @@ What need not come through, and is not invented if it does:
 - items that are footnotes; text in a list beside its items, as an item;
 - terms without a definition, and definitions in lists that have no others;
 - headings within summaries of details and captions;
-- images that do not stand inside of a kept block or between two of them, are pixels for tracking, emoji or formulas.
+- images that do not stand inside of a kept block or between two of them, are pixels for tracking, emoji or formulas;
+- links to what is not on the web, mail or a telephone.
 
 Anchors of headings (`¶`, `#`) are no part of the structure at all, nor are links without an address.
 
@@ -21,6 +22,7 @@ quote or heading. If it takes images to fill several cells of a row, it may be o
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -68,7 +70,8 @@ _LOOSE_MARKS: dict[str, frozenset[Mark]] = {
 _LISTS = frozenset(("ul", "ol", "menu", "dir"))
 _CELLS = frozenset(("td", "th"))
 _CODE_BLOCKS = frozenset(("pre", "xmp", "listing", "plaintext"))
-_NO_LINKS = ("javascript:", "data:", "about:", "blob:", "vbscript:", "file:")
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.IGNORECASE)
+_SCHEMES = ("http:", "https:", "mailto:", "tel:", "ftp:")
 
 # Of links to a place on the same page.
 _ANCHOR_TEXT = re.compile(
@@ -77,7 +80,7 @@ _ANCHOR_TEXT = re.compile(
 _ANCHOR_CLASS = re.compile(
     r"headerlink|permalink|hash-?link|heading-?(?:link|anchor)|anchor|direct-link", re.IGNORECASE
 )
-_BACK_CLASS = re.compile(r"back-?(?:ref|link)|footnote-?back|reversefootnote|fn-?back", re.IGNORECASE)
+_BACK_CLASS = re.compile(r"(?<!toc-)back-?(?:ref|link)|footnote-?back|reversefootnote|fn-?back", re.IGNORECASE)
 _BACK_ADDRESS = re.compile(r"#(?:cite_?ref|fn-?ref|footnote-?ref|_ftnref|ref)", re.IGNORECASE)
 _NOTE_CLASS = re.compile(r"footnote|noteref|reference|citation|fn", re.IGNORECASE)
 
@@ -89,7 +92,8 @@ _FORMULA_CLASS = frozenset(
 )
 _FORMULA_IMAGE = re.compile(r"\b(?:tex|latex|mwe-math-fallback-image-\w+|ql-img-\w+)\b")
 _TEX_ENCODINGS = ("application/x-tex", "tex", "latex", "application/x-latex", "text/x-tex")
-_TEX_IN_TEXT = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]|\$\$(.+?)\$\$", re.DOTALL)
+# Between double dollars, which also stand for prices, a formula has what only formulas have.
+_TEX_IN_TEXT = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]|\$\$([^$]*?[\\^_={}][^$]*?)\$\$", re.DOTALL)
 _DOLLARS_IN_TEXT = re.compile(_TEX_IN_TEXT.pattern + r"|(?<![\\$\w])\$(?=\S)([^$]+?)(?<=[^\s\\])\$(?!\d)", re.DOTALL)
 _TEX_SCRIPT = re.compile("mathjax|katex", re.IGNORECASE)
 
@@ -235,7 +239,11 @@ class _Reader:
             is_term = around.term is not None and around.term.tag == "dt"  # its heading may be a mere term
             return around if is_term else around._replace(heading=element, term=None)
         if tag in _LISTS:
-            return around._replace(items=(*around.items, element))
+            outer = around.items
+            if outer and outer[-1].tag in _LISTS:  # a list in a list belongs to the item before it
+                before = (node for node in element.previous_siblings if getattr(node, "tag", "") == "li")
+                outer = (*outer[:-1], *(node for node in list(before)[:1] if isinstance(node, Element)))
+            return around._replace(items=(*outer, element))
         if tag == "li":
             outer = around.items[:-1] if around.items and around.items[-1].tag in _LISTS else around.items
             return around._replace(items=(*outer, element), heading=None, term=None)
@@ -322,7 +330,7 @@ class _Reader:
             needed = not self._is_note(element)
             if self._is_in_page(address) and context.heading is not None:
                 needed = False
-            if address.strip().lower().startswith(_NO_LINKS):
+            if _SCHEME.match(address.strip()) and not address.strip().lower().startswith(_SCHEMES):
                 needed = False
             self._links[element] = Link(address_key(_join(self._base, address)), needed)
         return self._links[element]
@@ -364,14 +372,19 @@ class _Reader:
         """The terms that a definition follows, and all definitions of their lists."""
         order = list(dict.fromkeys(self._context(node.parent).term for _, node in self._nodes))
         terms = [term for term in order if term is not None]
+        crowded: Counter[Element | None] = Counter()
+        for term, _ in {(self._context(node.parent).term, i) for i, node in self._nodes}:
+            crowded[term] += term is not None and term.tag == "dt"
+        terms = [term for term in terms if crowded[term] < 2]
         whole = {one for one, two in pairwise(terms) if (one.tag, two.tag) == ("dt", "dd") and one.parent is two.parent}
         lists = {term.parent for term in whole}
         return whole | {term for term in terms if term.tag == "dd" and term.parent in lists}
 
-    def _data_tables(self) -> dict[Element, _Table]:  # noqa: C901, PLR0912 - all that makes or breaks a table
+    def _data_tables(self) -> dict[Element, _Table]:
         """For each cell of a table of data, that table."""
         blocks_in: dict[Element, set[int]] = {}
         crowded: set[Element] = set()
+        dissolved: set[Element] = set()  # tables around others
         of_table: dict[Element, list[Element]] = {}
         for i, node in self._nodes:
             context = self._context(node.parent)
@@ -382,27 +395,23 @@ class _Reader:
                 table = next((a for a in cell.ancestors if isinstance(a, Element) and a.tag == "table"), None)
                 if table is not None:
                     of_table.setdefault(table, []).append(cell)
-                    outer = self._context(table).cell or self._context(table.parent).cell
-                    while outer is not None:
-                        crowded.add(outer)
-                        outer = self._context(outer.parent).cell
+                    dissolved.update(a for a in table.ancestors if isinstance(a, Element) and a.tag == "table")
             blocks_in.setdefault(cell, set()).add(i)
             if context.heading is not None or context.code is not None:
                 crowded.add(cell)
         with_images: set[Node | None] = set()  # rows
         text_holders = {_block_around(node) for _, node in self._nodes}
         for image in self._tree.iter_elements("img"):
-            cell = self._context(image.parent).cell
-            if cell is not None:
-                with_images.add(cell.parent)
-                if cell in blocks_in and _block_around(image) not in text_holders:
-                    crowded.add(cell)
+            cells = [a for a in image.ancestors if isinstance(a, Element) and a.tag in _CELLS]
+            with_images.update(cell.parent for cell in cells[:1])
+            if _block_around(image) not in text_holders:
+                crowded.update(cells)
         tables: dict[Element, _Table] = {}
         for number, (table, cells) in enumerate(of_table.items()):
             rows: dict[Node | None, int] = {}
             for cell in cells:
                 rows[cell.parent] = rows.get(cell.parent, 0) + 1
-            if any(cell in crowded or len(blocks_in[cell]) > 1 for cell in cells):
+            if table in dissolved or any(cell in crowded or len(blocks_in[cell]) > 1 for cell in cells):
                 continue
             is_sure = max(rows.values()) > 1
             if not is_sure and not with_images.intersection(rows):
@@ -413,12 +422,16 @@ class _Reader:
 
     def _code_text(self, code: Element) -> str:
         parts: list[str] = []
+        is_new_line = True
         for node in code.descendants:
             if isinstance(node, Text):
                 if node in self._kept_nodes or node.data.isspace():
                     parts.append(node.data)
-            elif getattr(node, "tag", "") == "br" or (_is_block(node) and parts and not parts[-1].endswith("\n")):
+                    last = node.data.rpartition("\n")
+                    is_new_line = not last[2].strip() and (is_new_line or bool(last[1]))
+            elif getattr(node, "tag", "") == "br" or (_is_block(node) and not is_new_line):
                 parts.append("\n")
+                is_new_line = True
         return "".join(parts)
 
     def _loads_tex(self) -> bool:
@@ -465,7 +478,7 @@ class _Reader:
         addresses = [
             address_key(_join(self._base, address.strip()))
             for address in candidates
-            if address.strip() and not address.strip().lower().startswith("data:")
+            if address.strip() and not address.strip().lower().startswith(("data:", "blob:"))
         ]
         if not addresses:
             return None
@@ -481,7 +494,9 @@ class _Reader:
         if is_formula:
             block = MarkedBlock([Span("", formula=alt, needed=False)])
             self._structure.blocks.append(block)
-        needed = not (is_small or is_emoji or is_formula or context.code is not None)
+        address = context.link.attr("href") or "" if context.link is not None else ""
+        in_anchor = context.heading is not None and self._is_in_page(address)
+        needed = not (is_small or is_emoji or is_formula or in_anchor or context.code is not None)
         return Picture(tuple(dict.fromkeys(addresses)), alt, needed)
 
 
