@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 import mainmatter
 from mainmatter.html.parse import Element, Node, Text, decode, parse
-from mainmatter.html.prune import prune
 from mainmatter.html.read import parse_and_segment
 from mainmatter.html.segment import segment
 from mainmatter.records import Kind, Page
@@ -203,18 +205,6 @@ def test_every_xpath_finds_one_node_of_its_block(html: str) -> None:
             assert inside == "".join(block.text.split())
 
 
-@EXAMPLES
-@given(st.lists(st.sampled_from(["p", "div", "li", "h1", "section"]), min_size=1, max_size=12), st.data())
-def test_pruned_html_has_the_kept_texts_and_no_others(elements: list[str], data: st.DataObject) -> None:
-    html = "<!doctype html>" + "".join(f"<{tag}>word{n}</{tag}>" for n, tag in enumerate(elements))
-    tree = parse(html)
-    segments = segment(tree)
-    kept = data.draw(st.lists(st.booleans(), min_size=len(elements), max_size=len(elements)))
-    body = prune(tree, segments, kept, images=False, url=None)
-    assert body is not None
-    assert body.text == "".join(f"word{n}" for n, keep in enumerate(kept) if keep)
-
-
 OPEN_AND_CLOSE = [
     *"<p> </p> <div> </div> <span> </span> <a> </a> <b> </b> <li> </li> <h2> </h2> <td> </td> <pre> </pre>".split(),
     *"<table> </table> <tr> <br> <br><br> <hr> <img> <ul> </ul> <blockquote> </blockquote> <main> </main>".split(),
@@ -223,17 +213,16 @@ OPEN_AND_CLOSE = [
 
 @EXAMPLES
 @given(st.lists(st.one_of(st.sampled_from(OPEN_AND_CLOSE), st.sampled_from([" ", "\n"]), st.none())), st.data())
-def test_pruned_html_reads_as_the_kept_blocks_do(pieces: list[str | None], data: st.DataObject) -> None:
-    """Words are neither glued nor split, whatever is dropped between them."""
+def test_html_and_markdown_read_as_the_kept_blocks_do(pieces: list[str | None], data: st.DataObject) -> None:
+    """Words are neither glued nor split, lost or repeated, whatever is dropped between them."""
     html = "<!doctype html>" + "".join(f"word{n}" if piece is None else piece for n, piece in enumerate(pieces))
-    tree = parse(html)
-    segments = segment(tree)
-    texts = segments.columns.texts
+    everything = mainmatter.clean(html, method="ice-baseline")
+    texts = everything.document.texts
     kept = data.draw(st.lists(st.booleans(), min_size=len(texts), max_size=len(texts)))
-    body = prune(tree, segments, kept, images=False, url=None)
-    assert body is not None
-    again = mainmatter.clean(f"<!doctype html>{body.inner_html}", method="ice-baseline").text
-    assert again.split() == " ".join(text for text, is_kept in zip(texts, kept, strict=True) if is_kept).split()
+    extraction = replace(everything, kept=np.array(kept, np.bool_))
+    words = " ".join(text for text, is_kept in zip(texts, kept, strict=True) if is_kept).split()
+    assert mainmatter.clean(extraction.to_html(), method="ice-baseline").text.split() == words
+    assert re.findall(r"(?:word\d+)+", extraction.to_markdown().replace("**", "")) == words
 
 
 @pytest.mark.parametrize("tag", TAGS)

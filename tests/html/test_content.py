@@ -97,10 +97,36 @@ def tree_of(html: str, *, images: bool = False, dropped: str = "") -> list[str]:
             id="other marks",
         ),
         pytest.param(
-            '<p><a href="a b.html">x</a><a href="javascript:y()">y</a><a href="/r"></a></p>',
-            ["paragraph(link[https://example.org/news/a b.html]('x'), 'y')"],
+            '<p><a href="a b.html">x</a><a href="//[">y</a><a href="/r"></a><a href="../q#f">z</a></p>',
+            ["paragraph(link[https://example.org/news/a b.html]('x'), 'y', link[https://example.org/q#f]('z'))"],
             id="links",
         ),
+        pytest.param(
+            "<head><base href='https://cdn.example/z/'></head><p><a href=y>m</a></p>",
+            ["paragraph(link[https://cdn.example/z/y]('m'))"],
+            id="base",
+        ),
+        pytest.param("<p><a>Home</a><a>News</a></p>", ["paragraph('Home News')"], id="words set apart by style"),
+        pytest.param(
+            "<a href=/x>a<table><tr><td><a href=/y>b</a><td>c</table></a>",
+            [
+                "paragraph(link[https://example.org/x]('a'))",
+                "table(row(cell(link[https://example.org/y]('b')), cell(link[https://example.org/x]('c'))))",
+            ],
+            id="a link in a link",
+        ),
+        pytest.param(
+            "<form><label>a</label><select><option>b<option>c</select></form>",
+            ["paragraph('a')", "paragraph('b')", "paragraph('c')"],
+            id="form",
+        ),
+        pytest.param(
+            "<div><template shadowrootmode=open><p>a</p><p>b</p></template>c</div>",
+            ["paragraph('a')", "paragraph('b')", "paragraph('c')"],
+            id="shadow root",
+        ),
+        pytest.param("<xmp>a  &amp; b</xmp>", ["code('a  &amp; b')"], id="text that is no markup"),
+        pytest.param("<frameset><frame src=a></frameset>", [], id="nothing"),
         pytest.param(
             '<p><code>f(<a href="/x">x</a>)</code></p>',
             ["paragraph(code-span('f('), link[https://example.org/x](code-span('x')), code-span(')'))"],
@@ -315,6 +341,16 @@ def test_footnote_that_was_dropped_leaves_a_link() -> None:
     html = '<p>a<sup><a href="#fn1">1</a></sup></p><ol><li id=fn1>One</ol>'
     address = "https://example.org/news/page.html#fn1"
     assert tree_of(html, dropped="One") == [f"paragraph('a', superscript(link[{address}]('1')))"]
+
+
+def test_blocks_stay_apart_when_what_was_between_them_is_dropped() -> None:
+    assert tree_of("<div>one<p>drop</p>two</div>", dropped="drop") == ["paragraph('one')", "paragraph('two')"]
+
+
+@pytest.mark.parametrize(("depth", "is_kept"), [(15, True), (16, False)])
+def test_how_deep_a_picture_may_stand_in_a_block(depth: int, is_kept: bool) -> None:
+    html = f"<p>a{'<span>' * depth}<img src=x>{'</span>' * depth}</p><p>drop</p>"
+    assert ("image" in str(tree_of(html, images=True, dropped="drop"))) == is_kept
 
 
 def test_item_whose_text_was_dropped_is_none() -> None:

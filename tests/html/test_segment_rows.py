@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mainmatter.html.parse import parse, to_markdown
+from mainmatter.html.parse import parse
 from mainmatter.html.segment import segment
 from mainmatter.records import Kind
 
@@ -76,15 +76,6 @@ def test_rows_of_data_between_other_blocks() -> None:
     assert segments.columns.kinds == [TEXT, ROW, TEXT, ROW, TEXT]
     columns = (segments.elements, segments.first_nodes, segments.end_nodes, segments.columns.texts)
     assert len({len(column) for column in columns}) == 1
-
-
-@pytest.mark.parametrize(("rows", "are_filled"), [(10_000, True), (10_001, False)])
-def test_how_many_cells_are_added_to_make_a_table_a_rectangle(rows: int, are_filled: bool) -> None:
-    tree = parse(f"<table><tr><td>a<td>b{'<tr><td>c' * rows}</table>")
-    body = tree.find("body")
-    assert body is not None
-    to_markdown(body, links=False, images=False)
-    assert len([*body.iter_elements("td")]) == 2 + rows * (1 + are_filled)
 
 
 def test_a_row_of_which_one_cell_has_text_stays_that_cell() -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 import mainmatter
 from mainmatter.html.parse import parse
 from mainmatter.records import Page
@@ -52,3 +56,31 @@ def test_a_dump_gets_the_markup_of_its_kinds() -> None:
         "<body>\n<h1>Title &lt;b&gt;</h1>\n<p>One</p>\n<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n<h2>End</h2>\n</body>"
         in found.html
     )
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<svg><script>alert(1)</script></svg>kept",
+        "<p>kept<math><mtext><table><mglyph><style><img src=x onerror=alert(1)></style></mglyph></table>",
+        "<p>kept<a href='&#106;avascript:alert(1)'>kept</a>",
+        "<p>kept<a href=' jAvA\tscript:alert(1)'>kept</a>",
+        "<p>kept<a href='data:text/html,x' target=_blank>kept</a>",
+        "<p>kept<form action=javascript:alert(1)><button formaction=javascript:alert(1)>kept</button></form>",
+        "<noscript><p title='</noscript><img src=x onerror=alert(1)>'>kept</noscript>",
+        "<details open ontoggle=alert(1)>kept</details>",
+        "<p>kept<img src='x' onerror='alert(1)'><a href='vbscript:x'>kept</a>",
+        "<xmp><img src=x onerror=alert(1)></xmp>kept",
+        "<template shadowrootmode=open><script>alert(1)</script>kept</template>",
+        "<plaintext><script>alert(1)</script>",
+    ],
+)
+@pytest.mark.parametrize("url", [None, "https://e.example/"])
+def test_nothing_that_runs_survives(html: str, url: str | None) -> None:
+    written = mainmatter.clean(html, url=url, method="ice-baseline").to_html(images=True)
+    allowed = {"html", "head", "meta", "title", "body", "p", "a", "img", "details", "pre", "code", "span", "div"}
+    for element in parse(written).iter_elements():
+        assert element.tag in allowed
+        for name, value in element.attrs.items():
+            assert not name.startswith("on")
+            assert not re.match(r"\s*(javascript|vbscript|data):", re.sub(r"[\t\n\r]", "", str(value)), re.IGNORECASE)

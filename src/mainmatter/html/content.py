@@ -67,8 +67,6 @@ _CELL_TAGS = frozenset(("td", "th"))
 _NOTE_TAGS = frozenset(("li", "p", "div", "aside", "dd"))
 _FORMULAS_WITHOUT_TEXT = frozenset(("img", "mjx-container", "script"))
 _INLINE_ROLES = frozenset((None, Role.LINK, Role.EMPHASIS, Role.FORMULA))
-_SCHEMES = ("http:", "https:", "mailto:", "tel:", "ftp:")
-_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _ORIGIN = re.compile(r"https?://[^/?#]+")
 _SOFT_HYPHEN = "\u00ad"
 # How the language of code is named in a class: Prism, highlight.js, GitHub, Sphinx, MediaWiki, SyntaxHighlighter.
@@ -457,11 +455,9 @@ class _Builder:
             self._owner.children.append(Content("code", [text], language=_language(element), block=first))
 
     def _resolve(self, address: str) -> str:
-        """An absolute address, where the page's is known; "" for one that leads nowhere, or runs something."""
+        """An absolute address, where the page's is known; "" for what is none. The writers drop what could run."""
         address = address.strip()
-        if not address or _SCHEME.match(address):
-            return address if address.lower().startswith(_SCHEMES) else ""
-        if not self._base:
+        if not address or not self._base or address.startswith(("https://", "http://")):
             return address
         if address[0] == "#":
             return self._base.partition("#")[0] + address
@@ -469,7 +465,7 @@ class _Builder:
             return self._origin + address
         try:
             return urljoin(self._base, address)
-        except ValueError:  # no address at all, such as //[
+        except ValueError:  # such as //[
             return ""
 
     def _is_no_text(self, element: Element) -> bool:
@@ -782,6 +778,7 @@ def _images_among(tree: Tree, segments: Segments, kept: Sequence[bool]) -> froze
     kept_elements = {element for element, is_kept in zip(segments.elements, kept, strict=True) if is_kept}
     found: set[Node] = set()
     waiting: list[Node] = []  # since the last text
+    beside: list[Node] = []  # after a text that was kept, if there comes another one
     before: bool | None = None  # whether that was kept; None before the first that was
     for node in tree.descendants:
         if isinstance(node, Element):
@@ -792,11 +789,14 @@ def _images_among(tree: Tree, segments: Segments, kept: Sequence[bool]) -> froze
             elif before is not None:
                 waiting.append(node)
         elif isinstance(node, Text) and node in block_of:
-            is_kept = bool(kept[block_of[node]])
-            if is_kept or before:
-                found.update(waiting)
+            if kept[block_of[node]]:
+                found.update(waiting, beside)
+                beside = []
+                before = True
+            elif before is not None:
+                beside += waiting if before else []
+                before = False
             waiting = []
-            before = is_kept or (None if before is None else False)
     return frozenset(found)
 
 

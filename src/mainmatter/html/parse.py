@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import codecs
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
 from turbohtml import Document as Tree
-from turbohtml import Element, Markdown, Namespace, Node, Text
+from turbohtml import Element, Namespace, Node, Text
 from turbohtml import parse as _parse
-from turbohtml.clean import OnDisallowed, Policy, Sanitizer
 from turbohtml.detect import detect as _detect
 
 from mainmatter.errors import NotAPage
@@ -42,42 +40,7 @@ __all__ = [
     "decode_page",
     "is_html",
     "parse",
-    "sanitize",
-    "to_markdown",
 ]
-
-# What is left of a page's markup in HTML output: structure and links, nothing that runs or styles.
-_POLICY = Policy(
-    tags=frozenset(
-        """
-        a abbr address article aside b bdi bdo big blockquote br caption cite code dd del details dfn div dl dt
-        em figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i img ins kbd li main mark menu nav ol p pre q rp rt
-        ruby s samp section small span strike strong sub summary sup table tbody td tfoot th thead time tr tt u ul var
-        wbr
-        """.split()
-    ),
-    attributes={
-        "*": frozenset({"lang", "dir", "title"}),
-        "a": frozenset({"href"}),
-        "img": frozenset({"src", "alt", "width", "height"}),
-        "td": frozenset({"colspan", "rowspan"}),
-        "th": frozenset({"colspan", "rowspan", "scope"}),
-        "time": frozenset({"datetime"}),
-        "ol": frozenset({"start", "type"}),
-        "q": frozenset({"cite"}),
-        "blockquote": frozenset({"cite"}),
-    },
-    allow_fragment_urls=True,
-    on_disallowed_tag=OnDisallowed.STRIP,
-    # Without an element in their place the texts of these would be glued to those around them.
-    transform_tags={
-        **dict.fromkeys("dialog fieldset form noscript search".split(), "section"),
-        **dict.fromkeys("button center hgroup label legend option optgroup select textarea".split(), "div"),
-        **dict.fromkeys("listing plaintext xmp".split(), "pre"),
-        "dir": "ul",
-    },
-)
-_SANITIZER = Sanitizer(_POLICY)
 
 _BYTE_ORDER_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # Encodings that use ASCII bytes only announce themselves by escape characters, or by a NUL in every letter.
@@ -86,8 +49,6 @@ _NOT_PLAIN_ASCII = (b"\x1b", b"\x00", b"~{")
 _SHORT = 512  # bytes in which random ones may happen to hold few control characters
 _HIGH_BYTES = bytes(range(0x80, 0x100))
 _MIN_HIGH = 0.25  # of such bytes; half of random ones are high
-
-_MAX_ADDED_CELLS = 10_000  # one long row must not blow up a table of many short ones
 
 
 def decode_page(page: Page) -> tuple[str, str | None]:
@@ -186,49 +147,3 @@ def is_html(element: Element) -> bool:
 def as_text(value: str | list[str] | None) -> str:
     """An attribute's value as one string; the parser splits lists such as `class`."""
     return " ".join(value) if isinstance(value, list) else value or ""
-
-
-def sanitize(body: Element, base_url: str | None = None) -> Element:
-    """A copy of an element without anything that a browser would run or style; its links made absolute."""
-    if base_url:
-        try:
-            body.resolve_links(base_url)
-        except ValueError:  # a link is no address at all, such as //[; those that are done already stay as they are
-            body.rewrite_links(lambda link: _join_url(base_url, link))
-    return _SANITIZER.sanitize_node(body)
-
-
-def _join_url(base_url: str, link: str) -> str:
-    try:
-        return urljoin(base_url, link)
-    except ValueError:
-        return link
-
-
-def to_markdown(element: Element, *, links: bool, images: bool) -> str:
-    """Write an element as Markdown (GitHub's flavour). The element is changed: its tables become rectangles."""
-    for table in element.iter_elements("table"):
-        _make_rectangle(table)
-    return element.to_markdown(
-        Markdown(
-            links=Markdown.Links(ignore=not links, autolink=False),
-            images=Markdown.Images(mode="markdown" if images else "ignore"),
-            tables=Markdown.Tables(cell_blocks="text"),
-        )
-    )
-
-
-def _make_rectangle(table: Element) -> None:
-    """Give all rows of a table the same number of cells, none of them spanning others: Markdown knows no other."""
-    rows = []
-    for row in table.iter_elements("tr"):
-        cells = [cell for cell in row if isinstance(cell, Element)]
-        for cell in cells:
-            for attribute in ("colspan", "rowspan"):
-                if cell.attr(attribute) is not None:
-                    del cell.attrs[attribute]
-        rows.append((row, len(cells)))
-    width = max((count for _, count in rows), default=0)
-    if sum(width - count for _, count in rows) <= _MAX_ADDED_CELLS:
-        for row, count in rows:
-            row.extend([Element("td") for _ in range(width - count)])
