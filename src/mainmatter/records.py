@@ -564,7 +564,7 @@ class Extraction:
         )
 
     def to_html(self, *, images: bool = False) -> str:
-        """The page pruned to its main matter, as a small HTML document, with its images if asked."""
+        """The main matter as a small HTML document, with its images if asked."""
         return self.render("html", images=images)
 
     def to_json(self, *, blocks: bool = True, chunks: int | None = None, overlap: int = 0) -> str:

@@ -57,7 +57,21 @@ class _Task:
     help="A file for one input, a folder for several or for a folder; a name that ends in / is a folder.",
 )
 @click.option("--links/--no-links", default=True, help="Keep links (markdown).", show_default=True)
-@click.option("--images/--no-images", default=False, help="Keep images (markdown, html).", show_default=True)
+@click.option("--images/--no-images", default=False, help="Keep images (markdown, html, tei).", show_default=True)
+@click.option(
+    "--tables/--no-tables",
+    default=True,
+    help="Write tables as tables, or each row as a line of text (markdown).",
+    show_default=True,
+)
+@click.option(
+    "--heading-style",
+    type=click.Choice(["atx", "setext"]),
+    default="atx",
+    help="Headings after #, or underlined (markdown).",
+    show_default=True,
+)
+@click.option("--front-matter", is_flag=True, help="Begin with the metadata, as YAML (markdown).")
 @click.option(
     "--chunks",
     type=click.IntRange(min=1),
@@ -95,6 +109,9 @@ def command(
     output: str | None,
     links: bool,
     images: bool,
+    tables: bool,
+    heading_style: str,
+    front_matter: bool,
     chunks: int | None,
     overlap: int,
     site_templates: bool,
@@ -126,9 +143,9 @@ def command(
         raise click.BadParameter(
             f"there are {len(found)} pages, and they cannot all come from {url}", param_hint="--url"
         )
-    render_options: dict[str, Any] = {"markdown": {"links": links, "images": images}, "html": {"images": images}}.get(
-        format_, {}
-    )
+    render_options: dict[str, Any] = {"images": images} if format_ in ("markdown", "html", "tei") else {}
+    if format_ == "markdown":
+        render_options |= {"links": links, "tables": tables, "headings": heading_style, "front_matter": front_matter}
     if chunks is not None and format_ == "json":
         render_options |= {"chunks": chunks, "overlap": overlap}
     is_batch = len(found) > 1 or any(Path(name).is_dir() for name in inputs)

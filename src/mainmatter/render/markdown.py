@@ -22,6 +22,7 @@ from functools import lru_cache, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal, cast
 
+from mainmatter.errors import InputError
 from mainmatter.render.content import HOLD_BLOCKS, Content, content_of, is_harmless, note_name
 from mainmatter.render.text import COMMENTS
 
@@ -52,7 +53,12 @@ def render(
         tables: write tables as tables; otherwise each row as a line of text.
         headings: `atx` writes "# Title"; `setext` underlines headings of the first two levels.
         front_matter: begin with what the page says about itself, as YAML.
+
+    Raises:
+        InputError: there is no such style of headings.
     """
+    if headings not in ("atx", "setext"):
+        raise InputError(f'{headings!r} is no style of headings; there are "atx" and "setext"')
     content = content_of(extraction, images=images)
     written = to_markdown(content, links=links, images=images, tables=tables, headings=headings)
     if not front_matter:

@@ -68,8 +68,12 @@ _MEDIA_TYPES = {
     "tei": "application/tei+xml",
     "text": "text/plain; charset=utf-8",
 }
-_RENDER_OPTIONS = {"markdown": ("links", "images"), "html": ("images",)}
-_SWITCHES = ("blocks", "images", "links", "raw")
+_RENDER_OPTIONS = {
+    "markdown": ("links", "images", "tables", "headings", "front_matter"),
+    "html": ("images",),
+    "tei": ("images",),
+}
+_SWITCHES = ("blocks", "front_matter", "images", "links", "raw", "tables")
 # The page's own markup must not become part of our site, whatever it holds.
 _HARMLESS = "sandbox; default-src 'none'; frame-ancestors 'none'"
 _EXAMPLE_PAGE = "<title>Fog</title><nav><a href=/>Home</a></nav><h1>Fog signals</h1><p>Ships need them in fog.</p>"
@@ -99,7 +103,10 @@ class CleanRequest(StrictModel):
         examples=[{"dial": 0.5, "comments": "drop"}],
     )
     links: bool = Field(True, description="Keep links (markdown).")
-    images: bool = Field(False, description="Keep images (markdown, html).")
+    images: bool = Field(False, description="Keep images (markdown, html, tei).")
+    tables: bool = Field(True, description="Write tables as tables, not each row as a line of text (markdown).")
+    headings: Literal["atx", "setext"] = Field("atx", description="Headings after #, or underlined (markdown).")
+    front_matter: bool = Field(False, description="Begin with the metadata, as YAML (markdown).")
     blocks: bool = Field(False, description="Give every block, with its score, verdict and reason.")
     raw: bool = Field(False, description="Give the content alone, not as a member of a JSON object.")
 
@@ -176,6 +183,9 @@ class CleanTask:
     format: str = "text"
     links: bool = True
     images: bool = False
+    tables: bool = True
+    headings: Literal["atx", "setext"] = "atx"
+    front_matter: bool = False
     blocks: bool = False
     raw: bool = False
 
@@ -239,6 +249,9 @@ def _to_task(asked: CleanRequest, page: Page | None, request: Request, workbench
         asked.format or accepted or "text",
         asked.links,
         asked.images,
+        asked.tables,
+        asked.headings,
+        asked.front_matter,
         asked.blocks,
         raw=asked.raw or accepted is not None,
     )
