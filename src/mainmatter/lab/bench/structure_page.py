@@ -70,7 +70,7 @@ _LOOSE_MARKS: dict[str, frozenset[Mark]] = {
 _LISTS = frozenset(("ul", "ol", "menu", "dir"))
 _CELLS = frozenset(("td", "th"))
 _CODE_BLOCKS = frozenset(("pre", "xmp", "listing", "plaintext"))
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.IGNORECASE)
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _SCHEMES = ("http:", "https:", "mailto:", "tel:", "ftp:")
 
 # Of links to a place on the same page.
@@ -239,10 +239,11 @@ class _Reader:
             is_term = around.term is not None and around.term.tag == "dt"  # its heading may be a mere term
             return around if is_term else around._replace(heading=element, term=None)
         if tag in _LISTS:
+            outer = around.items[:-1] if around.items and around.items[-1].tag in _LISTS else around.items
+            before = next((node for node in element.previous_siblings if isinstance(node, Element)), None)
+            if before is not None and before.tag == "li":  # a list after an item belongs to it
+                return around._replace(items=(*outer, before, element))
             outer = around.items
-            if outer and outer[-1].tag in _LISTS:  # a list in a list belongs to the item before it
-                before = (node for node in element.previous_siblings if getattr(node, "tag", "") == "li")
-                outer = (*outer[:-1], *(node for node in list(before)[:1] if isinstance(node, Element)))
             return around._replace(items=(*outer, element))
         if tag == "li":
             outer = around.items[:-1] if around.items and around.items[-1].tag in _LISTS else around.items
@@ -255,8 +256,8 @@ class _Reader:
             return around._replace(cell=element, heading=None, term=None)
         if tag == "table":
             return around._replace(cell=None, heading=None)
-        if tag in _CODE_BLOCKS:
-            return around._replace(code=element)
+        if tag in _CODE_BLOCKS and element.find("table") is None:
+            return around._replace(code=around.code or element)
         if tag in ("summary", "caption", "figcaption"):
             return around._replace(caption=True)
         return around
@@ -352,7 +353,7 @@ class _Reader:
     def _is_note(self, element: Element) -> bool:
         """Whether a link is the mark of a footnote, or leads back from one."""
         address = element.attr("href") or ""
-        if not self._is_in_page(address):
+        if not self._is_in_page(address) or self._context(element).heading is not None:
             return False
         around = [node for _, node in zip(range(2), element.ancestors, strict=False) if isinstance(node, Element)]
         if any(node.tag == "sup" for node in (*around, *element.children) if isinstance(node, Element)):
