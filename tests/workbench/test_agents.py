@@ -237,6 +237,7 @@ def test_explain(agent: Agent, web: str) -> None:
     assert verdicts[1]["xpath"] == "/html[1]/body[1]/article[1]/h1[1]"
     assert all(verdict["reason"] for verdict in verdicts)
     assert "main kept 4 of 6 blocks; page type article; confidence " in answer.text
+    assert f"; threshold {answer.content['threshold']}\n" in answer.text
     assert "\n5 dropped 0." in answer.text
 
 

@@ -270,6 +270,8 @@ def _show_explanation(found: PageExplanation) -> CallToolResult:
         facts.append(f"page type {found.page_type}")
     if found.confidence is not None:
         facts.append(f"confidence {found.confidence}")
+    if found.threshold is not None:
+        facts.append(f"threshold {found.threshold}")
     lines = ["; ".join(facts)]
     for each in found.verdicts:
         verdict = "kept" if each.kept else "dropped"

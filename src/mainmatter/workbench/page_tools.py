@@ -79,6 +79,7 @@ class PageExplanation(BaseModel):
     method: str
     page_type: str | None
     confidence: float | None
+    threshold: float | None = Field(description="The score that parts what is kept from what is dropped here.")
     blocks: int = Field(description="How many blocks the page has.")
     kept: int = Field(description="How many of them were kept.")
     verdicts: list[BlockVerdict]
@@ -227,6 +228,7 @@ def explain(
         method=extraction.method,
         page_type=extraction.page_type,
         confidence=_rounded(extraction.confidence),
+        threshold=_rounded(extraction.threshold),
         blocks=len(kept),
         kept=len(extraction),
         verdicts=verdicts,
@@ -252,5 +254,5 @@ def shorten(text: str, most: int) -> str:
     return line if len(line) <= most and len(text) <= 4 * most else f"{line[: most - 1]}…"
 
 
-def _rounded(confidence: float | None) -> float | None:
-    return None if confidence is None else round(float(confidence), 2)
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(float(number), 2)
