@@ -100,7 +100,7 @@ FOR_NCLEANER := $(SMALL_SETS) --on house-a --on fundus-a --on magic-a --on forum
 FOR_FIASCO := $(SMALL_SETS) --on wcxb-dev --on house-a --on house-wcxb --on fundus-a --on forum52-a
 # `--pages` limits, for each set, the size of the n-gram models and the time that the search of `ice-regex` takes, which would be hours.
 models: $(VENV)/installed-dev
-	OPENBLAS_NUM_THREADS=1 $(BIN)/mainmatter train main $(HOUSE_SETS) $(SMALL_SETS) --on wcxb-dev -o $(MODELS)/main
+	OPENBLAS_NUM_THREADS=1 $(BIN)/mainmatter train main --from-scratch $(HOUSE_SETS) $(SMALL_SETS) --on wcxb-dev -o $(MODELS)/main
 	$(BIN)/mainmatter train ncleaner $(FOR_NCLEANER) --pages 60 --valid wcxb-dev -o $(MODELS)/ncleaner
 	$(BIN)/mainmatter train ncleaner:lexical=False $(FOR_NCLEANER) --pages 60 --valid wcxb-dev -o $(MODELS)/ncleaner-non-lexical
 	$(BIN)/mainmatter train ncleaner:preset=paper $(SMALL_SETS) --valid wcxb-dev -o $(MODELS)/ncleaner-paper

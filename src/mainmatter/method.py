@@ -35,6 +35,7 @@ Observation = TypeVar("Observation")
 
 OUR_CONVENTION = "house"  # headline and main matter; bylines, captions and comments are apart
 
+FROM_NOTHING = "none"  # as the model that learning goes on from, where a method has a parameter `start`
 _MAJORITY = 0.5  # a block is main matter if more than this share of its words is
 
 

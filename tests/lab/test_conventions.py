@@ -113,7 +113,7 @@ def test_the_command_shows_both(model: str, tmp_path: Path, monkeypatch: pytest.
         result = CliRunner().invoke(group, [*arguments, convention])
         assert result.exit_code == 0, result.output
         cells = [line.strip("| ").split("|") for line in result.stdout.splitlines()[2:]]
-        return [(row[1].strip().removeprefix(model), row[-1].strip()) for row in cells]
+        return [(row[1].strip().removeprefix(model), row[5].strip()) for row in cells]
 
     own, house, density = ("", "1.000"), (":convention=house", "0.667"), ("density", "0.667")
     assert rows("own") == [own, density]

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import mainmatter.lab.evaluation as evaluation_module
 from mainmatter.errors import MissingExtra, UnknownName
 from mainmatter.lab.bench.peers import PEERS, get_peer
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.evaluation import Evaluation, evaluate, format_table, to_json, to_table
+from mainmatter.lab.learned import digest_of
 from mainmatter.lab.metrics import Output
 from mainmatter.papers.density.method import Density
 from mainmatter.papers.ice.baseline import IceBaseline
 from mainmatter.records import Gold, Page
+from toys import Cutoff
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,10 +178,46 @@ def test_words_to_the_left_figures_to_the_right() -> None:
     )
 
 
+def knowing(monkeypatch: pytest.MonkeyPatch, *pages: GoldPage) -> Evaluation:
+    """The baseline, if it had learned from some pages."""
+    known = frozenset(map(digest_of, pages))
+    monkeypatch.setattr(evaluation_module, "learned_by", lambda name: known)
+    return baseline()
+
+
+def test_pages_that_were_learned_from_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing, some, everything = (knowing(monkeypatch, *pages) for pages in ([], PAGES[1:2], PAGES))
+    assert nothing.learned_from == [False] * 3
+    assert nothing.unseen == everything.unseen == {}
+    assert some.learned_from == [False, True, False]
+    assert some.scores == baseline().scores
+    assert some.unseen == evaluate(IceBaseline(), "tiny", [PAGES[0], PAGES[2]], ["bag"]).scores
+    unknown = replace(some, method="old", learned_from=None, unseen={})
+    peer = replace(some, method="trafilatura", learned_from=None, unseen={})
+    assert to_table([nothing, some, everything, unknown, peer], ["bag"]) == (
+        "| dataset | method       | pages | precision | recall |    f1 | learned from | f1 on others |\n"
+        "|---------|--------------|------:|----------:|-------:|------:|--------------|-------------:|\n"
+        "| tiny    | ice-baseline |     3 |     0.500 |  0.667 | 0.556 | 0            |        0.556 |\n"
+        "| tiny    | ice-baseline |     3 |     0.500 |  0.667 | 0.556 | 1            |        0.333 |\n"
+        "| tiny    | ice-baseline |     3 |     0.500 |  0.667 | 0.556 | 3            |            - |\n"
+        "| tiny    | old          |     3 |     0.500 |  0.667 | 0.556 | unknown      |            - |\n"
+        "| tiny    | trafilatura  |     3 |     0.500 |  0.667 | 0.556 | -            |            - |"
+    )
+    rows = to_table([some], ["bag", "shingle"][:1], groups=True).splitlines()
+    assert rows[3].endswith("| 1.000 |            - |            - |")
+    assert "learned" not in to_table([nothing, peer], ["bag"])
+
+
+def test_a_method_that_does_not_learn_has_learned_from_nothing() -> None:
+    assert evaluate(IceBaseline(), "tiny", PAGES, ["bag"]).learned_from == [False] * 3
+    assert evaluate(Cutoff().learn([(3, 4)]), "tiny", PAGES, ["bag"]).learned_from is None  # nobody knows
+
+
 def test_json_holds_everything() -> None:
     found = baseline()
     (read,) = json.loads(to_json([found]))
-    assert list(read) == ["method", "dataset", "scores", "groups", "pages", "failures", "convention"]
+    fields = "method dataset scores groups pages failures convention learned_from unseen"
+    assert list(read) == fields.split()
     assert read["scores"] == found.scores
     assert read["groups"] == found.groups
     assert read["pages"] == [[name, scores] for name, scores in found.pages]

@@ -53,6 +53,9 @@ _EPOCHS_TOLD = 10  # where nobody watches
     help="Learn from at most N pages of each dataset, of many sites.",
 )
 @click.option("--check/--no-check", default=True, help="Train without a tenth of the sites first, and measure on them.")
+@click.option(
+    "--from-scratch", is_flag=True, help="`main` learns from nothing, instead of going on from the model that ships."
+)
 @click.option("--licence", metavar="TEXT", help="The licence of your data, for the model's card.")
 @options.workers
 def command(
@@ -64,6 +67,7 @@ def command(
     by: Literal["words", "dice"],
     pages: int | None,
     check: bool,
+    from_scratch: bool,
     licence: str | None,
     workers: int,
 ) -> None:
@@ -87,7 +91,9 @@ def command(
         licence=licence,
         workers=workers,
         checkpoint=checkpoint,
+        from_scratch=from_scratch,
     )
+    training.make_method()  # complain before any work
     output.mkdir(parents=True, exist_ok=True)  # where that fails, it fails before any work
     try:
         trained, card = train(training, progress, _say)

@@ -16,6 +16,7 @@ from mainmatter.clean import clean
 from mainmatter.errors import InputError, UnknownName
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.bench.peers import PEERS, get_peer
+from mainmatter.lab.learned import digest_of, learned_by
 from mainmatter.lab.metrics import Output, find_metric
 from mainmatter.lab.metrics.alignment import need
 from mainmatter.method import OUR_CONVENTION, Trainable, parse_parameters
@@ -50,6 +51,8 @@ class Evaluation:
         pages: for each page its id and, for each metric, its figures.
         failures: the pages on which the method failed, with the reason; they count as empty.
         convention: whose rules it followed, if it knows several.
+        learned_from: for each page, whether the method's model has learned from it; None if nobody knows.
+        unseen: `scores` of the pages that it has not learned from; empty if it has learned from none, or all.
     """
 
     method: str
@@ -59,6 +62,8 @@ class Evaluation:
     pages: list[tuple[str, PageScores]] = field(default_factory=list)
     failures: list[tuple[str, str]] = field(default_factory=list)
     convention: Convention = "own"
+    learned_from: list[bool] | None = None
+    unseen: dict[str, Row] = field(default_factory=dict)
 
 
 class MethodByConvention:
@@ -163,7 +168,13 @@ def evaluate(
             measured.append(result)
         on_page()
     name = method if isinstance(method, str) else method.name
-    return replace(summarise(name, dataset, pages, metrics, measured, failures), convention=convention)
+    found = replace(summarise(name, dataset, pages, metrics, measured, failures), convention=convention)
+    known = learned_by(method) if isinstance(method, str) else None if isinstance(method, Trainable) else frozenset()
+    if known is None:
+        return found
+    seen = [digest_of(page) in known for page in pages]
+    others = [scores for scores, is_seen in zip(measured, seen, strict=True) if not is_seen]
+    return replace(found, learned_from=seen, unseen=_aggregate(others, metrics) if 0 < len(others) < len(seen) else {})
 
 
 def summarise(
@@ -247,7 +258,8 @@ def _groups(pages: Sequence[GoldPage], measured: Sequence[PageScores]) -> dict[s
 def to_table(evaluations: Sequence[Evaluation], metrics: Sequence[str], *, groups: bool = False) -> str:
     """A Markdown table: one row for each method on each dataset.
 
-    Several metrics show their headline figure each; a single metric shows all its columns.
+    Several metrics show their headline figure each; a single metric shows all its columns. Where a model has learned
+    from some of the pages, or nobody knows, columns tell from how many, and the headline figures on the others.
 
     Args:
         evaluations: what to show.
@@ -255,14 +267,34 @@ def to_table(evaluations: Sequence[Evaluation], metrics: Sequence[str], *, group
         groups: show page types and languages too.
     """
     columns = _columns(metrics)
+    of_others = [(metric, find_metric(metric).headline) for metric in metrics]
     rows = [["dataset", "method", "pages", *(title for _, _, title in columns)]]
+    is_told = any(_seen(evaluation) not in ("-", "0") for evaluation in evaluations)
+    if is_told:
+        names = [key if len(metrics) == 1 else f"{metric} {key}" for metric, key in of_others]
+        rows[0] += ["learned from", *(f"{name} on others" for name in names)]
     for evaluation in evaluations:
         rows.append(_row(evaluation.dataset, evaluation.method, evaluation.scores, columns))
+        if is_told:
+            unseen = evaluation.scores if _seen(evaluation) == "0" else evaluation.unseen
+            rows[-1] += [
+                _seen(evaluation),
+                *(_figure(unseen.get(metric, {}), metric, key) for metric, key in of_others),
+            ]
         if groups:
+            blank = ["-"] * (len(rows[0]) - len(rows[0][:3]) - len(columns))
             rows += [
-                _row(f"  {group}", evaluation.method, scores, columns) for group, scores in evaluation.groups.items()
+                [*_row(f"  {group}", evaluation.method, scores, columns), *blank]
+                for group, scores in evaluation.groups.items()
             ]
     return format_table(rows)
+
+
+def _seen(evaluation: Evaluation) -> str:
+    """How many of the pages a model has learned from; "-" of other tools, of which nobody knows."""
+    if evaluation.learned_from is None:
+        return "-" if evaluation.method in PEERS else "unknown"
+    return str(sum(evaluation.learned_from))
 
 
 def _columns(metrics: Sequence[str]) -> list[tuple[str, str, str]]:

@@ -54,7 +54,7 @@ from mainmatter.main.net import BlockNet, NetOutput, path_means, softmax
 from mainmatter.main.reasons import ControlReasons, SignalReasons
 from mainmatter.main.site import SiteCountReasons, SiteKnowledge, know_site, load_templates
 from mainmatter.main.training import LossWeights, NetInput, TrainingConfig, train_net, weigh_inputs
-from mainmatter.method import OUR_CONVENTION, Trainable, be_silent, need_some
+from mainmatter.method import FROM_NOTHING, OUR_CONVENTION, Trainable, be_silent, need_some
 from mainmatter.papers.ice.heuristic import IceHeuristic
 from mainmatter.records import HEADLINE, LABELS, MAIN, Extraction
 
@@ -134,7 +134,8 @@ class Main(Controls, Trainable[ObservedPage]):
         site_templates: the folder of counts of what sites repeat, as `template` saves it; "" for none.
         epochs: how often training looks at each page.
         seed: of all that is random in training.
-        start: the model that training goes on from, "main" for the one that ships; "" starts from nothing.
+        start: the model that learning goes on from, "main" for the one that ships, or a folder; "none" for nothing. By
+            default `fit` starts from nothing, and `mainmatter train` from the one that ships.
     """
 
     convention: str = OUR_CONVENTION
@@ -455,7 +456,7 @@ class Main(Controls, Trainable[ObservedPage]):
             raise InputError("method 'main' has not been trained: call fit, load or load_shipped first")
 
     def _start(self) -> Main | None:
-        if not self.start:
+        if self.start in ("", FROM_NOTHING):
             return None
         return Main().load_shipped() if self.start == self.name else Main.load(self.start)
 

@@ -12,6 +12,7 @@ import pytest
 from mainmatter import registry
 from mainmatter.errors import InputError, MissingExtra
 from mainmatter.lab.datasets import GoldPage, load_dataset
+from mainmatter.lab.learned import CARD_ENTRY, digest_of, learned_by, pack_digests, unpack_digests
 from mainmatter.lab.training.train import Training, card_page, cross_validate, data_entry, digest, observe_pages, train
 from mainmatter.records import Gold, Page
 from toys import LONG, Cutoff, write_gold_folder
@@ -252,3 +253,71 @@ def test_a_method_that_learns_nothing_is_told(pages: list[GoldPage]) -> None:
     lines: list[str] = []
     train(Training("cutoff:margin=-1000", {"mine": pages}), no_progress, lines.append)
     assert any(line.startswith("that is no better than keeping everything") for line in lines)
+
+
+def test_main_goes_on_from_the_model_that_ships_unless_told_otherwise(pages: list[GoldPage]) -> None:
+    data = {"mine": pages[:2]}
+    assert Training("main:seed=1", data).make_method().parameters["start"] == "main"
+    assert Training("main", data, from_scratch=True).make_method().parameters["start"] == ""
+    assert Training("main:start=none", data).make_method().parameters["start"] == "none"
+    assert Training("main:start=none", data, from_scratch=True).make_method().parameters["start"] == "none"
+    assert Training("main:start=some/model", data).make_method().parameters["start"] == "some/model"
+    assert isinstance(Training("cutoff", data, from_scratch=True).make_method(), Cutoff)  # it always does
+    with pytest.raises(InputError, match="start=main goes on from a model, which --from-scratch forbids"):
+        Training("main:start=main", data, from_scratch=True).make_method()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "line", "start"),
+    [
+        ("", "starting from the model of main that ships; --from-scratch starts from nothing", "main"),
+        (",start=none", "starting from nothing", ""),
+    ],
+)
+def test_what_training_starts_from_is_told(pages: list[GoldPage], parameters: str, line: str, start: str) -> None:
+    lines: list[str] = []
+    training = Training(f"main:epochs=1{parameters}", {"mine": pages[:3]}, check=False)
+    method, card = train(training, no_progress, lines.append)
+    assert lines[0] == line
+    assert card["start"] == start
+    assert f"starting from {'the model of main that ships' if start else 'nothing'}, in" in card_page(method, card, 1)
+    known = unpack_digests(card)
+    assert known is not None
+    assert known == {*map(digest_of, pages[:3])} | (learned_by("main") or set() if start else set())
+
+
+def test_the_model_that_ships_stands_beside_what_was_trained(
+    pages: list[GoldPage], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shipped = Cutoff()
+    shipped.cutoff_ = 1000.0  # it keeps nothing
+    shipped.save(tmp_path / "cutoff", {CARD_ENTRY: pack_digests(map(digest_of, pages[:2]))})
+    monkeypatch.setattr("mainmatter.method.SHIPPED", tmp_path)
+    monkeypatch.setattr("mainmatter.lab.learned.SHIPPED", tmp_path)
+    lines: list[str] = []
+    training = Training("cutoff:unit=words", {"mine": pages}, {"other": pages[:3]})  # for which none ships
+    method, card = train(training, no_progress, lines.append)
+    [check] = [line for line in lines if line.startswith("check: on")]
+    assert "(the model that ships: bag f1 0.000" in check
+    assert check.endswith(f"; all text: bag f1 {ALL_TEXT:.3f})")
+    assert card["check"]["shipped"]["bag_f1"] == 0
+    beside = "the model that ships: bag f1 0.000, which has learned from 2 of them"
+    assert lines[-1] == f"other: bag f1 1.000 on 3 pages, 3 of which it has learned from ({beside})"
+    assert card["valid"][0]["shipped"]["learned_from"] == 2
+    page = card_page(method, card, 1)
+    assert "| the same, by the model that ships (2 of them learned from) | 3 | 0.000 | 0.000 | 0.000 |" in page
+    assert not any(line.startswith("that is below") for line in lines)
+
+
+def test_a_model_below_the_one_that_ships_is_told(
+    pages: list[GoldPage], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    train(Training("cutoff", {"mine": pages}, check=False), no_progress)[0].save(tmp_path / "cutoff")
+    monkeypatch.setattr("mainmatter.method.SHIPPED", tmp_path)
+    monkeypatch.setattr("mainmatter.lab.learned.SHIPPED", tmp_path)
+    below = "that is below the model that ships, which needs no training: more pages may help"
+    for parameters, is_below in (("unit=words,margin=-1000", True), ("margin=-1000", False), ("unit=words", False)):
+        lines: list[str] = []
+        _, card = train(Training(f"cutoff:{parameters}", {"mine": pages}), no_progress, lines.append)
+        assert (below in lines) is is_below
+        assert card["check"]["shipped"]["learned_from"] is None  # it is not known

@@ -26,7 +26,15 @@ from mainmatter.inputs.sites import site_of_page, split_by_site
 from mainmatter.lab.evaluation import check_names, evaluate, paired_t_test
 from mainmatter.lab.metrics import find_metric
 from mainmatter.lab.metrics.alignment import need
-from mainmatter.lab.training.train import different_pages, figures, make_card, need_aligner, observe_pages, save_model
+from mainmatter.lab.training.train import (
+    different_pages,
+    figures,
+    make_card,
+    need_aligner,
+    observe_pages,
+    save_model,
+    start_of,
+)
 from mainmatter.method import be_silent, parse_parameters
 from mainmatter.models.store import is_model, load, may_be_written
 from mainmatter.registry import DEFAULT_METHOD, get_method, make_untrained, split_name
@@ -160,7 +168,7 @@ class Learner:
     @property
     def start(self) -> str:
         """The model that learning goes on from; "" if it begins from nothing."""
-        return str(self.make().parameters.get("start", "")) if self.base == "main" else ""
+        return start_of(self.make())
 
     @property
     def strengths(self) -> tuple[float, ...]:
@@ -715,7 +723,7 @@ class _TeachingRun:
     def _card(self, lesson: Lesson, learning: float) -> dict[str, Any]:
         data, skipped = {self.teaching.source: self.pages}, len(self.given) - lesson.pages
         return {
-            **make_card(lesson.method, "blocks", data, self.teaching.licence, self.observed, skipped),
+            **make_card(lesson.method, "blocks", data, self.teaching.licence, self.observed, skipped, lesson.start),
             "check": {"pages": lesson.pages, **lesson.taught, "all_text": lesson.all_text},
             "seconds": {"learning": round(learning, 1), "in_all": round(lesson.seconds, 1)},
             "valid": [],

@@ -15,15 +15,16 @@ from importlib.util import find_spec
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
-from mainmatter.errors import InputError, MissingExtra
+from mainmatter.errors import InputError, MainmatterError, MissingExtra
 from mainmatter.files import write_whole
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.datasets import DATASETS, folds_by_site
 from mainmatter.lab.evaluation import Evaluation, convention_of, evaluate
+from mainmatter.lab.learned import CARD_ENTRY, digest_of, learned_by, pack_digests, started_with
 from mainmatter.lab.metrics import find_metric
 from mainmatter.lab.metrics.bag import bag_of_words
 from mainmatter.lab.training.examples import make_example
-from mainmatter.method import be_silent
+from mainmatter.method import FROM_NOTHING, be_silent
 from mainmatter.registry import make_untrained
 
 if TYPE_CHECKING:
@@ -174,6 +175,8 @@ class Training:
         licence: under which licence the data is, where the table of datasets does not know it.
         workers: how many processes read pages.
         checkpoint: a folder where methods whose learning takes long leave their state, to go on after an interrupt.
+        from_scratch: a method that can go on from a model, as `main` can, begins from nothing. Else it goes on from the
+            one that ships, unless its parameter `start` names another one, or "none".
     """
 
     method: str
@@ -184,10 +187,20 @@ class Training:
     licence: str | None = None
     workers: int = 1
     checkpoint: Path | None = None
+    from_scratch: bool = False
 
     def make_method(self) -> Trainable[Any]:
-        """The method, as yet untrained."""
+        """The method, as yet untrained.
+
+        Raises:
+            InputError: it is to go on from a model and to begin from nothing.
+        """
         method = make_untrained(self.method)
+        start = getattr(method, "start", None)
+        if self.from_scratch and start not in (None, "", FROM_NOTHING):
+            raise InputError(f"{self.method}: start={start} goes on from a model, which --from-scratch forbids")
+        if start == "" and not self.from_scratch:
+            method.start = method.name  # type: ignore[attr-defined] # as was just found out
         if self.checkpoint is not None and hasattr(method, "checkpoint"):
             method.checkpoint = method.checkpoint or str(self.checkpoint)
         return method
@@ -215,12 +228,17 @@ def train(
     method = training.make_method()
     method.need_extras()
     need_aligner()
+    start = start_of(method)
+    if start:
+        say(f"starting from {_start_in_words(method, start)}; --from-scratch starts from nothing")
+    elif hasattr(method, "start"):
+        say("starting from nothing")
     for name in training.data:
         if name in DATASETS and not DATASETS[name].trains:
             say(f"{name} is a test set: what learns from it cannot be measured on it, and should not be given away")
     observed = _observe(training, method, progress, say)
     skipped = len(observed.skipped)
-    card = make_card(training.method, training.by, training.data, training.licence, observed, skipped)
+    card = make_card(training.method, training.by, training.data, training.licence, observed, skipped, start)
     if training.check:
         card["check"] = _check(training, observed, progress, say)
     say(f"learning from {_count(observed.pages)}")
@@ -283,15 +301,52 @@ def _check(
     pages = [observed.pages[i] for i in fold]
     found = _measure(training, method, "held out", pages, progress)
     everything = _measure(training, BASELINE, "held out", pages, progress)
+    shipped = _measure_shipped(training, "held out", pages, progress)
     left_out = f"{_count(pages)} of sites left out of a first training"
     unknown = sum(not page.page.url for page in observed.pages)  # perhaps not kept together with others of their site
     if unknown:
         left_out += f" ({unknown:,} of {_count(observed.pages)} have no URL, and count as sites of their own)"
-    say(f"check: on {left_out}: {headline(found, METRIC)} (all text: {headline(everything, METRIC)})")
+    beside = f"all text: {headline(everything, METRIC)}"
+    if shipped is not None:
+        beside = f"{_about_shipped(shipped)}; {beside}"
+    say(f"check: on {left_out}: {headline(found, METRIC)} ({beside})")
+    seen = sum(digest_of(page) in (started_with(start_of(method)) or ()) for page in pages)
+    if seen:
+        say(f"the model that it starts from has learned from {seen:,} of them: its figure is too good")
     scores, of_all_text = (figures(each.scores[METRIC]) for each in (found, everything))
     if scores.get(f"{METRIC}_f1", 0) <= of_all_text.get(f"{METRIC}_f1", 0):
         say(f"that is no better than keeping everything: more pages, or other parameters of {method.name}, may help")
-    return {"pages": len(pages), **scores, "all_text": of_all_text}
+    if shipped is not None and scores.get(f"{METRIC}_f1", 0) < _shipped_entry(shipped).get(f"{METRIC}_f1", 0):
+        say("that is below the model that ships, which needs no training: more pages may help")
+    card = {"pages": len(pages), **scores, "all_text": of_all_text}
+    return card if shipped is None else card | {"shipped": _shipped_entry(shipped)}
+
+
+def _measure_shipped(training: Training, name: str, pages: Sequence[GoldPage], progress: Progress) -> Evaluation | None:
+    """How the model that ships does on the same pages: the one for these parameters or, without one, the usual one.
+
+    None if none ships.
+    """
+    for method in (training.method, training.make_method().name):
+        try:
+            is_trained = learned_by(method) != frozenset()
+        except MainmatterError:
+            continue
+        return _measure(training, method, name, pages, progress) if is_trained else None
+    return None
+
+
+def _shipped_entry(shipped: Evaluation) -> dict[str, Any]:
+    """The figures of the model that ships, as a card holds them."""
+    seen = shipped.learned_from
+    return {"learned_from": None if seen is None else sum(seen), **figures(shipped.scores[METRIC])}
+
+
+def _about_shipped(shipped: Evaluation) -> str:
+    """The figure of the model that ships, and whether it has seen the answers."""
+    seen = shipped.learned_from
+    warning = f", which has learned from {sum(seen):,} of them" if seen and any(seen) else ""
+    return f"the model that ships: {headline(shipped, METRIC)}{warning}"
 
 
 def _validate(
@@ -302,8 +357,11 @@ def _validate(
     learned_from = {page_digest(page) for data in training.data.values() for page in data}
     seen = sum(page_digest(page) in learned_from for page in pages)
     warning = f", {seen:,} of which it has learned from" if seen else ""
-    say(f"{name}: {headline(found, METRIC)} on {_count(pages)}{warning}")
-    return {"name": name, "pages": len(pages), "learned_from": seen, **figures(found.scores[METRIC])}
+    shipped = _measure_shipped(training, name, pages, progress)
+    beside = f" ({_about_shipped(shipped)})" if shipped is not None else ""
+    say(f"{name}: {headline(found, METRIC)} on {_count(pages)}{warning}{beside}")
+    entry = {"name": name, "pages": len(pages), "learned_from": seen, **figures(found.scores[METRIC])}
+    return entry if shipped is None else entry | {"shipped": _shipped_entry(shipped)}
 
 
 def _measure(
@@ -348,16 +406,33 @@ def make_card(
     licence: str | None,
     observed: ObservedPages,
     skipped: int,
+    start: str = "",
 ) -> dict[str, Any]:
-    """What was trained, by which version, on which pages."""
+    """What was trained, by which version, on which pages, and from which model on."""
+    before = started_with(start)
+    digests = None if before is None else pack_digests({*before, *map(digest_of, observed.pages)})
     return {
         "method": method,
+        "start": start,
         "mainmatter": version("mainmatter"),
         "labels": by,
         "data": [data_entry(name, pages, licence) for name, pages in data.items()],
         "pages": {"learned_from": len(observed.pages), "skipped": skipped},
         "oracle": {"bag_f1": round(observed.oracle, 4)},
+        CARD_ENTRY: digests,
     }
+
+
+def start_of(method: Trainable[Any]) -> str:
+    """The model that a method goes on from when it learns; "" if it begins from nothing."""
+    start = getattr(method, "start", "")
+    return "" if start == FROM_NOTHING else str(start)
+
+
+def _start_in_words(method: Trainable[Any], start: str) -> str:
+    if not start:
+        return "nothing"
+    return f"the model of {start} that ships" if start == method.name else f"the model {start}"
 
 
 def save_model(model: Trainable[Any], card: dict[str, Any], folder: Path, more: str = "") -> int:
@@ -397,7 +472,8 @@ _CARD_PAGE = """\
 
 {name}: {summary}. Parameters: {parameters}.
 
-Trained by mainmatter {version} in {learning} s ({in_all} s with reading and measuring); {size:,} bytes.
+Trained by mainmatter {version}, starting from {start}, in {learning} s
+({in_all} s with reading and measuring); {size:,} bytes.
 
 ## Data
 
@@ -426,6 +502,7 @@ def card_page(method: Trainable[Any], card: dict[str, Any], size: int) -> str:
         summary=method.summary,
         parameters=", ".join(f"{name}={value}" for name, value in method.parameters.items()) or "none",
         version=card["mainmatter"],
+        start=_start_in_words(method, card.get("start", "")),
         **card["seconds"],
         size=size,
         data="\n".join(data),
@@ -442,10 +519,20 @@ def _figure_rows(card: dict[str, Any]) -> list[str]:
         check = card["check"]
         rows.append(_row("pages left out of a first training, by site", check["pages"], check))
         rows.append(_row("the same, all text kept", check["pages"], check["all_text"]))
+        rows += _shipped_rows(check)
     for one in card["valid"]:
         seen = f" ({one['learned_from']} of them learned from)" if one["learned_from"] else ""
         rows.append(_row(one["name"] + seen, one["pages"], one))
+        rows += _shipped_rows(one)
     return rows
+
+
+def _shipped_rows(entry: dict[str, Any]) -> list[str]:
+    shipped = entry.get("shipped")
+    if shipped is None:
+        return []
+    seen = f" ({shipped['learned_from']} of them learned from)" if shipped["learned_from"] else ""
+    return [_row(f"the same, by the model that ships{seen}", entry["pages"], shipped)]
 
 
 def _row(name: str, pages: int, figures: dict[str, float]) -> str:
