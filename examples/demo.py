@@ -38,7 +38,7 @@ def main() -> None:
     run("A picture of it", "plot", "examples/site/blog/lens.html", "-o", f"{OUT}/lens.png")
     print(f"\nThe results lie in {OUT}/:")
     for file in sorted((ROOT / OUT).rglob("*.*")):
-        if file.is_file() and not {"__run", "index"} & set(file.parts):  # what only programs read
+        if file.is_file() and not {"__run", "index", ".huggingface.yaml"} & set(file.parts):  # what only programs read
             print(f"  {file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
     print(f"\n{OUT}/corpus.html is a report of the corpus; open it in a browser.")
     print("To see pages and what is kept of them, compare, correct and teach:")

@@ -87,6 +87,14 @@ def test_mistakes_are_one_line_each(tmp_path: Path) -> None:
         ((tmp_path / "no.warc", "-o", tmp_path / "out"), 1, f"Error: {tmp_path}/no.warc: no such file or folder\n"),
         ((crawl, "-o", crawl), 1, f"Error: {crawl}: is a file, and a folder is needed\n"),
         ((crawl, "-o", crawl / "x"), 1, f"Error: {crawl}/x/__run: Not a directory\n"),
+        (
+            (crawl, "-o", tmp_path / "out", "--report", tmp_path / "out/report.html"),
+            1,
+            (
+                f"Error: {tmp_path}/out/report.html: who loads the corpus would take the report for a part of it; name "
+                f"{tmp_path}/out/__about/report.html, or a place outside\n"
+            ),
+        ),
         ((crawl, "-o", "/proc/out"), 1, "Error: /proc/out: No such file or directory\n"),
     ]
     for arguments, code, words in wrong:

@@ -7,21 +7,24 @@ import shutil
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from mainmatter.cli import options
 from mainmatter.cli.report_file import check_place, write_report
+from mainmatter.corpus import storage
 from mainmatter.corpus.build import build_corpus
 from mainmatter.corpus.duplicates import KINDS
 from mainmatter.corpus.engines import DEFAULT_ENGINE, ENGINES
 from mainmatter.corpus.filters import Filters
-from mainmatter.corpus.folder import REJECTS, Folder
+from mainmatter.corpus.folder import ABOUT, REJECTS, Folder
 from mainmatter.corpus.job import DEFAULT_MEMORY, DEFAULT_SECONDS, Job, TextFormat
 from mainmatter.corpus.readers import SHARD_SIZE
 from mainmatter.corpus.readers.find import names_urls
 from mainmatter.corpus.report import corpus_report
+from mainmatter.errors import InputError
 from mainmatter.isolation.interrupts import INTERRUPTED
 from mainmatter.limits import MEGABYTE
 
@@ -175,7 +178,7 @@ def command(
         id_field=id_field,
     )
     if report is not None:
-        check_place(report)
+        _check_report(report, output)
     if robots and not names_urls(inputs):
         click.echo("--robots changes nothing here: no input is a list of URLs, so nothing is fetched", err=True)
     context = click.get_current_context()
@@ -199,6 +202,19 @@ def _to_bytes(megabytes: float, option: str) -> int:
     if not math.isfinite(megabytes):
         raise click.BadParameter(f"{megabytes} is no size", param_hint=option)
     return max(1, int(megabytes * MEGABYTE))
+
+
+def _check_report(report: str, output: str) -> None:
+    """Complain about a place for the report, also about one where it would be taken for a part of the corpus."""
+    check_place(report)
+    if storage.is_remote(report) or storage.is_remote(output):
+        return
+    place, out = (Path(storage.without_scheme(path)).resolve() for path in (report, output))
+    if place.is_relative_to(out) and not str(place.relative_to(out)).startswith("__"):
+        raise InputError(
+            f"{report}: who loads the corpus would take the report for a part of it; name {Folder(output).path(ABOUT)}/"
+            f"{place.name}, or a place outside"
+        )
 
 
 def _why_no_page(summary: Summary) -> str:

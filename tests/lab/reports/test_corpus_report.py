@@ -230,10 +230,10 @@ def test_through_the_command_line_also_of_a_finished_run(tmp_path: Path, read: C
     crawl, out = write_warc(tmp_path / "crawl.warc.gz", pages(3)), tmp_path / "out"
     command = ["corpus", str(crawl), "-o", str(out), "-m", "density", "-j", "1", "--report"]
     first = subprocess.run(
-        [*MAINMATTER, *command, str(out / "report.html")], capture_output=True, text=True, check=False
+        [*MAINMATTER, *command, str(out / "__about/report.html")], capture_output=True, text=True, check=False
     )
-    assert (first.returncode, first.stdout.splitlines()[-1]) == (0, f"report: {out}/report.html")
-    assert "3 of 3 pages kept" in read((out / "report.html").read_text(encoding="utf-8")).text
+    assert (first.returncode, first.stdout.splitlines()[-1]) == (0, f"report: {out}/__about/report.html")
+    assert "3 of 3 pages kept" in read((out / "__about/report.html").read_text(encoding="utf-8")).text
     again = CliRunner().invoke(group, [*command, str(tmp_path / "new/again.html")])
     assert (again.exit_code, again.stdout.splitlines()[-1]) == (0, f"report: {tmp_path}/new/again.html")
     assert "is complete already" in again.stdout
