@@ -219,11 +219,18 @@ def test_clean_html(agent: Agent) -> None:
     assert answer.content["url"] == "https://lamps.example/a/"
 
 
-def test_a_page_without_text(agent: Agent) -> None:
-    answer = agent.call("clean_html", html="<script>build()</script>")
+@pytest.mark.parametrize(
+    ("html", "note"),
+    [
+        ("<p></p>", "Nothing on this page looks like main content."),
+        ("<div id=root></div><script src=/app.js></script>", "This page shows next to nothing without its scripts"),
+    ],
+)
+def test_a_page_without_text(agent: Agent, html: str, note: str) -> None:
+    answer = agent.call("clean_html", html=html)
     assert answer.content is not None
     assert answer.content["markdown"] == ""
-    assert answer.content["note"].startswith("Nothing on this page looks like main content.")
+    assert answer.content["note"].startswith(note)
     assert answer.content["note"] in answer.text
 
 

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 _SHOWN = 160  # characters of a block in an explanation
 _LONGEST_FACT = 1_000  # characters of a title, and of all else that a page says about itself
 _NOTHING = (
-    "Nothing on this page looks like main content. It may be empty, refuse programs, or be built by scripts in a "
-    "browser; the tool `explain` shows what is there."
+    "Nothing on this page looks like main content. It may be empty, or refuse programs; the tool `explain` shows what "
+    "is there."
+)
+_NEEDS_SCRIPTS = (
+    "This page shows next to nothing without its scripts, which are not run here; a browser would show more."
 )
 
 
@@ -94,11 +97,13 @@ class WholePage:
         about: what a `PageReading` says of the page, whatever its part.
         markdown: its main content; "" if chunks were asked for.
         chunks: the same in chunks; None if Markdown was asked for.
+        note: what else there is to know.
     """
 
     about: dict[str, str | float | None]
     markdown: str
     chunks: list[PageChunk] | None
+    note: str | None = None
 
     def __len__(self) -> int:
         """How much there is to read, in the unit of `start`: chunks, or characters of Markdown."""
@@ -142,7 +147,7 @@ class WholePage:
                 "tokens": tokens,
                 "total_tokens": total,
                 "next_start": end if end < len(self) else None,
-                "note": None if len(self) else _NOTHING,
+                "note": self.note,
             }
         )
 
@@ -187,7 +192,8 @@ def read_whole(source: PageSource, method: str, *, links: bool, chunks: bool) ->
             for number, chunk in enumerate(extraction.chunks(MAX_TOKENS))
         ]
     markdown = "" if chunks else extraction.render("markdown", links=links).strip("\n")
-    return WholePage(_about(extraction), markdown, found)
+    note = _NEEDS_SCRIPTS if extraction.document.needs_scripts else None if len(extraction) else _NOTHING
+    return WholePage(_about(extraction), markdown, found, note)
 
 
 def explain(
