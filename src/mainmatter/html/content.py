@@ -11,7 +11,7 @@ Tables that pages use for layout, not for data, are dissolved.
 from __future__ import annotations
 
 import re
-from itertools import compress, islice
+from itertools import chain, compress, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin
 
@@ -477,8 +477,7 @@ class _Builder:
         has_words = any(map(str.isalnum, text))
         if self._block_is_heading(element):
             is_permalink = _PERMALINK.search(as_text(element.attr("class"))) is not None
-            parent = element.parent
-            return not has_words or (is_permalink and parent is not None and parent.text.strip() != text)
+            return not has_words or (is_permalink and _has_text_beside(element))
         return self._owner.type == "footnote" and href.startswith("#") and (not has_words or len(text) == 1)
 
     def _block_is_heading(self, element: Element) -> bool:
@@ -839,9 +838,21 @@ def _is_note_reference(link: Element) -> bool:
     )
 
 
+def _has_text_beside(element: Element, ignored: str = "") -> bool:
+    """Whether other text stands in the same element, but for ignored characters.
+
+    The nearest is looked at first: a thousand such links may stand beside each other.
+    """
+    return any(
+        text.strip().strip(ignored)
+        for sibling in chain(element.previous_siblings, element.next_siblings)
+        for text in ([sibling.data] if isinstance(sibling, Text) else sibling.strings)
+    )
+
+
 def _whole_reference(link: Element) -> Element:
     """The reference with the brackets and the `<sup>` around it."""
     parent = link.parent
     if not isinstance(parent, Element) or parent.tag != "sup":
         return link
-    return parent if parent.text.strip(_AROUND_NUMBER) == link.text.strip(_AROUND_NUMBER) else link
+    return link if _has_text_beside(link, _AROUND_NUMBER) else parent

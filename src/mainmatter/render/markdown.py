@@ -185,7 +185,7 @@ class _MarkdownWriter:
             text = _protect(self.line(node.children))
             width = max(3, min(80, len(text.rpartition("\n")[2])))
             return f"{text}\n{('=' if node.level <= 1 else '-') * width}" if text else ""
-        text = _CLOSING_HASHES.sub(r"\1\\\2", self.line(node.children, breaks=False))
+        text = _CLOSING_HASHES.sub(r"\\\g<0>", self.line(node.children, breaks=False))
         return f"{'#' * min(max(node.level, 1), 6)} {text}" if text else ""
 
     def items(
@@ -417,7 +417,7 @@ def _flat(nodes: Iterable[Content | str]) -> Iterator[Content]:
             stack.pop()
 
 
-_CLOSING_HASHES = re.compile(r"(^|.* )(#+)$")
+_CLOSING_HASHES = re.compile(r"(?<![^ ])#+$")
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _NEXT_LINE = re.compile(r"\n(?=[^\n])")
 _TICKS = re.compile("`+")
@@ -512,7 +512,7 @@ _STARTS = re.compile(
     r"(?:#{1,6}(?=\s|$)|[-+*:~](?=\s|$)|>|~{3}|([0-9]{1,9})[.)](?=\s|$)|\[[ xX]\](?=\s)"
     r"|(\[(?:[^\[\]\\]|\\.)+\]):|([-_*])(?:[ \t]*\3){2,}[ \t]*$)"
 )
-_CONTINUES = re.compile(r"=+[ \t]*$|-+[ \t]*$|[|: \t-]*-[|: \t-]*$")
+_CONTINUES = re.compile(r"=+[ \t]*$|(?=[|: \t]*-)[|: \t-]+$")
 _FIRST = frozenset("#-+*:~>[_=|" + string.digits)
 
 
