@@ -13,7 +13,14 @@ from mainmatter.cli import group
 from mainmatter.errors import MissingExtra, UnknownName
 from mainmatter.html.read import read_html
 from mainmatter.lab.bench import fidelity
-from mainmatter.lab.bench.fidelity import WRITERS, FidelityResult, installed_writers, kept_html, measure_fidelity
+from mainmatter.lab.bench.fidelity import (
+    WRITERS,
+    FidelityResult,
+    blocks_among,
+    installed_writers,
+    kept_html,
+    measure_fidelity,
+)
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.records import Extraction, Gold, Page
 
@@ -87,7 +94,8 @@ def test_writer_that_fails_loses_the_page_and_no_more(monkeypatch: pytest.Monkey
 
 def test_kept_html_is_the_page_less_what_was_dropped() -> None:
     html = (
-        "<body><div><p>menu</p></div><p>a <b>bold</b> <img src=/i.png> <a href=x>there</a>"
+        "<body><div><img src=/logo.png><p>menu</p><svg><text>x</text></svg></div>"
+        "<p>a <b>bold</b> <img src=/i.png> <a href=x>there</a>"
         "<script>no()</script></p><pre>\n  code\n</pre></body>"
     )
     document = read_html(Page(html, "https://site.example/"))
@@ -98,6 +106,13 @@ def test_kept_html_is_the_page_less_what_was_dropped() -> None:
         '<body><p>a <b>bold</b> <img src="https://site.example/i.png"> <a href="https://site.example/x">there</a></p>'
         "<pre>  code\n</pre></body>"
     )
+
+
+def test_blocks_of_the_page_that_an_output_has() -> None:
+    long = "a" * 20
+    assert blocks_among([long, "short", "", "none"], [f"x{long}y", "short er", "short"]) == [True, True, False, False]
+    page = ["Title", "menu", "menu", "menu", "Title", "one", "two"]
+    assert blocks_among(page, ["Title", "one", "two"]) == [False, False, False, False, True, True, True]
 
 
 def test_trafilatura_is_judged_by_what_it_keeps() -> None:

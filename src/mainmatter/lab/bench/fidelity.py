@@ -25,7 +25,7 @@ from mainmatter.html.parse import Element, Text
 from mainmatter.lab.bench.accuracy import digest_of, version_of
 from mainmatter.lab.bench.structure import FactKind, compare, letters
 from mainmatter.lab.bench.structure_markdown import FAULTS, structure_of_markdown
-from mainmatter.lab.bench.structure_page import structure_of_page
+from mainmatter.lab.bench.structure_page import images_among, structure_of_page
 from mainmatter.lab.evaluation import format_table
 from mainmatter.registry import DEFAULT_METHOD
 from mainmatter.render.text import COMMENTS
@@ -47,7 +47,9 @@ _KINDS: tuple[str, ...] = get_args(FactKind)
 _TEXT_KINDS = ("text lost", "text twice", "text from nowhere", "raw HTML")
 LOSES_EMPHASIS, LOSES_BOLD = "emphasis lost", "all bold lost"
 _PAGE_FAULTS = (LOSES_EMPHASIS, LOSES_BOLD, *FAULTS)
+_GLUE = ("br", "wbr", "hr", "source", "td", "th", "annotation")  # elements that mean something without text
 _LONG = 20  # letters and digits of a block that cannot be found by chance inside of another text
+_NEAR = 3  # blocks to look at on both sides of one
 _SHOWN = 100  # characters of what was missed
 _EXPLANATION = (
     "Share of what the kept part of the pages has that came through, told by markdown-it-py from the Markdown; see "
@@ -77,25 +79,47 @@ def trafilatura(extraction: Extraction) -> tuple[str, Extraction]:
     )
     markdown = found or ""
     texts = [letters(block.text) for block in structure_of_markdown(markdown, formulas=False).blocks]
-    whole, single = "".join(texts), set(texts)
-    wanted = [letters(text) for text in extraction.document.texts]
-    kept = [text in single or (len(text) >= _LONG and text in whole) for text in wanted]
+    kept = blocks_among([letters(text) for text in extraction.document.texts], texts)
     return markdown, replace(extraction, kept=np.array(kept, np.bool_), marks_comments=False)
 
 
-def html_to_markdown(extraction: Extraction) -> tuple[str, Extraction]:
-    """What html-to-markdown makes of the HTML of the kept part."""
-    from html_to_markdown import convert  # noqa: PLC0415 - an extra
+def blocks_among(blocks: Sequence[str], output: Sequence[str]) -> list[bool]:
+    """Which blocks of a page an output has.
 
-    result = convert(kept_html(extraction))
-    return (result if isinstance(result, str) else result.content or ""), extraction
+    Short ones must be whole blocks of the output. Of those with the same text, such as headings that are in a menu,
+    too, as many are taken as the output has, first those beside others that it has.
+
+    Args:
+        blocks: the letters and digits of each block of the page.
+        output: those of the blocks of the output.
+    """
+    whole, times, wanted = "".join(output), Counter(output), Counter(blocks)
+    there = {text: whole.count(text) if len(text) >= _LONG else times[text] for text in wanted if text}
+    sure = [there.get(text, 0) >= wanted[text] for text in blocks]
+    kept = list(sure)
+    for text, count in there.items():
+        if 0 < count < wanted[text]:
+            copies = [i for i, other in enumerate(blocks) if other == text]
+            copies.sort(key=lambda i: -sum(sure[max(0, i - _NEAR) : i + _NEAR + 1]))
+            for i in copies[:count]:
+                kept[i] = True
+    return kept
+
+
+def html_to_markdown(extraction: Extraction) -> tuple[str, Extraction]:
+    """What html-to-markdown makes of the HTML of the kept part: all of it, also where the page hides it."""
+    from html_to_markdown import ConversionOptions, convert  # noqa: PLC0415 - an extra
+
+    options = ConversionOptions(hidden_content="all", preserve_tags=["sub", "sup"])
+    return convert(kept_html(extraction), options).content or "", extraction
 
 
 def markdownify(extraction: Extraction) -> tuple[str, Extraction]:
-    """What markdownify makes of the HTML of the kept part, with headings as ours."""
+    """What markdownify makes of the HTML of the kept part."""
     from markdownify import markdownify as convert  # noqa: PLC0415 - an extra
 
-    return convert(kept_html(extraction), heading_style="ATX"), extraction
+    html = kept_html(extraction)
+    return convert(html, heading_style="ATX", sub_symbol="<sub>", sup_symbol="<sup>"), extraction
 
 
 WRITERS: dict[str, Writer] = {
@@ -107,30 +131,30 @@ WRITERS: dict[str, Writer] = {
 
 
 def kept_html(extraction: Extraction) -> str:
-    """The page's own HTML, less the text that was not kept, and what held nothing else; links are absolute."""
+    """The page's own HTML of what was kept: its text, the elements around that, and the images among it.
+
+    Links are absolute. What a page shows in `<noscript>` is in divisions.
+    """
     tree, segments = extraction.document.parse_again()
     body = tree.find("body")
     if body is None:
         return ""
-    of_page = {node for i in range(len(extraction.kept)) for node in segments.text_nodes(i)}
     wanted: set[Node] = {node for i in np.flatnonzero(extraction.kept).tolist() for node in segments.text_nodes(i)}
+    wanted |= images_among(tree, segments, extraction.kept.tolist())
     around: set[Node] = set()
     for node in wanted:
         parent = node.parent
         while parent is not None and parent not in around:
             around.add(parent)
             parent = parent.parent
-    for node in list(body.descendants):
-        if isinstance(node, Text):
-            is_kept = node in wanted or (node not in of_page and node.data.isspace())
-        elif isinstance(node, Element) and node.tag not in ("script", "style", "template", "noscript"):
-            is_kept = node in around or not any(
-                isinstance(inner, Text) and inner in of_page for inner in node.descendants
-            )
-        else:
-            is_kept = False
-        if not is_kept:
+    nodes = list(body.descendants)
+    for node in nodes:
+        is_glue = node.data.isspace() if isinstance(node, Text) else getattr(node, "tag", "") in _GLUE
+        if not (is_glue or node in wanted or node in around):
             node.extract()
+    for node in nodes:
+        if isinstance(node, Element) and node.tag == "noscript":
+            node.tag = "div"
     url = extraction.document.page.url or extraction.metadata.url or ""
     with suppress(ValueError):  # a link is no address at all
         body.resolve_links(tree.base_url(url) or url)

@@ -440,27 +440,11 @@ class _Reader:
         return any(_TEX_SCRIPT.search(script) for script in scripts)
 
     def _read_pictures(self) -> None:
-        """The images, and whether they stand inside of a kept block or between two of them."""
-        block_of = {node: i for i in range(len(self._kept)) for node in self._segments.text_nodes(i)}
-        holders = {element for element, kept in zip(self._segments.elements, self._kept, strict=True) if kept}
-        waiting: list[Picture] = []
-        before = False
-        pictures = self._structure.pictures
-        for node in self._tree.descendants:
-            if isinstance(node, Element) and node.tag == "img":
-                picture = self._picture(node)
-                if picture is not None:
-                    if _block_around(node) in holders:
-                        pictures.append(picture)
-                    elif before:
-                        waiting.append(picture)
-                    else:
-                        pictures.append(picture._replace(needed=False))
-            elif isinstance(node, Text) and node in block_of:
-                before = self._kept[block_of[node]]
-                pictures += waiting if before else [picture._replace(needed=False) for picture in waiting]
-                waiting = []
-        pictures += [picture._replace(needed=False) for picture in waiting]
+        among = images_among(self._tree, self._segments, self._kept)
+        for image in self._tree.iter_elements("img"):
+            picture = self._picture(image)
+            if picture is not None:
+                self._structure.pictures.append(picture._replace(needed=picture.needed and image in among))
 
     def _picture(self, image: Element) -> Picture | None:
         candidates = [image.attr(name) or "" for name in _LAZY]
@@ -499,6 +483,26 @@ class _Reader:
         in_anchor = context.heading is not None and self._is_in_page(address)
         needed = not (is_small or is_emoji or is_formula or in_anchor or context.code is not None)
         return Picture(tuple(dict.fromkeys(addresses)), alt, needed)
+
+
+def images_among(tree: Tree, segments: Segments, kept: Sequence[bool]) -> set[Node]:
+    """The images that stand inside of a kept block, or between two without another in between."""
+    block_of = {node: i for i in range(len(kept)) for node in segments.text_nodes(i)}
+    holders = {element for element, is_kept in zip(segments.elements, kept, strict=True) if is_kept}
+    found: set[Node] = set()
+    waiting: list[Node] = []
+    before = False
+    for node in tree.descendants:
+        if isinstance(node, Element) and node.tag == "img":
+            if _block_around(node) in holders:
+                found.add(node)
+            elif before:
+                waiting.append(node)
+        elif isinstance(node, Text) and node in block_of:
+            before = kept[block_of[node]]
+            found.update(waiting if before else ())
+            waiting = []
+    return found
 
 
 def _join(base: str, address: str) -> str:
