@@ -111,6 +111,9 @@ def test_kept_html_is_the_page_less_what_was_dropped() -> None:
 def test_blocks_of_the_page_that_an_output_has() -> None:
     long = "a" * 20
     assert blocks_among([long, "short", "", "none"], [f"x{long}y", "short er", "short"]) == [True, True, False, False]
+    near = ["Title", "x", "y", "z", "Title", "v", "w", "one"]
+    assert blocks_among(near, ["Title", "one"]).index(True) == 4
+    assert blocks_among([*near[:7], "u", "one"], ["Title", "one"]).index(True) == 0
     page = ["Title", "menu", "menu", "menu", "Title", "one", "two"]
     assert blocks_among(page, ["Title", "one", "two"]) == [False, False, False, False, True, True, True]
 

@@ -209,9 +209,48 @@ def test_image_that_is_loaded_late(attributes: str) -> None:
     assert verdict(html, "a ![](https://site.example/blank.gif) b") == (["images"], ["images"])
 
 
-@pytest.mark.parametrize("image", ["<img src=/i.png width=1 height=1>", "<img class=emoji src=/i.png alt='😀'>"])
+@pytest.mark.parametrize("image", ["<img src=/i.png width=2 height=90>", "<img class=emoji src=/i.png alt='😀'>"])
 def test_images_that_need_not_come_through(image: str) -> None:
     assert verdict(f"<p>a {image} b</p>", "a b") == ([], [])
+
+
+def test_small_images_count() -> None:
+    assert verdict("<p>a <img src=/i.png width=3 height=90> b</p>", "a b") == (["images"], [])
+
+
+def test_items_are_told_by_how_they_begin() -> None:
+    html = f"<ul><li>{'a' * 40} <b>more</b></li></ul>"
+    assert verdict(html, f"- {'a' * 40} **less**")[0] == ["strong", "lost more"]
+    assert "list items" in verdict(html, f"- {'a' * 39} **more**")[0]
+
+
+def test_language_of_code_may_be_told_by_what_is_around_it() -> None:
+    for depth, counts in ((4, 1), (5, 0)):
+        inner = "<div>" * (depth - 1) + "<pre>x = 1</pre>" + "</div>" * (depth - 1)
+        found = compared(f"<div class='highlight-python'>{inner}</div>", "")
+        assert found.counts["code languages"] == counts
+
+
+def test_list_after_an_item_belongs_to_it() -> None:
+    html = "<ul><li>Parent</li><ul><li>Child</li></ul></ul>"
+    assert verdict(html, "- Parent\n  - Child") == ([], [])
+    assert verdict(html, "- Parent\n- Child")[0] == ["list items"]
+
+
+def test_text_beside_the_items_of_a_list_may_be_an_item() -> None:
+    html = "<ul><b>Needed:</b><ul><li>Child</li></ul></ul>"
+    assert verdict(html, "- **Needed:**\n  - Child") == ([], [])
+    assert verdict(html, "**Needed:**\n\n- Child") == ([], [])
+
+
+def test_captions_may_be_set_apart_by_emphasis() -> None:
+    html = "<figure><p>text</p><figcaption>A <b>boat</b></figcaption></figure>"
+    for caption in ("*A **boat***", "**A boat**", "A **boat**"):
+        assert verdict(html, f"text\n\n{caption}") == ([], [])
+
+
+def test_prices_in_double_dollars_are_no_formulas() -> None:
+    assert verdict("<p>$$ to $$$ a meal, $$x^2$$</p>", "\\$\\$ to \\$\\$\\$ a meal, $x^2$") == ([], [])
 
 
 def test_image_beside_dropped_text_need_not_come_through() -> None:

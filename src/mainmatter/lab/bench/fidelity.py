@@ -22,6 +22,7 @@ from mainmatter.clean import clean
 from mainmatter.errors import MissingExtra, UnknownName
 from mainmatter.files import write_whole
 from mainmatter.html.parse import Element, Text
+from mainmatter.html.segment import ROLES, Role
 from mainmatter.lab.bench.accuracy import digest_of, version_of
 from mainmatter.lab.bench.structure import FactKind, compare, letters
 from mainmatter.lab.bench.structure_markdown import FAULTS, structure_of_markdown
@@ -47,6 +48,7 @@ _KINDS: tuple[str, ...] = get_args(FactKind)
 _TEXT_KINDS = ("text lost", "text twice", "text from nowhere", "raw HTML")
 LOSES_EMPHASIS, LOSES_BOLD = "emphasis lost", "all bold lost"
 _PAGE_FAULTS = (LOSES_EMPHASIS, LOSES_BOLD, *FAULTS)
+_INLINE_ROLES = (None, Role.LINK, Role.EMPHASIS)
 _GLUE = ("br", "wbr", "hr", "source", "td", "th", "annotation")  # elements that mean something without text
 _LONG = 20  # letters and digits of a block that cannot be found by chance inside of another text
 _NEAR = 3  # blocks to look at on both sides of one
@@ -107,10 +109,14 @@ def blocks_among(blocks: Sequence[str], output: Sequence[str]) -> list[bool]:
 
 
 def html_to_markdown(extraction: Extraction) -> tuple[str, Extraction]:
-    """What html-to-markdown makes of the HTML of the kept part: all of it, also where the page hides it."""
-    from html_to_markdown import ConversionOptions, convert  # noqa: PLC0415 - an extra
+    """What html-to-markdown makes of the HTML of the kept part: all of it, also what stands in a menu or a form."""
+    from html_to_markdown import ConversionOptions, PreprocessingOptions, convert  # noqa: PLC0415 - an extra
 
-    options = ConversionOptions(hidden_content="all", preserve_tags=["sub", "sup"])
+    options = ConversionOptions(
+        hidden_content="all",
+        preprocessing=PreprocessingOptions(enabled=False, remove_forms=False, remove_navigation=False),
+        preserve_tags=["sub", "sup"],
+    )
     return convert(kept_html(extraction), options).content or "", extraction
 
 
@@ -148,6 +154,11 @@ def kept_html(extraction: Extraction) -> str:
             around.add(parent)
             parent = parent.parent
     nodes = list(body.descendants)
+    for node in nodes:  # a space may have an element to itself, as in code
+        if isinstance(node, Text) and node.data.isspace() and node.parent is not None:
+            holder = node.parent
+            if holder.parent in around and ROLES.get(getattr(holder, "tag", "")) in _INLINE_ROLES:
+                around.add(holder)
     for node in nodes:
         is_glue = node.data.isspace() if isinstance(node, Text) else getattr(node, "tag", "") in _GLUE
         if not (is_glue or node in wanted or node in around):

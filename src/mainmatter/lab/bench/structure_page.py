@@ -557,8 +557,6 @@ def _language_of(code: Element) -> str:
         language = (told or (match[1] if match else "")).lower()
         if language:
             return "" if language in _NO_LANGUAGE else language
-        if element in around and len(element.find_all("pre")) > 1:
-            break
     return ""
 
 
