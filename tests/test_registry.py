@@ -39,7 +39,8 @@ def test_all_formats_of_the_house_are_there() -> None:
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_a_formats_name_is_its_files_name(name: str) -> None:
-    assert get_format(name).__module__ == f"mainmatter.render.{name}"
+    file = "json" if name == "jsonl" else name  # the same on one line
+    assert get_format(name).__module__ == f"mainmatter.render.{file}"
 
 
 def test_parameters() -> None:

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
 def write_whole(target: Path, data: bytes) -> None:
     """Write a file whole or not at all: a full disk or a killed run leaves no half of it, and what was there stays."""
+    with open_whole(target) as file:
+        file.write(data)
+
+
+@contextmanager
+def open_whole(target: Path) -> Iterator[BinaryIO]:
+    """The same for what is written piece by piece: the file is in its place when all of it is."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    if target.exists() and not target.is_file():  # a device, a pipe; a folder is told as such
-        target.write_bytes(data)
-        return
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    is_special = target.exists() and not target.is_file()  # a device, a pipe; a folder is told as such
+    draft = target if is_special else target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        draft.write_bytes(data)
-        draft.replace(target)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise OSError(error.errno, error.strerror, str(target)) from error
+        with draft.open("wb") as file:
+            yield file
+        if not is_special:
+            draft.replace(target)
+    except BaseException as error:
+        if not is_special:
+            draft.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror, str(target)) from error
+        raise

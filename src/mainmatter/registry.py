@@ -45,6 +45,7 @@ FORMATS: dict[str, tuple[str, str]] = {
     "cleaneval": ("mainmatter.render.cleaneval:render", ".cleaneval.txt"),
     "html": ("mainmatter.render.html:render", ".html"),
     "json": ("mainmatter.render.json:render", ".json"),
+    "jsonl": ("mainmatter.render.json:render_line", ".jsonl"),
     "markdown": ("mainmatter.render.markdown:render", ".md"),
     "tei": ("mainmatter.render.tei:render", ".xml"),
     "text": ("mainmatter.render.text:render", ".txt"),

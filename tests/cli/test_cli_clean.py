@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -171,6 +173,59 @@ def test_json_of_a_folder_with_one_page_is_one_line_too(folder: Path) -> None:
     assert len(clean("site/old/dump.txt", "-f", "json").stdout.splitlines()) > 1
 
 
+def test_blocks_can_be_left_out_of_json(folder: Path) -> None:
+    whole = json.loads(clean("site/river.html", "-f", "json").stdout)
+    without = json.loads(clean("site/river.html", "-f", "json", "--no-blocks").stdout)
+    assert without == {name: value for name, value in whole.items() if name != "blocks"}
+    lines = [json.loads(line) for line in clean("site", "-f", "json", "--no-blocks").stdout.splitlines()]
+    assert lines[1] == without
+
+
+def test_json_lines_have_a_line_a_page_without_blocks_unless_asked(folder: Path) -> None:
+    without = clean("site/river.html", "-f", "json", "--no-blocks").stdout
+    assert [json.loads(line) for line in clean("site/river.html", "-f", "jsonl").stdout.splitlines()] == [
+        json.loads(without)
+    ]
+    several = clean("site", "-f", "jsonl").stdout
+    assert several.splitlines()[1] == clean("site/river.html", "-f", "jsonl").stdout.strip()
+    assert clean("site", "-f", "jsonl", "--blocks").stdout == clean("site", "-f", "json").stdout
+    assert "chunks" in json.loads(clean("site/river.html", "-f", "jsonl", "--chunks", "20").stdout)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_json_lines_of_all_pages_go_to_one_file(workers: str, folder: Path) -> None:
+    printed = clean("site", "-f", "jsonl").stdout
+    result = clean("site", "-f", "jsonl", "-o", "new/all.jsonl", "-j", workers)
+    assert result.stderr == "2 of 2 pages cleaned, written to new/all.jsonl\n"
+    assert Path("new/all.jsonl").read_text("utf-8") == printed
+    assert [file.name for file in Path("new").iterdir()] == ["all.jsonl"]
+    clean("site", "-f", "jsonl", "-o", "new/")  # a folder: one file a page
+    assert Path("new/river.jsonl").read_text("utf-8") == printed.splitlines(keepends=True)[1]
+
+
+def test_a_page_that_fails_is_left_out_of_the_file_of_all(folder: Path) -> None:
+    Path("site/picture.html").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    result = clean("site", "-f", "jsonl", "-o", "all.jsonl")
+    assert result.exit_code == 1
+    assert "1 failed" in result.stderr
+    assert len(Path("all.jsonl").read_text("utf-8").splitlines()) == 2
+
+
+def test_no_file_of_all_pages_where_it_cannot_be_written(folder: Path) -> None:
+    Path("taken").mkdir()
+    Path("taken/all.jsonl").mkdir()
+    Path("taken/all.jsonl/x").touch()
+    result = clean("site", "-f", "jsonl", "-o", "taken/all.jsonl")  # a folder, so one file a page
+    assert result.exit_code == 0
+    Path("file").write_text("x")
+    result = clean("site", "-f", "jsonl", "-o", "file/all.jsonl")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
+    assert "Traceback" not in result.stderr
+    result = clean("site", "-f", "jsonl", "-o", "site/river.html")
+    assert "is an input, and would be overwritten" in result.stderr
+
+
 def test_json_in_files_is_for_people(folder: Path) -> None:
     clean("site", "-f", "json", "-o", "out")
     assert Path("out/river.json").read_text("utf-8") == clean("site/river.html", "-f", "json").stdout
@@ -289,21 +344,48 @@ def test_result_that_cannot_be_written_does_not_stop_the_others(workers: str, fo
     assert texts(folder) == {"out/river.txt": RIVER}
 
 
+class FullDisk(io.BytesIO):
+    """A file that holds half of what is written to it."""
+
+    def write(self, data: Any) -> int:
+        super().write(data[: len(data) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def fill_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    open_ = Path.open
+
+    def open_full(path: Path, mode: str = "r", *args: Any, **options: Any) -> Any:
+        if "w" not in mode:
+            return open_(path, mode, *args, **options)
+        path.touch()
+        return FullDisk()
+
+    monkeypatch.setattr(Path, "open", open_full)
+
+
 def test_full_disk_leaves_no_half_of_a_result(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_bytes = Path.write_bytes
-
-    def write_half(path: Path, data: bytes) -> int:
-        write_bytes(path, data[: len(data) // 2])
-        raise OSError(errno.ENOSPC, "No space left on device", str(path))
-
     Path("out").mkdir()
     Path("out/river.txt").write_text("of an earlier run", encoding="utf-8")
-    monkeypatch.setattr(Path, "write_bytes", write_half)
-    result = clean("site/river.html", "-o", "out")
+    with monkeypatch.context() as context:
+        fill_disk(context)
+        result = clean("site/river.html", "-o", "out")
     assert result.exit_code == 1
     assert result.stderr == "Error: site/river.html: cannot be written: out/river.txt: No space left on device\n"
     assert texts(folder) == {"out/river.txt": "of an earlier run"}
     assert [path.name for path in Path("out").iterdir()] == ["river.txt"]
+
+
+def test_full_disk_leaves_no_half_of_a_file_of_all_pages(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("out").mkdir()
+    Path("out/all.jsonl").write_text("of an earlier run", encoding="utf-8")
+    with monkeypatch.context() as context:
+        fill_disk(context)
+        result = clean("site", "-f", "jsonl", "-o", "out/all.jsonl", "-j", "1")
+    assert result.exit_code == 1
+    assert "Error: out/all.jsonl: No space left on device\n" in result.stderr
+    assert Path("out/all.jsonl").read_text("utf-8") == "of an earlier run"
+    assert [path.name for path in Path("out").iterdir()] == ["all.jsonl"]
 
 
 def test_name_that_is_not_utf_8(folder: Path) -> None:

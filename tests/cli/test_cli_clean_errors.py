@@ -131,7 +131,10 @@ def test_choices_that_do_not_exist_are_named_before_any_work(args: tuple[str, ..
     ("args", "message"),
     [
         ((), "Missing argument 'INPUT...'."),
-        (("site", "--format", "docx"), "'docx' is not one of 'cleaneval', 'html', 'json', 'markdown', 'tei', 'text'"),
+        (
+            ("site", "--format", "docx"),
+            "'docx' is not one of 'cleaneval', 'html', 'json', 'jsonl', 'markdown', 'tei', 'text'",
+        ),
         (
             ("site", "--url", "https://a.example/"),
             "there are 2 pages, and they cannot all come from https://a.example/",

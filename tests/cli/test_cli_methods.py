@@ -83,4 +83,19 @@ def test_no_command_and_unknown_command() -> None:
     assert CliRunner().invoke(group, []).exit_code == 2
     result = CliRunner().invoke(group, ["tidy"])
     assert result.exit_code == 2
-    assert "No such command 'tidy'" in result.stderr
+    assert "No such command 'tidy'; commands: annotations, bench, clean, " in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("claen", "did you mean 'clean'?"),
+        ("Explain", "did you mean 'explain'?"),
+        ("https://news.example/", "to clean a page: mainmatter clean https://news.example/"),
+        (".", "to clean a page: mainmatter clean ."),
+    ],
+)
+def test_what_was_probably_meant(name: str, meant: str) -> None:
+    result = CliRunner().invoke(group, [name])
+    assert result.exit_code == 2
+    assert result.stderr.endswith(f"Error: No such command '{name}'; {meant}\n")

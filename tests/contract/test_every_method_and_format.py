@@ -230,10 +230,18 @@ def check_markdown(output: str, texts: list[str]) -> None:
     assert output == output.strip()
 
 
+def check_jsonl(output: str, texts: list[str]) -> None:
+    assert "\n" not in output
+    content = json.loads(output)
+    assert "blocks" not in content
+    check_text(content["text"], texts)
+
+
 CHECKS = {
     "text": check_text,
     "cleaneval": check_cleaneval,
     "json": check_json,
+    "jsonl": check_jsonl,
     "tei": check_tei,
     "html": check_html,
     "markdown": check_markdown,

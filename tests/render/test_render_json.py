@@ -112,3 +112,18 @@ def test_the_threshold_and_the_dial_from_which_on_each_block_is_kept() -> None:
     for block, dial in zip(content["blocks"], dials, strict=True):
         assert (dial is None) == (block["label"] in ("byline", "caption", "comment"))
         assert dial is None or block["kept"] == (dial <= 0.5)
+
+
+def test_a_line_for_json_lines_is_the_same_without_blocks_unless_asked() -> None:
+    found = mainmatter.clean(f"<title>T</title><h1>T</h1><p>{LONG}\u2028</p><p>x</p>", method="ice-heuristic")
+    whole = json.loads(found.render("json", chunks=20))
+    for options in ({"blocks": True, "chunks": 20}, {"blocks": True}, {"chunks": 20, "overlap": 5}, {}):
+        line = found.render("jsonl", **options)
+        assert "\n" not in line
+        left_out = {"blocks", "chunks"} - options.keys()
+        expected = {name: value for name, value in whole.items() if name not in left_out}
+        found_there = json.loads(line)
+        if options.get("overlap"):
+            expected["chunks"] = json.loads(found.render("json", **options))["chunks"]
+        assert list(found_there) == list(expected)
+        assert found_there == expected

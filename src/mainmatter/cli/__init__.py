@@ -7,15 +7,18 @@ was ended by Ctrl-C.
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
 
 from mainmatter import __version__
 from mainmatter.cli.printing import why_unwritable
-from mainmatter.errors import MainmatterError
+from mainmatter.errors import MainmatterError, suggest
+from mainmatter.inputs.fetch import is_url
 from mainmatter.isolation.interrupts import INTERRUPTED, MESSAGE, raise_again
 
 _COMMANDS = (
@@ -49,6 +52,16 @@ class _LazyGroup(click.Group):
             return None
         command: click.Command = import_module(f"mainmatter.cli.{cmd_name}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            if is_url(name) or Path(name).exists():
+                ctx.fail(f"No such command {name!r}; to clean a page: mainmatter clean {shlex.quote(name)}")
+            ctx.fail(f"No such command {name!r}; {suggest(name, _COMMANDS, 'commands')}")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - whatever the command returns
         try:

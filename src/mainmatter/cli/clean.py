@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -17,7 +16,7 @@ from mainmatter.clean import clean, read
 from mainmatter.cli import options
 from mainmatter.cli.printing import harmless, progress, why_unwritable
 from mainmatter.errors import InputError
-from mainmatter.files import write_whole
+from mainmatter.files import open_whole, write_whole
 from mainmatter.inputs.paths import STANDARD_INPUT, Input, look_through
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.papers.template.method import Template
@@ -32,6 +31,9 @@ if TYPE_CHECKING:
     from mainmatter.limits import Limits
 
 
+_JSON = ("json", "jsonl")
+
+
 @dataclass(frozen=True, slots=True)
 class _Task:
     """What to do with every input; travels to the processes that do it."""
@@ -41,7 +43,6 @@ class _Task:
     limits: Limits
     parameters: dict[str, Any] = field(default_factory=dict)
     render_options: dict[str, Any] = field(default_factory=dict)
-    json_lines: bool = False
     chunks: tuple[int, int] | None = None  # the most tokens of a chunk, and of those that it repeats
 
 
@@ -54,7 +55,14 @@ class _Task:
     "-o",
     "--output",
     type=click.Path(),
-    help="A file for one input, a folder for several or for a folder; a name that ends in / is a folder.",
+    help="A file for one input, a folder for several or for a folder; a name that ends in / is a folder. With -f "
+    "jsonl, a file for all of them.",
+)
+@click.option(
+    "--blocks/--no-blocks",
+    default=None,
+    help="With every block of the page, its score and the reason, or without (json, jsonl).  [default: with them in "
+    "json, without in jsonl]",
 )
 @click.option("--links/--no-links", default=True, help="Keep links (markdown).", show_default=True)
 @click.option("--images/--no-images", default=False, help="Keep images (markdown, html, tei).", show_default=True)
@@ -107,6 +115,7 @@ def command(
     without: tuple[str, ...],
     format_: str,
     output: str | None,
+    blocks: bool | None,
     links: bool,
     images: bool,
     tables: bool,
@@ -126,7 +135,8 @@ def command(
 
     INPUT is an HTML file, which gzip may have packed, a plain-text dump (.txt), a folder of such, a URL, or - for
     standard input. Collections of pages (WARC, JSONL, Parquet) are for: mainmatter corpus. The result goes
-    to standard output, where JSON of several pages or of a folder is one object a line, or with -o to a file or folder.
+    to standard output, or with -o to a file or folder. -f jsonl gives one JSON object a line for each page, as -f json
+    does for several pages on standard output.
     A page that cannot be cleaned, or whose result cannot be written, is named on standard error, and the exit code is
     then 1.
 
@@ -146,15 +156,20 @@ def command(
     render_options: dict[str, Any] = {"images": images} if format_ in ("markdown", "html", "tei") else {}
     if format_ == "markdown":
         render_options |= {"links": links, "tables": tables, "headings": heading_style, "front_matter": front_matter}
-    if chunks is not None and format_ == "json":
-        render_options |= {"chunks": chunks, "overlap": overlap}
+    if format_ in _JSON:
+        render_options = {
+            "chunks": chunks,
+            "overlap": overlap,
+            "blocks": format_ == "json" if blocks is None else blocks,
+        }
     is_batch = len(found) > 1 or any(Path(name).is_dir() for name in inputs)
-    json_lines = is_batch and format_ == "json" and output is None
-    task = _Task(method, format_, options.to_limits(max_size), parameters, render_options, json_lines)
+    if is_batch and format_ == "json" and output is None:
+        format_ = "jsonl"
+    task = _Task(method, format_, options.to_limits(max_size), parameters, render_options)
     ending = FORMATS[format_][1]
-    if chunks is not None and format_ != "json":
+    if chunks is not None and format_ not in _JSON:
         task, ending = replace(task, chunks=(chunks, overlap)), ".jsonl"
-    targets = _targets(found, output, ending, is_batch=is_batch)
+    targets = _targets(found, output, ending, is_batch=is_batch and format_ != "jsonl")
     _spare_inputs(found, targets)
     if site_templates:
         check_knows_sites(method, found)
@@ -180,7 +195,7 @@ def _check_chunks(format_: str, chunks: int | None, overlap: int) -> None:
     if chunks is None:
         if overlap:
             raise click.UsageError("--overlap is for chunks; give --chunks, too")
-    elif format_ not in ("text", "json"):
+    elif format_ not in ("text", *_JSON):
         raise click.UsageError(f"chunks are pieces of the text: --chunks does not go with -f {format_}, but with json")
     elif overlap >= chunks:
         raise click.UsageError(f"--overlap must be less than --chunks, which is {chunks}")
@@ -195,12 +210,12 @@ def _with_sites(task: _Task, folder: str) -> _Task:
 
 
 def _targets(found: list[Input], output: str | None, ending: str, *, is_batch: bool) -> list[Path | None]:
-    """Where each result goes: None is standard output."""
+    """Where each result goes: None is standard output. All may go to the same file."""
     if output is None:
         return [None] * len(found)
     folder = Path(output)
     if not is_batch and not folder.is_dir() and not output.endswith(("/", os.sep)):
-        return [folder]
+        return [folder] * len(found)
     if folder.is_file():
         raise click.BadParameter(f"{folder} is a file, and a folder is needed", param_hint="--output")
     taken: set[Path] = set()
@@ -232,9 +247,14 @@ def _run(task: _Task, found: list[Input], targets: list[Path | None], url: str |
     if any(one.name == STANDARD_INPUT for one in found):
         workers = 1  # only this process has it
     results = ordered_map(partial(_clean_one, task, url), found, min(workers, len(found)))
-    with progress("cleaning", len(found), hidden=len(found) == 1 or None in targets) as advance:
+    with ExitStack() as stack:
+        file = None
+        if len(targets) > 1 and targets[0] is not None and targets[0] == targets[1]:
+            file = stack.enter_context(open_whole(targets[0]))
+        hidden = len(found) == 1 or None in targets
+        advance = stack.enter_context(progress("cleaning", len(found), hidden=hidden))
         for one, target, result in zip(found, targets, results, strict=True):
-            has_heading = len(found) > 1 and not task.json_lines and task.chunks is None
+            has_heading = len(found) > 1 and task.format != "jsonl" and task.chunks is None
             heading = f"==> {click.format_filename(one.name)} <==\n" if has_heading else ""
             if isinstance(result, Failure):  # our own errors name the input, those that nobody foresaw do not
                 text = result.error.partition(": ")[2]
@@ -242,7 +262,7 @@ def _run(task: _Task, found: list[Input], targets: list[Path | None], url: str |
             else:
                 text, notes = result
                 is_whole = text.endswith("\n") or task.chunks is not None  # of which a page may have none
-                error = _put(one, text if is_whole else f"{text}\n", target, heading)
+                error = _put(one, text if is_whole else f"{text}\n", target, heading, file)
                 options.say_notes(notes)
             if error is not None:
                 failed += 1
@@ -251,17 +271,19 @@ def _run(task: _Task, found: list[Input], targets: list[Path | None], url: str |
     return failed
 
 
-def _put(one: Input, result: str, target: Path | None, heading: str) -> str | None:
-    """Print or write a result; returns what went wrong, if anything did."""
+def _put(one: Input, result: str, target: Path | None, heading: str, file: BinaryIO | None = None) -> str | None:
+    """Print or write a result, to a file that is open if there is one; returns what went wrong, if anything did."""
     try:
-        if target is None:
+        if file is not None:
+            file.write(result.encode())
+        elif target is None:
             click.echo(harmless(heading + result), nl=False)
         else:
             write_whole(target, result.encode())
     except UnicodeEncodeError as error:
         return f"{one.name}: {why_unwritable(error)}"
     except OSError as error:
-        if target is None:  # there is nowhere to print the other results either
+        if target is None or file is not None:  # there is nowhere for the other results either
             raise
         return f"{one.name}: cannot be written: {error.filename or target}: {error.strerror or error}"
     return None
@@ -276,10 +298,7 @@ def _clean_one(task: _Task, url: str | None, one: Input) -> tuple[str, list[str]
     notes += options.scripts_note(one, extraction.document)
     if task.chunks is not None:
         return render_chunks(extraction, *task.chunks), notes
-    result = extraction.render(task.format, **task.render_options)
-    if task.json_lines:
-        result = json.dumps(json.loads(result), ensure_ascii=False, separators=(",", ":"))
-    return result, notes
+    return extraction.render(task.format, **task.render_options), notes
 
 
 def _say_summary(pages: int, failed: int, output: str | None) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _FIELDS = [field.name for field in fields(Block)]
 # Without indentation the encoder is written in C, which matters on pages of 100,000 blocks.
 _encode = json.JSONEncoder(ensure_ascii=False).encode
+_encode_tightly = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def render(extraction: Extraction, *, blocks: bool = True, chunks: int | None = None, overlap: int = 0) -> str:
@@ -35,6 +36,37 @@ def render(extraction: Extraction, *, blocks: bool = True, chunks: int | None = 
             `Extraction.text`, where they follow the main matter.
         overlap: how many tokens a chunk may repeat from the one before.
     """
+    members = [f' "{name}": {_encode(value)}' for name, value in _page(extraction).items()]
+    if blocks:
+        lines = ",\n  ".join(map(_encode, _blocks(extraction)))
+        members.append(f' "blocks": [\n  {lines}\n ]' if lines else ' "blocks": []')
+    if chunks is not None:
+        lines = ",\n  ".join(_encode(asdict(chunk)) for chunk in extraction.chunks(chunks, overlap))
+        members.append(f' "chunks": [\n  {lines}\n ]' if lines else ' "chunks": []')
+    return "{\n" + ",\n".join(members) + "\n}"
+
+
+def render_line(extraction: Extraction, *, blocks: bool = False, chunks: int | None = None, overlap: int = 0) -> str:
+    """The same on one line, for JSON Lines; without the blocks unless asked, which are most of it."""
+    content = _page(extraction)
+    if blocks:
+        content["blocks"] = list(_blocks(extraction))
+    if chunks is not None:
+        content["chunks"] = [asdict(chunk) for chunk in extraction.chunks(chunks, overlap)]
+    return _encode_tightly(content)
+
+
+def render_chunks(extraction: Extraction, max_tokens: int, overlap: int = 0) -> str:
+    """JSON Lines: a line for each chunk, with the id and URL of its page and its number on the page."""
+    page = extraction.document.page
+    return "".join(
+        _encode({"id": page.id, "url": page.url, "chunk": number} | asdict(chunk)) + "\n"
+        for number, chunk in enumerate(extraction.chunks(max_tokens, overlap))
+    )
+
+
+def _page(extraction: Extraction) -> dict[str, Any]:
+    """What there is to say of the page as a whole."""
     is_apart = extraction.marks_comments
     text = extraction.render("text", only="main") if is_apart else extraction.text
     comments = extraction.render("text", only="comment") if is_apart else None
@@ -53,23 +85,7 @@ def render(extraction: Extraction, *, blocks: bool = True, chunks: int | None = 
     }
     if extraction.document.needs_scripts:
         content["needs_scripts"] = True
-    members = [f' "{name}": {_encode(value)}' for name, value in content.items()]
-    if blocks:
-        lines = ",\n  ".join(map(_encode, _blocks(extraction)))
-        members.append(f' "blocks": [\n  {lines}\n ]' if lines else ' "blocks": []')
-    if chunks is not None:
-        lines = ",\n  ".join(_encode(asdict(chunk)) for chunk in extraction.chunks(chunks, overlap))
-        members.append(f' "chunks": [\n  {lines}\n ]' if lines else ' "chunks": []')
-    return "{\n" + ",\n".join(members) + "\n}"
-
-
-def render_chunks(extraction: Extraction, max_tokens: int, overlap: int = 0) -> str:
-    """JSON Lines: a line for each chunk, with the id and URL of its page and its number on the page."""
-    page = extraction.document.page
-    return "".join(
-        _encode({"id": page.id, "url": page.url, "chunk": number} | asdict(chunk)) + "\n"
-        for number, chunk in enumerate(extraction.chunks(max_tokens, overlap))
-    )
+    return content
 
 
 def _blocks(extraction: Extraction) -> Iterator[dict[str, Any]]:

@@ -51,7 +51,7 @@ router = APIRouter(tags=["pages"])
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 TEXT_TYPES = ("text/plain",)
-Format = Literal["cleaneval", "html", "json", "markdown", "tei", "text"]
+Format = Literal["cleaneval", "html", "json", "jsonl", "markdown", "tei", "text"]
 # What a client accepts, and the format that gives it.
 _ACCEPTED: dict[str, Format] = {
     "text/plain": "text",
@@ -64,6 +64,7 @@ _MEDIA_TYPES = {
     "cleaneval": "text/plain; charset=utf-8",
     "html": "text/html; charset=utf-8",
     "json": JSON,
+    "jsonl": "application/jsonl; charset=utf-8",
     "markdown": "text/markdown; charset=utf-8",
     "tei": "application/tei+xml",
     "text": "text/plain; charset=utf-8",
