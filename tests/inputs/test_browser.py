@@ -108,7 +108,7 @@ def shared() -> Iterator[None]:
 @pytest.fixture
 def web(shared: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
     monkeypatch.setattr(fetching, "why_not_public", lambda ip: None if ip == "127.0.0.2" else why_not_public(ip))
-    monkeypatch.setattr(browser, "QUIET", 0.3)  # half of the time that these tests take
+    monkeypatch.setattr(browser, "QUIET", 0.25)  # half of the time that these tests take
     web = Web()
     public, private = serve(web, "127.0.0.2"), serve(web, "127.0.0.1")
     web.url, web.private = f"http://127.0.0.2:{public.server_port}", f"127.0.0.1:{private.server_port}"
@@ -175,22 +175,17 @@ def test_what_is_there_in_time_is_taken(web: Web, script: str) -> None:
     assert time.monotonic() - began < 8
 
 
-def test_clocks_and_streams_do_not_keep_a_page_from_being_quiet(web: Web) -> None:
-    web.pages["/events"] = "text/event-stream", "never"
-    script = "setInterval(() => clock.textContent = Date.now(), 20); new EventSource('/events')"
-    url = web.page(f"<p>{SENTENCE}</p><p id=clock></p><script>{script}</script>")
-    assert text_of(url).startswith(SENTENCE)
-
-
-def test_an_answer_that_never_comes_is_told(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clocks_streams_and_late_answers_do_not_keep_a_page_from_being_quiet(
+    web: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(browser, "SLOW", 0.8)
     web.pages["/late"] = "text/plain", "never"
-    url = web.page(f"<p>{SENTENCE}</p><script>fetch('/late')</script>")
+    script = "setInterval(() => clock.textContent = Date.now(), 20); new EventSource('/late'); fetch('/late')"
+    url = web.page(f"<p>{SENTENCE}</p><p id=clock></p><script>{script}</script>")
     with pytest.warns(PageWarning, match=r": 1 request had no answer yet$"):
-        assert text_of(url) == SENTENCE
-    web.pages["/page"] = "text/html", "never"
-    with pytest.raises(FetchError, match=r"/page: could not be fetched: no answer after 1 seconds$"):
-        fetch_with_browser(f"{web.url}/page", timeout=1)
+        assert text_of(url).startswith(SENTENCE)
+    with pytest.raises(FetchError, match=r"/late: could not be fetched: no answer after 1 seconds$"):
+        fetch_with_browser(f"{web.url}/late", timeout=1)
 
 
 REACHING = f"""<!doctype html><title>x</title><link rel=stylesheet href="http://PRIVATE/css">
@@ -243,8 +238,8 @@ def test_nothing_private_is_reached(web: Web, monkeypatch: pytest.MonkeyPatch) -
     assert web.private in note
 
 
-@pytest.mark.parametrize("way", ["directly", "redirect", "script", "name"])
-def test_a_page_that_is_private_itself(web: Web, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("way", ["directly", "redirect", "script"])
+def test_a_page_that_is_private_itself(web: Web, way: str) -> None:
     address = f"http://{web.private}/secret"
     web.page(SENTENCE, "/secret")
     url = address
@@ -253,18 +248,10 @@ def test_a_page_that_is_private_itself(web: Web, way: str, monkeypatch: pytest.M
         url = f"{web.url}/"
     elif way == "script":
         url = web.page(f"<script>location = '{address}'</script>")
-    elif way == "name":
-        real = socket.getaddrinfo
-        monkeypatch.setattr(
-            socket,
-            "getaddrinfo",
-            lambda host, *rest, **more: real(host.replace("in.example", "127.0.0.1"), *rest, **more),
-        )
-        url = address.replace("127.0.0.1", "in.example")
     words = r": is not fetched: .* is a loopback address, and pages are fetched from public addresses only"
     with pytest.raises(AddressRefused, match=words) as caught:
         fetch_with_browser(url)
-    assert ("--allow-private-addresses" in str(caught.value)) == (way in ("directly", "name"))
+    assert ("; --allow-private-addresses, or public_only=False, allows others" in str(caught.value)) == (url == address)
     assert web.asked == []
 
 
@@ -325,10 +312,6 @@ def test_what_is_no_page(web: Web) -> None:
         fetch_with_browser(f"{web.url}/none")
     dump = fetch_with_browser(f"{web.url}/dump")
     assert (dump.html, dump.format, dump.charset) == (SENTENCE.encode(), "text", "latin-1")
-    with socket.create_server(("127.0.0.2", 0)) as closed:
-        url = f"http://127.0.0.2:{closed.getsockname()[1]}/"
-    with pytest.raises(FetchError, match=r": could not be fetched: no connection to 127\.0\.0\.2:\d+: "):
-        fetch_with_browser(url)
     with pytest.raises(FetchError, match=r"could not be fetched: no-such-host\.invalid has no address: "):
         fetch_with_browser("https://no-such-host.invalid/")
     with pytest.raises(AddressRefused, match=r"^file:///etc/passwd: is not fetched: only http:// and https:// are$"):
@@ -360,9 +343,6 @@ def test_on_the_command_line(web: Web) -> None:
     empty = web.page("<div id=root></div><script>1</script>")
     run = CliRunner().invoke(group, ["clean", empty, "--browser"])
     assert run.stderr == f"Warning: {empty}: shows no text, although its scripts have run\n"
-    run = CliRunner().invoke(group, ["clean", f"http://{web.private}/", "--browser"])
-    assert run.exit_code == 1
-    assert "; --allow-private-addresses, or public_only=False, allows others" in run.stderr
     web.page(f"<p>{SENTENCE}</p>")
     run = CliRunner().invoke(group, ["clean", f"http://{web.private}/", "--browser", "--allow-private-addresses"])
     assert run.stdout == f"{SENTENCE}\n"
@@ -388,8 +368,6 @@ def test_from_python(web: Web) -> None:
     ):
         assert mainmatter.clean_url(url).text == ""
     assert asyncio.run(mainmatter.aclean_url(url, browser=True)).text == SENTENCE
-    with pytest.raises(AddressRefused):
-        mainmatter.clean_url(f"http://{web.private}/", browser=True)
     assert mainmatter.clean_url(f"http://{web.private}/", browser=True, public_only=False).text == SENTENCE
 
 
