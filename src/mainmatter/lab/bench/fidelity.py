@@ -290,7 +290,11 @@ def measure_fidelity(
     results = [FidelityResult(name, _version(name), dataset, digest) for name in names]
     for number, page in enumerate(pages):
         extraction = clean(page.page)
-        for result in results if extraction.document.has_markup else ():
+        if not extraction.document.has_markup:
+            on_page()
+            continue
+        of_kept = structure_of_page(extraction)
+        for result in results:
             name = page.page.id or str(number)
             try:
                 markdown, reference = WRITERS[result.writer](extraction)
@@ -299,7 +303,7 @@ def measure_fidelity(
                 markdown, reference = "", extraction
             url = page.page.url or extraction.metadata.url or ""
             found = structure_of_markdown(markdown, url, formulas=result.writer == OURS)
-            expected = structure_of_page(reference)
+            expected = of_kept if reference is extraction else structure_of_page(reference)
             if reference.marks_comments:
                 _expect_comments(found)
             result.add(name, compare(expected, found), found)
