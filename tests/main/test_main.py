@@ -400,3 +400,5 @@ def test_each_block_is_kept_from_the_dial_on_that_is_told(parameters: dict[str, 
             assert (found.kept == (usual.dials <= dial))[by_dial].all()
             assert (found.kept == usual.kept)[~by_dial].all()
         assert (usual.dials[[text == "The Rope Post" for text in usual.document.texts]] == 1).all()
+        headline = usual.labels.index("headline")
+        assert np.isnan(usual.dials[headline]) if "headline" in parameters else usual.dials[headline] <= 0.01

@@ -343,11 +343,11 @@ def test_the_name_that_says_most_is_told() -> None:
 def test_the_threshold_and_the_dial_that_would_flip_a_block() -> None:
     document = read(Page("".join(f"<p>Rope {i}.</p>" for i in range(8))))
     probabilities = np.array([0.95, 0.61, 0.55, 0.6071, 0.3, 0.2, 0.1, 0.05])
-    dials = np.array([0, 0.41, 0.6201, 0.5, np.nan, 1, 0.991, 0.62])
+    dials = np.array([0, 1, 0.6201, 0.5, np.nan, 1, 0.991, 0.62])
     told = SignalReasons(None, document, probabilities, None, 0.6072, dials)
     assert list(told) == [
         "probability 0.95, threshold 0.61; kept at any dial",
-        "probability 0.6100, threshold 0.6072; kept from dial 0.41 on",
+        "probability 0.6100, threshold 0.6072; the name of the site above the headline: kept only at dial 1",
         "probability 0.55, threshold 0.61; kept from dial 0.63 on",
         "probability 0.6071, threshold 0.6072; kept from dial 0.50 on",
         "probability 0.30",

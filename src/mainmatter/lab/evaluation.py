@@ -65,6 +65,23 @@ class Evaluation:
     learned_from: list[bool] | None = None
     unseen: dict[str, Row] = field(default_factory=dict)
 
+    @property
+    def count_learned_from(self) -> str:
+        """How many of the pages its model has learned from, in words; "-" of other tools, of which nobody knows."""
+        if self.learned_from is None:
+            return "-" if self.method in PEERS else "unknown"
+        return str(sum(self.learned_from))
+
+    @property
+    def tells_learned_from(self) -> bool:
+        """Whether there is something to tell about pages that were learned from."""
+        return self.count_learned_from not in ("-", "0")
+
+    @property
+    def on_others(self) -> dict[str, Row]:
+        """The figures on the pages that it has not learned from; empty if that is none of them, or nobody knows."""
+        return self.scores if self.count_learned_from == "0" else self.unseen
+
 
 class MethodByConvention:
     """A method as it is run on pages of several gold standards: by the rules of each, if it knows them.
@@ -269,18 +286,15 @@ def to_table(evaluations: Sequence[Evaluation], metrics: Sequence[str], *, group
     columns = _columns(metrics)
     of_others = [(metric, find_metric(metric).headline) for metric in metrics]
     rows = [["dataset", "method", "pages", *(title for _, _, title in columns)]]
-    is_told = any(_seen(evaluation) not in ("-", "0") for evaluation in evaluations)
+    is_told = any(evaluation.tells_learned_from for evaluation in evaluations)
     if is_told:
         names = [key if len(metrics) == 1 else f"{metric} {key}" for metric, key in of_others]
         rows[0] += ["learned from", *(f"{name} on others" for name in names)]
     for evaluation in evaluations:
         rows.append(_row(evaluation.dataset, evaluation.method, evaluation.scores, columns))
         if is_told:
-            unseen = evaluation.scores if _seen(evaluation) == "0" else evaluation.unseen
-            rows[-1] += [
-                _seen(evaluation),
-                *(_figure(unseen.get(metric, {}), metric, key) for metric, key in of_others),
-            ]
+            others = [_figure(evaluation.on_others.get(metric, {}), metric, key) for metric, key in of_others]
+            rows[-1] += [evaluation.count_learned_from, *others]
         if groups:
             blank = ["-"] * (len(rows[0]) - len(rows[0][:3]) - len(columns))
             rows += [
@@ -288,13 +302,6 @@ def to_table(evaluations: Sequence[Evaluation], metrics: Sequence[str], *, group
                 for group, scores in evaluation.groups.items()
             ]
     return format_table(rows)
-
-
-def _seen(evaluation: Evaluation) -> str:
-    """How many of the pages a model has learned from; "-" of other tools, of which nobody knows."""
-    if evaluation.learned_from is None:
-        return "-" if evaluation.method in PEERS else "unknown"
-    return str(sum(evaluation.learned_from))
 
 
 def _columns(metrics: Sequence[str]) -> list[tuple[str, str, str]]:

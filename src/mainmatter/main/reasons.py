@@ -157,7 +157,8 @@ class SignalReasons(LazyReasons):
         digits = 2 if f"{probability:.2f}" != f"{self.threshold:.2f}" else 4
         parts = [f"probability {probability:.{digits}f}, threshold {self.threshold:.{digits}f}"]
         if dial == 1:
-            return [*parts, "kept only at dial 1"]
+            is_site = 0 < self.threshold <= probability  # likely enough, and yet dropped
+            return [*parts, f"{'the name of the site above the headline: ' * is_site}kept only at dial 1"]
         # Rounded up, so that what is told is true.
         return [*parts, f"kept from dial {ceil(100 * dial) / 100:.2f} on" if dial else "kept at any dial"]
 

@@ -76,6 +76,17 @@ def test_figures_are_those_of_the_evaluation(read: Callable[[str], Parsed]) -> N
     assert f"On tiny, {best[0]} is best" in parsed.text
     for words in ("mainmatter evaluate …", "2026-01-02 03:04 UTC", "8 pages"):
         assert words in parsed.text
+    assert "learned from" not in parsed.text
+
+
+def test_pages_that_a_model_has_learned_from_are_told(read: Callable[[str], Parsed]) -> None:
+    known, old = evaluations(PAGES, methods=("main", "ice-baseline"))
+    some = replace(known, learned_from=[True, *[False] * 7], unseen={"bag": {"f1": 0.25, "pages": 7}})
+    found = [some, replace(old, learned_from=None)]
+    head, first, second = read(evaluation_report(found, {"tiny": PAGES}, made=MADE)).tables["figures"]
+    assert head[-2:] == ["learned from", "bag f1 on others"]
+    assert first[-2:] == ["1", "0.250"]
+    assert second[-2:] == ["unknown", "–"]
 
 
 def test_groups_are_those_of_the_evaluation(read: Callable[[str], Parsed]) -> None:

@@ -140,6 +140,7 @@ def _main_table(studies: Sequence[Study]) -> Markup | None:
         for metric in metrics
         for column in (metric.columns if len(metrics) == 1 else (metric.headline,))
     ]
+    is_told = any(evaluation.tells_learned_from for one in studies for evaluation in one.evaluations)
     rows = []
     for one in studies:
         best = [_highest(one.evaluations, metric, column) for metric, column in columns]
@@ -150,10 +151,17 @@ def _main_table(studies: Sequence[Study]) -> Markup | None:
                 _figure_cell(evaluation.scores.get(metric.name, {}), metric, column, highest)
                 for (metric, column), highest in zip(columns, best, strict=True)
             ]
-            rows.append([*row, Cell(f"{len(evaluation.failures):,}", len(evaluation.failures))])
+            row.append(Cell(f"{len(evaluation.failures):,}", len(evaluation.failures)))
+            if is_told:
+                on_others = [_figure_cell(evaluation.on_others.get(m.name, {}), m, m.headline, None) for m in metrics]
+                row += [Cell(evaluation.count_learned_from, sum(evaluation.learned_from or ())), *on_others]
+            rows.append(row)
     titles = [column if len(metrics) == 1 else f"{metric.name} {column}" for metric, column in columns]
     head = ["method", "dataset", "pages", *(title.replace("_", " ") for title in titles), "failures"]
     caption = "Each method on each dataset. The best of a dataset is bold and underlined."
+    if is_told:
+        head += ["learned from", *(f"{_headline(metric)} on others" for metric in metrics)]
+        caption += " Of pages that a model has learned from, figures are too good; the last column is without them."
     return table(caption, head, rows, name="figures", numbers=range(2, len(head)))
 
 
