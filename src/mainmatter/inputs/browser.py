@@ -36,6 +36,7 @@ MOST_REQUESTS = 1_000
 MOST_MEMORY = 2_000  # megabytes that the browser may hold
 _FEW_CHARACTERS = 20  # that may come and go on a quiet page: clocks, counters
 _POLL = 0.1  # seconds between two looks, at the page and at the browser's memory
+_OPENING = 60.0  # seconds for a tab to open, which takes a fraction of one
 _STOPPING = 5.0  # seconds for scripts to be stopped, and again for the DOM to be read
 _MOST_NAMED = 3  # addresses that were refused
 _LEFT_OUT = frozenset(("font", "media", "texttrack", "manifest", "ping", "cspviolationreport", "prefetch"))
@@ -257,7 +258,11 @@ class _Loading:
 
     async def _load(self, browser: Browser) -> LoadedPage:
         notes: list[str] = []
-        await self._open(browser)
+        try:
+            async with asyncio.timeout(_OPENING):
+                await self._open(browser)
+        except TimeoutError:
+            raise FetchError(f"{self._url}: could not be loaded: the browser does not answer") from None
         try:
             async with asyncio.timeout(self._seconds):
                 await self._go()
