@@ -91,10 +91,10 @@ TESTS = {
     "html/metadata.py": _METADATA,
     "html/scripted.py": _SCRIPTED,
     "html/parse.py": ("html/test_parse.py", "html/test_segment*.py"),
-    "html/content.py": ("html/test_content.py",),
+    "render/build.py": ("render/test_build.py",),
     "html/read.py": ("html/test_read*.py", "html/test_segment.py", "html/test_scripted.py"),
     "html/robots.py": ("html/test_robots.py", "corpus/test_filters.py"),
-    "html/segment.py": ("html/test_segment*.py", "html/test_content.py"),
+    "html/segment.py": ("html/test_segment*.py", "render/test_build.py"),
     "text/tokens.py": ("text/test_tokens*.py", "lab/training/test_dice.py"),
     "method.py": ("test_method.py", "main/test_choice_controls.py", "papers/ice/test_ice_lm.py"),
     "lab/training/examples.py": (

@@ -215,8 +215,8 @@ _WORDS = st.sampled_from(
     """
     a word snake_case 3 * 4 2*3 **bold** 1. 12) # + - > | || --- === *** ___ ~~~ ~5 ~~no~~ $5 $10 $x$ [x] [y](z) ![i](j)
     <b> </i> < > &amp; & &#35; `code` `` \\ \\* C:\\dir \\( \\) https://e.example/a_b_(c)?d=e&f=g www.e.example
-    me@e.example 漢字 「重要」 です。 “q” é 🙂 € ™ ! !! ( ) ] [ : ; [^1] [^1]: [ref]: ^ ^[n] {#id} _u_ __init__ * ** _ __
-    . , ' " - – … /path =
+    me@e.example 漢字 「重要」 です。 “q” é 🙂 € ™ ! !! ( ) ] [ : ; [^1] [^1]: [ref]: ^ ^[n] {#id} _u_ __init__ * ** _
+    __ . , ' " - – … /path =
     """.split()
 )
 _LETTERS = st.text(st.sampled_from("ab *_~`[]()<>!&#.:|\\$-+1漢「。é€"), min_size=1, max_size=6)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def formulas(html: str) -> list[Formula]:
-    """The formulas of a page, read as html/content.py reads them: from the outside, nothing inside of one."""
+    """The formulas of a page, read as render/build.py reads them: from the outside, nothing inside of one."""
     found: list[Formula] = []
     nodes = list(parse(html))[::-1]
     while nodes:

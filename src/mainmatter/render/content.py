@@ -1,8 +1,7 @@
 """The main matter as a small tree of headings, paragraphs, lists, tables and so on: what the markup formats write.
 
-A page's tree has hundreds of tags, and no two sites use them alike. `Content` knows what Markdown,
-HTML and TEI can say. html/content.py makes it from a page's tree and the blocks that were kept, `from_blocks` from a
-plain-text dump; the writers (markdown.py, html.py, tei.py) need to know nothing else.
+A page's tree has hundreds of tags, and no two sites use them alike. `Content` knows what Markdown, HTML and TEI can
+say. build.py makes it of what was kept of a page; the writers (markdown.py, html.py, tei.py) need know nothing else.
 
 Which nodes hold which:
 
@@ -19,16 +18,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, cast
-
-from mainmatter.records import Kind
-from mainmatter.render.text import main_and_comments
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from mainmatter.records import Extraction
+from typing import Literal, cast
 
 ContentType = Literal[
     # Blocks
@@ -102,31 +92,6 @@ class Content:
         return cast("list[Content]", self.children)
 
 
-def content_of(extraction: Extraction, *, images: bool = False) -> Content:
-    """The main matter of a page as a tree; comments that are marked are a node of their own at its end.
-
-    Args:
-        extraction: what was decided.
-        images: with the pictures that stand in or between the kept blocks.
-    """
-    main, comments = main_and_comments(extraction)
-    document = _document(extraction, main, images=images)
-    if comments is not None:
-        document.children.append(Content("comments", _document(extraction, comments, images=images).children))
-    return document
-
-
-def _document(extraction: Extraction, chosen: NDArray[np.bool_], *, images: bool) -> Content:
-    from mainmatter.html.content import kept_content  # noqa: PLC0415 - it builds what is defined here
-
-    parsed = extraction.document.parsed
-    if parsed is None:
-        return from_blocks(extraction, chosen)
-    url = extraction.document.page.url or extraction.metadata.url
-    tree, segments = parsed
-    return kept_content(tree, segments, chosen.tolist(), images=images, url=url)
-
-
 _SCHEMES = frozenset(("http", "https", "mailto", "tel", "ftp"))
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _IGNORED = re.compile("[\0- \x7f-\xa0]+")
@@ -143,30 +108,3 @@ def is_harmless(address: str) -> bool:
 def note_name(node: Content) -> str:
     """The label of a footnote, or of a reference to it, as every format can write it."""
     return re.sub(r"[^\w.-]+", "-", node.label)
-
-
-def from_blocks(extraction: Extraction, chosen: NDArray[np.bool_]) -> Content:
-    """Blocks that have no markup of their own, those of plain-text dumps, by their kinds."""
-    columns, kinds = extraction.document.columns, extraction.kinds
-    document = Content("document")
-    for i in chosen.nonzero()[0].tolist():
-        kind, text = kinds[i], columns.texts[i]
-        if kind is Kind.CODE:
-            document.children.append(Content("code", [text], block=i))
-            continue
-        lines: list[Content | str] = []
-        for line in text.split("\n"):
-            lines += [Content("break"), line] if lines else [line]
-        if kind is Kind.HEADING:
-            document.children.append(Content("heading", lines, level=max(1, columns.levels[i]), block=i))
-        elif kind is Kind.LIST_ITEM:
-            last = document.children[-1] if document.children else None
-            if not isinstance(last, Content) or last.type != "list":
-                last = Content("list")
-                document.children.append(last)
-            last.children.append(Content("item", [Content("paragraph", lines, block=i)]))
-        elif kind is Kind.QUOTE:
-            document.children.append(Content("quote", [Content("paragraph", lines, block=i)]))
-        else:
-            document.children.append(Content("paragraph", lines, block=i))
-    return document

@@ -9,7 +9,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from mainmatter.render.content import HOLD_BLOCKS, Content, content_of, is_harmless, note_name
+from mainmatter.render.build import content_of
+from mainmatter.render.content import HOLD_BLOCKS, Content, is_harmless, note_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -23,7 +23,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from mainmatter.errors import InputError
-from mainmatter.render.content import HOLD_BLOCKS, Content, content_of, is_harmless, note_name
+from mainmatter.render.build import content_of
+from mainmatter.render.content import HOLD_BLOCKS, Content, is_harmless, note_name
 from mainmatter.render.text import COMMENTS
 
 if TYPE_CHECKING:

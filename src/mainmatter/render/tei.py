@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from mainmatter.records import Kind
-from mainmatter.render.content import HOLD_BLOCKS, Content, content_of, is_harmless, note_name
+from mainmatter.render.build import content_of
+from mainmatter.render.content import HOLD_BLOCKS, Content, is_harmless, note_name
 from mainmatter.render.html import write_tags
 
 if TYPE_CHECKING:

@@ -306,7 +306,7 @@ class ArchiveRecord:
         return Reject(reason, detail, self.source, self.position, self.id, self.url)
 
 
-def judge(found: ArchiveRecord, content: Content, limits: Limits) -> Read:
+def judge(found: ArchiveRecord, content: RecordContent, limits: Limits) -> Read:
     """Tell whether a record is a page.
 
     Pages are responses with status 200 or 203 and resources, if they are HTML or plain text, and conversions (WET),
@@ -323,7 +323,7 @@ def judge(found: ArchiveRecord, content: Content, limits: Limits) -> Read:
     return Skipped("dns" if found.is_dns else found.type or "unknown", found.source, found.position)
 
 
-def _judge_response(found: ArchiveRecord, content: Content, limits: Limits) -> Read:
+def _judge_response(found: ArchiveRecord, content: RecordContent, limits: Limits) -> Read:
     answer = read_response(content)
     if answer.status == 0:
         return found.reject("damaged", "it has no HTTP header")
@@ -332,7 +332,9 @@ def _judge_response(found: ArchiveRecord, content: Content, limits: Limits) -> R
     return _judge_body(found, content, answer, answer.headers.get("content-type", ""), limits)
 
 
-def _judge_body(found: ArchiveRecord, content: Content, answer: HttpResponse, type_header: str, limits: Limits) -> Read:
+def _judge_body(
+    found: ArchiveRecord, content: RecordContent, answer: HttpResponse, type_header: str, limits: Limits
+) -> Read:
     media_type, charset = content_type(type_header)
     reject = _not_a_page(found, media_type)
     if reject is not None:
@@ -387,7 +389,7 @@ _HEAD = 65_536  # of an answer; the rest of a longer one is taken for its body
 _AFTER_TYPE = re.compile(r"[;,\s]")  # a comma where the header came twice
 
 
-class Content(Protocol):
+class RecordContent(Protocol):
     """What a record holds, to be read once."""
 
     def readline(self, size: int, /) -> bytes:
@@ -419,7 +421,7 @@ class HttpResponse:
 _NO_RESPONSE = HttpResponse(200, "", {}, 0)
 
 
-def read_response(content: Content) -> HttpResponse:
+def read_response(content: RecordContent) -> HttpResponse:
     """Read how an answer begins, up to its body; lenient, as servers are."""
     line = content.readline(_LINE)
     length = len(line)

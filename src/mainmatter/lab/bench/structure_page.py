@@ -1,6 +1,6 @@
 """The structure of what was kept of a page, from the page's tree and the text nodes of the kept blocks.
 
-It is worked out without the code that the Markdown is made by (html/content.py and render/), since that is judged.
+It is worked out without the code that the Markdown is made by (render/), since that is judged.
 
 What need not come through, and is not invented if it does:
 

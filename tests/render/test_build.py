@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mainmatter.html.content import kept_content
 from mainmatter.html.read import parse_and_segment
+from mainmatter.render.build import kept_content
 from mainmatter.render.content import HOLD_BLOCKS, HOLD_INLINE, Content
 
 URL = "https://example.org/news/page.html"

@@ -1,4 +1,4 @@
-"""A page's tree and the blocks that were kept, to the small tree of headings, lists, tables that formats write.
+"""What was kept of a page, to the small tree of headings, lists, tables that the markup formats write (content.py).
 
 One pass over the elements that hold kept text. What was dropped is not looked at, and the page's tree, which others
 share, is not changed. Text is gathered in runs, each with the marks around it (emphasis, links, ...), and is cut into
@@ -20,13 +20,18 @@ from mainmatter.html.parse import Element, Text, as_text
 from mainmatter.html.segment import HEADING_LEVELS, ROLES, Role
 from mainmatter.records import Kind
 from mainmatter.render.content import HOLD_BLOCKS, HOLD_INLINE, Content, ContentType
+from mainmatter.render.text import main_and_comments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from mainmatter.html.formulas import Formula
     from mainmatter.html.parse import Node, Tree
     from mainmatter.html.segment import Segments
+    from mainmatter.records import Extraction
 
 # No page for people is nested deeper; what is, stands at this depth. So the writers can use recursion.
 _MAX_DEPTH = 40
@@ -113,6 +118,56 @@ class _Frame(NamedTuple):
     owner: Content
     text_type: ContentType
     is_block: bool
+
+
+def content_of(extraction: Extraction, *, images: bool = False) -> Content:
+    """The main matter of a page as a tree; comments that are marked are a node of their own at its end.
+
+    Args:
+        extraction: what was decided.
+        images: with the pictures that stand in or between the kept blocks.
+    """
+    main, comments = main_and_comments(extraction)
+    document = _document(extraction, main, images=images)
+    if comments is not None:
+        document.children.append(Content("comments", _document(extraction, comments, images=images).children))
+    return document
+
+
+def _document(extraction: Extraction, chosen: NDArray[np.bool_], *, images: bool) -> Content:
+    parsed = extraction.document.parsed
+    if parsed is None:
+        return from_blocks(extraction, chosen)
+    url = extraction.document.page.url or extraction.metadata.url
+    tree, segments = parsed
+    return kept_content(tree, segments, chosen.tolist(), images=images, url=url)
+
+
+def from_blocks(extraction: Extraction, chosen: NDArray[np.bool_]) -> Content:
+    """Blocks that have no markup of their own, those of plain-text dumps, by their kinds."""
+    columns, kinds = extraction.document.columns, extraction.kinds
+    document = Content("document")
+    for i in chosen.nonzero()[0].tolist():
+        kind, text = kinds[i], columns.texts[i]
+        if kind is Kind.CODE:
+            document.children.append(Content("code", [text], block=i))
+            continue
+        lines: list[Content | str] = []
+        for line in text.split("\n"):
+            lines += [Content("break"), line] if lines else [line]
+        if kind is Kind.HEADING:
+            document.children.append(Content("heading", lines, level=max(1, columns.levels[i]), block=i))
+        elif kind is Kind.LIST_ITEM:
+            last = document.children[-1] if document.children else None
+            if not isinstance(last, Content) or last.type != "list":
+                last = Content("list")
+                document.children.append(last)
+            last.children.append(Content("item", [Content("paragraph", lines, block=i)]))
+        elif kind is Kind.QUOTE:
+            document.children.append(Content("quote", [Content("paragraph", lines, block=i)]))
+        else:
+            document.children.append(Content("paragraph", lines, block=i))
+    return document
 
 
 def kept_content(tree: Tree, segments: Segments, kept: Sequence[bool], *, images: bool, url: str | None) -> Content:
