@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import hypothesis.strategies as st
@@ -266,4 +267,81 @@ def _inline(children: Any) -> Any:
 lines_of_text = st.lists(
     texts | st.sampled_from(_INLINE[:3]).flatmap(lambda m: texts.map(lambda t: Content(m, [t]))), min_size=1, max_size=5
 )
-any_lines = st.lists(st.recursive(texts, _inline, max_leaves=8), min_size=1, max_size=5)
+
+
+def _without_inner_links(nodes: Iterable[Content | str], *, in_link: bool = False) -> list[Content | str]:
+    """A link holds no other, by what `Content` promises."""
+    found: list[Content | str] = []
+    for node in nodes:
+        if isinstance(node, str) or node.type in ("image", "code-span", "formula"):
+            found.append(node)
+            continue
+        is_link = node.type == "link"
+        inside = _without_inner_links(node.children, in_link=in_link or is_link)
+        found += inside if is_link and in_link else [replace(node, children=inside)]
+    return found
+
+
+any_lines = (
+    st.lists(st.recursive(texts, _inline, max_leaves=8), min_size=1, max_size=5)
+    .map(_without_inner_links)
+    .filter(lambda nodes: any(text.strip() for text, _ in line(nodes)))
+)
+
+
+def _paragraph(children: list[Content | str]) -> Content:
+    return Content("paragraph", children)
+
+
+_paragraphs = any_lines.map(_paragraph)
+_headings = st.builds(lambda children, level: Content("heading", children, level=level), any_lines, st.integers(1, 6))
+_CODES = st.sampled_from(["x = 1", "  a\n\n\tb", "```\ncode\n```", "~~~~", "| a |", "<b>&amp;", "````\n`", "- a\n- b"])
+_codes = st.builds(
+    lambda code, language: Content("code", [code], language=language), _CODES, st.sampled_from(["", "python", "c++"])
+)
+_LEAVES = st.one_of(
+    _paragraphs,
+    _paragraphs,
+    _headings,
+    _codes,
+    st.just(Content("rule")),
+    st.just(Content("formula", ["x &= y \\\\\ny &= z"], display=True)),
+)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Content:
+    """Tables of one width; some cells are empty."""
+    width = draw(st.integers(1, 3))
+    cells = st.one_of(any_lines, any_lines, st.just([]))
+    aligns: list[Any] = draw(st.lists(st.sampled_from(["left", "right", None]), min_size=width, max_size=width))
+    rows = [
+        Content("row", [Content("cell", draw(cells), align=align, is_header=not number) for align in aligns])
+        for number in range(draw(st.integers(1, 3)))
+    ]
+    return Content("table", [*rows])
+
+
+def _containers(blocks: Any) -> Any:
+    some = st.lists(blocks, min_size=1, max_size=3)
+    plain_items = some.map(_node("item"))
+    tasks = st.builds(
+        lambda first, rest, checked: Content("item", [first, *rest], checked=checked),
+        _paragraphs,
+        st.lists(blocks, max_size=2),
+        st.booleans(),
+    )
+    bullets = st.lists(plain_items | tasks, min_size=1, max_size=3).map(_node("list"))
+    numbered = st.builds(
+        lambda items, start: Content("list", items, ordered=True, start=start),
+        st.lists(plain_items, min_size=1, max_size=3),
+        st.sampled_from([1, 1, 0, 7, 99]),
+    )
+    entries = st.tuples(any_lines.map(_node("term")), st.lists(some.map(_node("definition")), min_size=1, max_size=2))
+    definitions = st.lists(entries, min_size=1, max_size=2).map(
+        lambda found: Content("definitions", [node for term, others in found for node in (term, *others)])
+    )
+    return st.one_of(some.map(_node("quote")), bullets, numbered, definitions, tables())
+
+
+documents = st.lists(st.recursive(_LEAVES, _containers, max_leaves=8), min_size=1, max_size=4).map(_node("document"))

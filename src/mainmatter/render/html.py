@@ -55,14 +55,19 @@ def render(extraction: Extraction, *, images: bool = False) -> str:
     metadata = extraction.metadata
     language = f' lang="{escape(metadata.language)}"' if metadata.language else ""
     title = escape(metadata.title or "")
-    content = write_tags(content_of(extraction, images=images), _tags, lambda text: escape(text, quote=False))
+    content = write_tags(content_of(extraction, images=images), _tags, escape_text)
     return (
         f'<!doctype html>\n<html{language}>\n<head><meta charset="utf-8"><title>{title}</title></head>\n'
         f"<body>\n{content}</body>\n</html>\n"
     )
 
 
-def write_tags(content: Content, tags: Tags, escape_text: Callable[[str], str], *, indent: int = -1) -> str:
+def escape_text(text: str) -> str:
+    """Text as HTML."""
+    return escape(text, quote=False)
+
+
+def write_tags(content: Content, tags: Tags, escaped: Callable[[str], str], *, indent: int = -1) -> str:
     """The nodes of a document as elements of HTML or XML, each block on a line of its own.
 
     Without recursion, since trees can be deep.
@@ -70,7 +75,7 @@ def write_tags(content: Content, tags: Tags, escape_text: Callable[[str], str], 
     Args:
         content: the document.
         tags: gives what stands before and after a node.
-        escape_text: makes markup of a text.
+        escaped: makes markup of a text.
         indent: how far to indent the first blocks; those inside of a block are indented by one more. -1 for not at all.
     """
     written: list[str] = []
@@ -90,7 +95,7 @@ def write_tags(content: Content, tags: Tags, escape_text: Callable[[str], str], 
             continue
         node, around, in_line = entry
         if isinstance(node, str):
-            written.append(escape_text(node))
+            written.append(escaped(node))
             continue
         begin, end = tags(node, around)
         if in_line:
@@ -99,8 +104,11 @@ def write_tags(content: Content, tags: Tags, escape_text: Callable[[str], str], 
             if node.type not in _WRITTEN_WHOLE:
                 add(node.children, node.type, in_line=True)
             continue
-        written.append(" " * depth + begin)
         line, blocks = _line_and_blocks(node)
+        if blocks and not begin:  # what a format knows nothing of
+            add(blocks, node.type, in_line=False)
+            continue
+        written.append(" " * depth + begin)
         step = 0 if indent < 0 else 1
         if blocks:
             written.append("" if line else "\n")

@@ -597,7 +597,7 @@ def _escape(pairs: set[str], has_bracket: bool, in_link: bool, found: re.Match[s
     if kind == "line":
         return " "
     if kind == "bracket":
-        needs = in_link or (characters == "]" and has_bracket and text[end : end + 1] in ("", "("))
+        needs = in_link or (characters == "]" and has_bracket and text[end : end + 1] == "(")
     elif kind == "run" and characters[0] in pairs:
         before, after = text[start - 1 : start], text[end : end + 1]
         is_inside = characters[0] == "_" and before.isalnum() and after.isalnum()

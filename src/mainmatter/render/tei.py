@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 from mainmatter.records import Kind
 from mainmatter.render.build import content_of
 from mainmatter.render.content import HOLD_BLOCKS, Content, is_harmless, note_name
-from mainmatter.render.html import write_tags
+from mainmatter.render.html import escape_text, write_tags
 
 if TYPE_CHECKING:
     from mainmatter.records import Extraction, Metadata
@@ -71,10 +71,7 @@ def render(extraction: Extraction, *, images: bool = False) -> str:
                 return _element('ab type="byline"')  # a <byline> may stand only where a <head> may
         return _tags(node, around)
 
-    def escape_text(text: str) -> str:
-        return escape(_clean(text), quote=False).replace("\n", _LINE_BREAK)
-
-    content = write_tags(content_of(extraction, images=images), tags, escape_text, indent=3)
+    content = write_tags(content_of(extraction, images=images), tags, _escape_text, indent=3)
     document = ET.tostring(root, encoding="unicode")
     document = document.replace("<body />", f"<body>\n{content}  </body>") if content else document
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{document}\n'
@@ -112,12 +109,16 @@ def _tags(node: Content, around: ContentType) -> tuple[str, str]:  # noqa: C901,
             begin, end = _element('formula notation="TeX"' + (' rend="display"' if node.display else ""))
             return (f"<p>{begin}", f"{end}</p>") if around in HOLD_BLOCKS else (begin, end)
         case "link" if is_harmless(node.address):
-            return _element(f'ref target="{_attribute(node.address)}"')
+            return _element(f'ref target="{_attribute(node.address).replace(" ", "%20")}"')
         case "image" if is_harmless(node.address):
             alternative = _attribute("".join(map(str, node.children)))
             description = f"<desc>{alternative}</desc>" if alternative else ""
             return f'<graphic url="{_attribute(node.address)}">{description}</graphic>', ""
     return _element(_ELEMENTS[node.type]) if node.type in _ELEMENTS else ("", "")
+
+
+def _escape_text(text: str) -> str:
+    return escape_text(_clean(text)).replace("\n", _LINE_BREAK)
 
 
 def _attribute(value: str) -> str:
