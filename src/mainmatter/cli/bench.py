@@ -17,6 +17,7 @@ from mainmatter.errors import DatasetError, MissingExtra, UnknownName
 from mainmatter.lab.bench.accuracy import ContestantResult, headline, main_table, measure_accuracy, write_report
 from mainmatter.lab.bench.contestant import PAGE_LIMIT
 from mainmatter.lab.bench.fidelity import (
+    KINDS_SHOWN,
     check_writers,
     installed_writers,
     measure_fidelity,
@@ -219,7 +220,9 @@ def _throughput_rows(found: list[Throughput]) -> list[list[str]]:
 @click.option("--pages", type=click.IntRange(min=1), metavar="N", help="Only the first N of these.")
 @click.option("--page", "ids", multiple=True, metavar="ID", help="Only the page with this id; may be repeated.")
 @click.option("--show", type=click.IntRange(min=1), metavar="N", help="List the first N things that went wrong.")
-@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Of those, only this kind; may be repeated.")
+@click.option(
+    "--kind", "kinds", multiple=True, metavar="KIND", help="Of those, only kinds that begin so; may be repeated."
+)
 @click.option(
     "-o",
     "--output",
@@ -245,6 +248,9 @@ def bench_fidelity(
     """
     chosen = list(dict.fromkeys(names)) or installed_writers()
     check_writers(chosen)
+    for kind in kinds:
+        if not any(known.startswith(kind) for known in KINDS_SHOWN):
+            raise UnknownName("kind", kind, KINDS_SHOWN)
     results = []
     for dataset in dict.fromkeys(datasets):
         sample = load_dataset(dataset, data)[::every][:pages]

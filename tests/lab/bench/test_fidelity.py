@@ -172,3 +172,15 @@ def test_command_on_chosen_pages() -> None:
     unknown = CliRunner().invoke(group, ["bench", "fidelity", "mainmatter", "--on", "tiny", "--page", "9"])
     assert unknown.exit_code == 2
     assert "no page of tiny has the id 9" in unknown.output
+
+
+@pytest.mark.usefixtures("tiny")
+def test_command_says_that_nothing_went_wrong_and_knows_its_kinds() -> None:
+    arguments = ["bench", "fidelity", "mainmatter", "--on", "tiny", "--pages", "1", "--show", "9"]
+    assert (
+        CliRunner()
+        .invoke(group, [*arguments, "--kind", "form"])
+        .stdout.endswith("\nmainmatter on tiny: nothing went wrong\n")
+    )
+    unknown = CliRunner().invoke(group, [*arguments, "--kind", "bold"])
+    assert "unknown kind 'bold'" in unknown.output

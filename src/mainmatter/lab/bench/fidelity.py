@@ -50,6 +50,8 @@ LOSES_EMPHASIS, LOSES_BOLD = "emphasis lost", "all bold lost"
 _PAGE_FAULTS = (LOSES_EMPHASIS, LOSES_BOLD, *FAULTS)
 _INLINE_ROLES = (None, Role.LINK, Role.EMPHASIS)
 _GLUE = ("br", "wbr", "hr", "source", "td", "th", "annotation")  # elements that mean something without text
+# What can go wrong, by the names that it is shown under.
+KINDS_SHOWN: tuple[str, ...] = (*_KINDS, *(f"{kind}, invented" for kind in _KINDS), *_TEXT_KINDS, *FAULTS)
 _LONG = 20  # letters and digits of a block that cannot be found by chance inside of another text
 _NEAR = 3  # blocks to look at on both sides of one
 _SHOWN = 100  # characters of what was missed
@@ -388,9 +390,9 @@ def show_misses(results: Sequence[FidelityResult], count: int, kinds: Sequence[s
     lines = []
     for result in results:
         misses = [miss for miss in result.misses if not kinds or miss.kind.startswith(tuple(kinds))]
-        if misses:
-            lines += [f"{result.writer} on {result.dataset}: the first {min(count, len(misses))} of {len(misses):,}"]
-            lines += [f"  {m.page}  {m.kind}: {' '.join(m.text.split())[:_SHOWN]}" for m in misses[:count]]
+        number = f"the first {min(count, len(misses))} of {len(misses):,}" if misses else "nothing went wrong"
+        lines += [f"{result.writer} on {result.dataset}: {number}"]
+        lines += [f"  {m.page}  {m.kind}: {' '.join(m.text.split())[:_SHOWN]}" for m in misses[:count]]
     return lines
 
 
