@@ -313,7 +313,7 @@ _LEAVES = st.one_of(
 def tables(draw: st.DrawFn) -> Content:
     """Tables of one width; some cells are empty."""
     width = draw(st.integers(1, 3))
-    cells = st.one_of(any_lines, any_lines, st.just([]))
+    cells: st.SearchStrategy[list[Content | str]] = st.one_of(any_lines, any_lines, st.just([]))
     aligns: list[Any] = draw(st.lists(st.sampled_from(["left", "right", None]), min_size=width, max_size=width))
     rows = [
         Content("row", [Content("cell", draw(cells), align=align, is_header=not number) for align in aligns])
