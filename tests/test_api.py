@@ -475,7 +475,7 @@ class TestExtraction:
         assert found.markdown == first
 
     def test_options_are_those_of_the_formats(self, found: Extraction) -> None:
-        for name in ("markdown", "html", "json", "tei"):
+        for name in ("markdown", "html", "json", "jsonl", "tei"):
             _, *options = inspect.signature(getattr(Extraction, f"to_{name}")).parameters.values()
             _, *known = inspect.signature(get_format(name)).parameters.values()
             assert [str(option) for option in options] == [str(option) for option in known]

@@ -517,6 +517,11 @@ class Extraction:
         return RenderedText.of(self, "json")
 
     @property
+    def jsonl(self) -> str:
+        """The same on one line, without the blocks, for JSON Lines; `to_jsonl` has options."""
+        return self.render("jsonl")
+
+    @property
     def tei(self) -> str:
         """The main matter as a TEI P5 document."""
         return RenderedText.of(self, "tei")
@@ -577,13 +582,17 @@ class Extraction:
         """
         return self.render("json", blocks=blocks, chunks=chunks, overlap=overlap)
 
+    def to_jsonl(self, *, blocks: bool = False, chunks: int | None = None, overlap: int = 0) -> str:
+        """The same on one line, for JSON Lines; without the blocks unless asked."""
+        return self.render("jsonl", blocks=blocks, chunks=chunks, overlap=overlap)
+
     def to_tei(self, *, images: bool = False) -> str:
         """The main matter as a TEI P5 document, with its images if asked."""
         return self.render("tei", images=images)
 
     def to_dict(self, *, blocks: bool = False, chunks: int | None = None, overlap: int = 0) -> dict[str, Any]:
-        """What `to_json` writes, as a dictionary; without the blocks unless asked."""
-        content: dict[str, Any] = json.loads(self.render("json", blocks=blocks, chunks=chunks, overlap=overlap))
+        """What `to_jsonl` writes, as a dictionary."""
+        content: dict[str, Any] = json.loads(self.to_jsonl(blocks=blocks, chunks=chunks, overlap=overlap))
         return content
 
     @cached_property
