@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain, compress, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from mainmatter.html.formulas import FORMULA_TAGS, read_formula, split_formulas, uses_dollars
@@ -108,16 +108,6 @@ class _Mark:
 _Marks = tuple[ContentType | _Mark, ...]
 # A run of text or a leaf (picture, formula, break, reference), and what is around it.
 _Run = tuple[str | Content, _Marks]
-
-
-class _Frame(NamedTuple):
-    """What to go back to when an element has ended."""
-
-    coming: Iterator[Node]
-    marks: _Marks
-    owner: Content
-    text_type: ContentType
-    is_block: bool
 
 
 def content_of(extraction: Extraction, *, images: bool = False) -> Content:
@@ -216,7 +206,8 @@ class _Builder:
     def build(self) -> Content:  # noqa: C901, PLR0912, PLR0915 - one loop, as in html/segment.py
         """Walk over the page."""
         document = self._owner
-        frames: list[_Frame] = []
+        # What to go back to when an element has ended, and whether it is block-level.
+        frames: list[tuple[Iterator[Any], _Marks, Content, ContentType, bool]] = []
         depth = 0
         marks: _Marks = ()
         coming: Iterator[Any] = iter(self._tree)
@@ -254,13 +245,13 @@ class _Builder:
                 if role in _INLINE_ROLES and type(node) is Element:
                     if tag == "a" and self._is_no_text(node):
                         continue
-                    frames.append(_Frame(coming, marks, self._owner, self._text_type, is_block=False))
-                    if tag in _MARKS:
+                    frames.append((coming, marks, self._owner, self._text_type, False))
+                    if tag in _MARKS and _MARKS[tag] not in marks:
                         marks = self._mark(node, tag, marks)
                 else:
                     if runs:
                         self._end_block()
-                    frames.append(_Frame(coming, marks, self._owner, self._text_type, is_block=True))
+                    frames.append((coming, marks, self._owner, self._text_type, True))
                     if tag in _TEXT_TYPES:
                         self._text_type = _TEXT_TYPES[tag]
                     elif depth < _MAX_DEPTH and (container := self._container(node, tag)) is not None:
@@ -271,14 +262,14 @@ class _Builder:
             else:
                 if not frames:
                     break
-                frame = frames.pop()
-                if frame.is_block:
+                coming, marks, owner, text_type, is_block = frames.pop()
+                if is_block:
                     if runs:
                         self._end_block()
-                    if self._owner is not frame.owner:
-                        self._close(self._owner, frame.owner)
+                    if self._owner is not owner:
+                        self._close(self._owner, owner)
                         depth -= 1
-                coming, marks, self._owner, self._text_type, _ = frame
+                self._owner, self._text_type = owner, text_type
         self._end_block()
         return document
 
@@ -351,9 +342,9 @@ class _Builder:
             address = self._resolve(as_text(element.attr("href")))
             around = [mark for mark in marks if isinstance(mark, str)]  # a link holds no other
             return (*around, _Mark("link", address), *code) if address else marks
-        mark = _MARKS[tag]
-        if mark in marks or code:
+        if code:
             return marks
+        mark = _MARKS[tag]
         return (*marks, _Mark("code-span") if mark == "code-span" else mark)
 
     def _container(self, element: Element, tag: str) -> Content | None:
@@ -648,7 +639,7 @@ def _nest(runs: list[_Run]) -> list[Content | str]:  # noqa: C901, PLR0912
     if not any(marks or not isinstance(value, str) for value, marks in runs):
         text = _collapse("".join(value for value, _ in runs if isinstance(value, str)))
         return [text] if text else []
-    pieces: list[_Run] = []
+    pieces: list[tuple[list[str] | Content, _Marks]] = []  # lists of texts, as joining one by one takes quadratic time
     space = False  # before what comes
     for value, marks in runs:
         leaf: str | Content = value
@@ -669,25 +660,25 @@ def _nest(runs: list[_Run]) -> list[Content | str]:  # noqa: C901, PLR0912
                 if is_break:
                     continue
                 space = False
-            if isinstance(before, str) and isinstance(leaf, str) and marks_before == marks:
-                pieces[-1] = f"{before} {leaf}" if space else before + leaf, marks
+            if isinstance(before, list) and isinstance(leaf, str) and marks_before == marks:
+                before.append(f" {leaf}" if space else leaf)
                 space = ends_with_space
                 continue
             if space and not is_break:
                 common = _common(marks_before, marks)
                 if len(common) == len(marks) and isinstance(leaf, str):
                     leaf = f" {leaf}"
-                elif len(common) == len(marks_before) and isinstance(before, str):
-                    pieces[-1] = f"{before} ", marks_before
+                elif len(common) == len(marks_before) and isinstance(before, list):
+                    before.append(" ")
                 else:
-                    pieces.append((" ", common))
+                    pieces.append(([" "], common))
         elif is_break:
             continue
-        pieces.append((leaf, marks))
+        pieces.append(([leaf] if isinstance(leaf, str) else leaf, marks))
         space = ends_with_space
     while pieces and isinstance(pieces[-1][0], Content) and pieces[-1][0].type == "break":
         pieces.pop()
-    return _in_marks(pieces)
+    return _in_marks([("".join(leaf) if isinstance(leaf, list) else leaf, marks) for leaf, marks in pieces])
 
 
 def _in_marks(pieces: list[_Run]) -> list[Content | str]:
@@ -711,6 +702,8 @@ def _in_marks(pieces: list[_Run]) -> list[Content | str]:
 
 def _common(first: _Marks, second: _Marks) -> _Marks:
     """The marks that two pieces of text have in common, from the outside."""
+    if first == second:
+        return first
     for i, (one, other) in enumerate(zip(first, second, strict=False)):
         if one != other:
             return first[:i]
