@@ -42,6 +42,18 @@ def test_markdown_with_and_without_links(folder: Path) -> None:
     assert clean("site/river.html", "-f", "markdown", "--no-links").stdout == f"# {HEADING}\n\n{FIRST}\n\n{SECOND}\n"
 
 
+def test_headings_tables_and_front_matter_of_markdown(folder: Path) -> None:
+    setext = clean("site/river.html", "-f", "markdown", "--heading-style", "setext", "--no-links").stdout
+    assert setext == f"{HEADING}\n{'=' * len(HEADING)}\n\n{FIRST}\n\n{SECOND}\n"
+    front = clean("site/river.html", "-f", "markdown", "--front-matter", "--url", "https://e.example/").stdout
+    assert front.startswith("---\ntitle: ")
+    assert '\nurl: "https://e.example/"\n' in front
+    page = "<h1>Prices</h1><p>All of them, in a table:</p><table><tr><th>Boat<th>Price<tr><td>Red<td>5</table>"
+    (folder / "table.html").write_text(page, "utf-8")
+    table = clean("table.html", "-f", "markdown", "-m", "ice-baseline", "--no-tables").stdout
+    assert table.endswith("Boat | Price\\\nRed | 5\n")
+
+
 def test_url_makes_links_absolute(folder: Path) -> None:
     result = clean("site/river.html", "-f", "markdown", "--url", "https://news.example/today/")
     assert "[the village](https://news.example/village)" in result.stdout

@@ -102,8 +102,11 @@ def test_a_dump(client: TestClient) -> None:
 def test_a_file_and_a_bare_page(client: TestClient) -> None:
     data = HTML.replace("keeper", "käeper").encode("latin-1")
     form = {"method": "density", "options": '{"c2": 3}', "format": "markdown", "links": "false"}
+    form |= {"headings": "setext", "front_matter": "true", "tables": "false"}
     content = client.post("/api/clean", files={"file": ("a.html", data, "text/html")}, data=form).json()
-    assert content["content"] == mainmatter.clean(data, method="density:c2=3").to_markdown(links=False)
+    assert content["content"] == mainmatter.clean(data, method="density:c2=3").to_markdown(
+        links=False, headings="setext", front_matter=True, tables=False
+    )
     answer = client.post(
         "/api/clean?format=markdown&images=1&url=https://a.example/",
         content=HTML.replace("keeper", "kęeper").encode("iso-8859-2"),
