@@ -249,11 +249,44 @@ def test_emphasis_that_markdown_cannot_mark() -> None:
     assert write("a", Content("strong", [link]), "b") == "a[**x**](/y)b"
     assert write("a", Content("strong", ["."]), "b") == "a.b"
     assert write(Content("strong", ["a."]), Content("emphasis", ["b"])) == "**a**.*b*"
+    point = Content("emphasis", [Content("strike", ["."])])
+    assert write(Content("strong", ["a", point]), "b") == "**a**.b"
+
+
+def test_emphasis_that_takes_too_many_rounds_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes: list[Content | str] = [Content("strong", ["a", Content("emphasis", [Content("strike", ["."])])]), "b"]
+    document = Content("document", [Content("paragraph", nodes)])
+    for rounds, expected in ((3, "a.b"), (4, "**a**.b")):
+        monkeypatch.setattr(markdown, "_ROUNDS", rounds)
+        assert to_markdown(document) == expected
+
+
+def test_underlines_of_headings_are_as_long_as_the_line_within_limits() -> None:
+    for length, width in ((1, 3), (3, 3), (4, 4), (80, 80), (81, 80)):
+        heading = Content("heading", ["a" * length], level=1)
+        assert to_markdown(Content("document", [heading]), headings="setext") == f"{'a' * length}\n{'=' * width}"
+
+
+@pytest.mark.parametrize(
+    ("address", "written"),
+    [
+        ("/a(b)", "/a(b)"),
+        ("/(((a)))", "/(((a)))"),
+        ("/((((a))))", r"/\(\(\(\(a\)\)\)\)"),
+        ("/a)(", r"/a\)\("),
+        ("/a b<c>|\\", "/a%20b%3Cc%3E%7C%5C"),
+        ("/?a&b;&lt;", r"/?a&b;\&lt;"),
+    ],
+)
+def test_addresses(address: str, written: str) -> None:
+    link = Content("link", ["x"], address=address, title='a "b" &amp; \\')
+    assert (
+        to_markdown(Content("document", [Content("paragraph", [link])])) == f'[x]({written} "a \\"b\\" \\&amp; \\\\")'
+    )
 
 
 def test_containers_too_deep_are_written_at_the_last_depth() -> None:
     node = Content("paragraph", ["a"])
     for _ in range(100):
         node = Content("quote", [node])
-    assert to_markdown(Content("document", [node])) == "> " * (markdown._DEEPEST + 1 - 1) + "a"
-    assert markdown._DEEPEST == 32
+    assert to_markdown(Content("document", [node])) == "> " * 32 + "a"

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mainmatter.records import Extraction, Metadata
 
 _DEEPEST: Final = 32  # containers inside of each other; what is deeper is written at that depth
-_ROUNDS: Final = 8  # how often emphasis is tried anew that a parser would read otherwise
+_ROUNDS: Final = 6  # how often emphasis is tried that a parser would read otherwise; then the line has none
 
 
 def render(
@@ -842,7 +842,7 @@ class _Emphasis:
         closes = edge < mark
         only = not words and (self._opens(edge - 1) if closes else self._closes(edge + 1))
         if text.__class__ is not str or only:
-            self._drop(bad)
+            self._drop([mark] if only else bad)  # what remains is tried again
             return
         cut = self.cuts.get(edge, slice(0, len(text)))
         if closes:
