@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import json
 import pickle
 from dataclasses import replace
@@ -137,18 +138,23 @@ def test_a_dump() -> None:
     assert '<section class="comments">\n<p>Comment: yes</p>\n<p>Comment: no</p>\n</section>\n</body>' in found.html
 
 
+def with_null(output: str) -> str:
+    """JSON of a page without comments, as if nobody had asked for them."""
+    return re.sub(r'"comments":( ?)""', r'"comments":\1null', output)
+
+
 @pytest.mark.parametrize("format_name", sorted(FORMATS))
 @pytest.mark.parametrize("page", ["", "<p>No comment here, only text.", "<frameset><frame src=a></frameset>"])
 def test_without_comments_marking_changes_nothing(page: str, format_name: str) -> None:
     dropped, marked = cleaned("drop", page).render(format_name), cleaned("mark", page).render(format_name)
-    assert marked.replace('"comments": ""', '"comments": null') == dropped
+    assert with_null(marked) == dropped
 
 
 @pytest.mark.parametrize("format_name", sorted(FORMATS))
 def test_a_mark_without_knowledge_of_comments_changes_nothing(format_name: str) -> None:
     found = mainmatter.clean(PAGE, method="ice-baseline")
     marked = replace(found, marks_comments=True).render(format_name)
-    assert marked.replace('"comments": ""', '"comments": null') == found.render(format_name)
+    assert with_null(marked) == found.render(format_name)
 
 
 def test_every_other_block_a_comment() -> None:
