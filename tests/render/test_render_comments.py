@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import json
 import pickle
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
