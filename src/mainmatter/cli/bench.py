@@ -413,6 +413,10 @@ def _show_profiles(names: Sequence[str], sample: Sequence[Page], rounds: int, ti
         total = sum(found.steps.values()) or 1.0
         rows += [[name, step, f"{ms:.3f}", f"{100 * ms / total:.0f}"] for step, ms in found.steps.items()]
         rows += [[name, "all steps", f"{total:.3f}", "100"], [name, "in one go", f"{found.whole:.3f}", "-"]]
+        rows += [
+            [name, f"{format_}, after text", f"{ms:.3f}", f"{100 * ms / found.whole:.0f}"]
+            for format_, ms in found.formats.items()
+        ]
     click.echo(f"{title}, best of {rounds} rounds, each step by itself\n")
     click.echo(format_table(rows))
 

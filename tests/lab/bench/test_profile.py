@@ -10,13 +10,13 @@ from mainmatter.html.parse import decode, parse
 from mainmatter.html.read import parse_and_segment
 from mainmatter.lab.bench import speed as module
 from mainmatter.lab.bench.speed import WITH_MODEL, WITHOUT_MODEL, profile
-from mainmatter.records import Page
-from mainmatter.registry import get_method
+from mainmatter.records import Extraction, Page
+from mainmatter.registry import FORMATS, get_method
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mainmatter.records import Document, Extraction
+    from mainmatter.records import Document
 
 PAGE = Page(b"<h1>Title</h1><p>Some words of a text.</p>")
 
@@ -98,3 +98,17 @@ def test_steps_add_up_on_a_real_clock() -> None:
     found = profile("b", get_method("ice-heuristic"), [page], rounds=3)
     assert all(milliseconds > 0 for milliseconds in found.steps.values())
     assert sum(found.steps.values()) == pytest.approx(found.whole, rel=0.6)
+
+
+def test_what_other_formats_take_beyond_text(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    render = Extraction.render
+
+    def slow_markdown(extraction: Extraction, name: str) -> str:
+        clock.now += 0.007 if name == "markdown" else 0
+        return render(extraction, name)
+
+    monkeypatch.setattr(Extraction, "render", slow_markdown)
+    found = profile("m", Modelled(clock), [PAGE] * 2, rounds=1, clock=clock)
+    assert found.formats.keys() == FORMATS.keys() - {"text"}
+    assert {name for name, ms in found.formats.items() if ms > 0} == {"markdown"}
+    assert found.formats["markdown"] == pytest.approx(7)

@@ -25,6 +25,7 @@ from mainmatter.lab.bench.contestant import Contestant, Turn
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.evaluation import check_names
 from mainmatter.records import Gold
+from mainmatter.registry import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -207,11 +208,19 @@ def measure_scaling(
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Milliseconds a page of each step, and of all of them when nobody looks at the steps."""
+    """Milliseconds a page of each step, and of all of them when nobody looks at the steps.
+
+    Attributes:
+        method: what the method is called.
+        steps: from bytes to text.
+        whole: the same in one go.
+        formats: for each format but text, what it takes beyond that.
+    """
 
     method: str
     steps: dict[str, float]
     whole: float
+    formats: dict[str, float]
 
 
 def profile(
@@ -234,14 +243,17 @@ def profile(
         on_round: called after each round, for showing progress.
     """
     steps = WITH_MODEL if _has_model(method) else WITHOUT_MODEL
-    best = [dict.fromkeys((*steps, "whole"), float("inf")) for _ in pages]
+    formats = [name for name in FORMATS if name != "text"]
+    measured = (*steps, "whole", *formats)
+    best = [dict.fromkeys(measured, float("inf")) for _ in pages]
     for _ in range(rounds):
         for page, times in zip(pages, best, strict=True):
             for step, seconds in _time_steps(method, page, clock).items():
                 times[step] = min(times[step], seconds)
         on_round()
-    means = {step: sum(times[step] for times in best) / len(pages) * 1e3 for step in (*steps, "whole")}
-    return Profile(name, {step: means[step] for step in steps}, means["whole"])
+    means = {step: sum(times[step] for times in best) / len(pages) * 1e3 for step in measured}
+    of_steps, of_formats = ({step: means[step] for step in chosen} for chosen in (steps, formats))
+    return Profile(name, of_steps, means["whole"], of_formats)
 
 
 def _has_model(method: Method) -> bool:
@@ -271,6 +283,11 @@ def _time_steps(method: Method, page: Page, clock: Callable[[], float]) -> dict[
     # A document keeps what was asked of it, so each measurement has its own.
     extraction, deciding = timed(method.extract, read(page))
     _, times["render"] = timed(lambda: extraction.text)
+    for name in FORMATS:
+        if name != "text":
+            extraction = method.extract(read(page))
+            _ = extraction.text
+            _, times[name] = timed(extraction.render, name)
     times |= inner | {"decide": max(0.0, deciding - sum(inner.values()))}
     _, times["whole"] = timed(lambda: clean(page, method=method).text)
     return times
