@@ -312,7 +312,7 @@ def _check(
     say(f"check: on {left_out}: {headline(found, METRIC)} ({beside})")
     seen = sum(digest_of(page) in (started_with(start_of(method)) or ()) for page in pages)
     if seen:
-        say(f"the model that it starts from has learned from {seen:,} of them: its figure is too good")
+        say(f"the model that it starts from has learned from {seen:,} of them, so the figure is too good")
     scores, of_all_text = (figures(each.scores[METRIC]) for each in (found, everything))
     if scores.get(f"{METRIC}_f1", 0) <= of_all_text.get(f"{METRIC}_f1", 0):
         say(f"that is no better than keeping everything: more pages, or other parameters of {method.name}, may help")
