@@ -191,9 +191,9 @@ class _Builder:
         origin = _ORIGIN.match(self._base)  # most links need no more of the base, and joining takes its time
         self._origin = origin[0] if origin else ""
         self._references, self._notes = self._find_notes()
-        texts = segments.columns.texts
-        self._may_have_tex = any("\\" in texts[i] or "$" in texts[i] for i, is_kept in enumerate(kept) if is_kept)
-        self._uses_dollars: bool | None = None  # as delimiters of formulas; looked for when there is a dollar sign
+        texts = list(compress(segments.columns.texts, kept))
+        self._uses_dollars = any("$" in text for text in texts) and uses_dollars(tree)
+        self._may_have_tex = self._uses_dollars or any("\\" in text or "$$" in text for text in texts)
         self._cells_left = _MAX_ADDED_CELLS
         # By identity, with the cell, since another might get the place in memory of one that is gone.
         self._spans: dict[int, tuple[Content, int, int]] = {}
@@ -454,12 +454,7 @@ class _Builder:
         return content
 
     def _split_text(self, text: str) -> Iterator[Content | str]:
-        dollars = False
-        if "$" in text:
-            if self._uses_dollars is None:
-                self._uses_dollars = uses_dollars(self._tree)
-            dollars = self._uses_dollars
-        for part in split_formulas(text, dollars=dollars):
+        for part in split_formulas(text, dollars=self._uses_dollars):
             if isinstance(part, str):
                 for i, line in enumerate(part.split("\n")):
                     if i:
