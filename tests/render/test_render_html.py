@@ -84,3 +84,29 @@ def test_nothing_that_runs_survives(html: str, url: str | None) -> None:
         for name, value in element.attrs.items():
             assert not name.startswith("on")
             assert not re.match(r"\s*(javascript|vbscript|data):", re.sub(r"[\t\n\r]", "", str(value)), re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<ul><li>a<ol start=3><li>b</ol><li>c</ul>",
+         '<ul>\n<li>a\n<ol start="3">\n<li>b</li>\n</ol>\n</li>\n<li>c</li>\n</ul>\n'),
+        ("<ul><li><input type=checkbox checked disabled>a</ul>",
+         '<ul>\n<li><input type="checkbox" disabled checked> a</li>\n</ul>\n'),
+        ("<pre class=language-c>a &lt; b</pre>", '<pre><code class="language-c">a &lt; b</code></pre>\n'),
+        ("<table><caption>T</caption><tr><th align=right>A<th>B<tr><td>1<td>2</table>",
+         ('<table>\n<caption>T</caption>\n<tr>\n<th align="right">A</th>\n<th>B</th>\n</tr>\n'
+         "<tr>\n<td>1</td>\n<td>2</td>\n</tr>\n</table>\n")),
+        ("<details><summary>s</summary><p>a</details>",
+         "<details>\n<summary>s</summary>\n<p>a</p>\n</details>\n"),
+        ("<p>a<sup><a href=#n>1</a></sup></p><p id=n>b</p>",
+         ('<p>a<sup><a href="#fn-1">1</a></sup></p>\n'
+         '<div class="footnote" id="fn-1"><sup>1</sup>\n<p>b</p>\n</div>\n')),
+        (r"<p>a \(x &lt; y\)</p>", '<p>a <span class="math">\\(x &lt; y\\)</span></p>\n'),
+        ("<p><s>a</s> <a href='/\"' >b</a> <a href='data:x'>c</a><br>H<sub>2</sub></p><hr><p>d",
+         '<p><del>a</del> <a href="https://e.example/&quot;">b</a> c<br>H<sub>2</sub></p>\n<hr>\n<p>d</p>\n'),
+    ],
+)  # fmt: skip
+def test_constructs(html: str, expected: str) -> None:
+    found = mainmatter.clean(html, method="ice-baseline", url="https://e.example/").html
+    assert found.partition("<body>\n")[2] == f"{expected}</body>\n</html>\n"

@@ -42,6 +42,21 @@ def body(html: str) -> list[str]:
         ("<pre>a b</pre>", ['<ab type="code">a b</ab>']),
         ("<figure><figcaption>a</figcaption></figure>", ['<figure><ab type="caption">a</ab></figure>']),
         ("<p>a<br>b</p>", ["<p>a<lb />b</p>"]),
+        ("<ol start=2><li>a<ul><li>b</ul></ol>",
+         ['<list rend="numbered" n="2"><item>a <list><item>b</item></list></item></list>']),
+        ("<dl><dt>t<dd>d</dl>", ['<list type="gloss"><label>t</label><item>d</item></list>']),
+        ("<table><caption>c</caption><tr><th>a<th>b<tr><td>1<td>2</table>",
+         [('<table><head>c</head><row role="label"><cell role="label">a</cell><cell role="label">b</cell></row>'
+          "<row><cell>1</cell><cell>2</cell></row></table>")]),
+        ("<p><b>a</b>, <a href='https://e.example/x y'>b</a> H<sub>2</sub>, <code>c</code></p>",
+         [('<p><hi rend="bold">a</hi>, <ref target="https://e.example/x%20y">b</ref> H<hi rend="subscript">2</hi>, '
+          "<code>c</code></p>")]),
+        ("<pre class=language-c>a\nb</pre>", ['<ab type="code" subtype="c">a<lb />b</ab>']),
+        (r"<p>a \(x\)</p>", ['<p>a <formula notation="TeX">x</formula></p>']),
+        ("<p>a<sup><a href=#n>1</a></sup></p><p id=n>b</p>",
+         ['<p>a<ref target="#fn-1">1</ref></p>', '<note place="foot" n="1" xml:id="fn-1"><p>b</p></note>']),
+        ("<details><summary>s</summary><p>a</details>", ['<ab type="summary">s</ab>', "<p>a</p>"]),
+        ("<p>a</p><hr><p>b", ["<p>a</p>", '<milestone unit="section" rend="rule" />', "<p>b</p>"]),
     ],
 )  # fmt: skip
 def test_blocks(html: str, expected: list[str]) -> None:
