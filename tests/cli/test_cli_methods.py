@@ -14,7 +14,7 @@ from mainmatter.cli import group
 from mainmatter.registry import DEFAULT_METHOD, METHODS, method_names
 
 COMMANDS = (
-    "annotations bench clean corpus evaluate explain index methods plot render reproduce search serve teach train"
+    "annotations bench clean corpus evaluate explain index mcp methods plot render reproduce search serve teach train"
 ).split()
 
 
