@@ -642,7 +642,7 @@ def _nest(runs: list[_Run]) -> list[Content | str]:  # noqa: C901, PLR0912
         if isinstance(value, str):
             leaf = _collapse(value)
             if not leaf:
-                space = True
+                space = space or value.strip(_SOFT_HYPHEN) != ""
                 continue
             space = space or value[0].isspace()
             ends_with_space = value[-1].isspace()

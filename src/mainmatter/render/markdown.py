@@ -121,6 +121,7 @@ class _MarkdownWriter:
         """Each block as a string, without indentation; what is empty is left out."""
         found: list[str] = []
         after_list: tuple[bool, str, int] | None = None  # the list before: ordered, its delimiter, its next number
+        separators: dict[int, str] = {}  # before those, by number, that continue the list before
         for node in _flat(nodes) if depth > _DEEPEST else nodes:
             if isinstance(node, str):  # the tree has none here
                 continue
@@ -137,14 +138,13 @@ class _MarkdownWriter:
                 if items := self.items(node, depth, after_list):
                     written, after_list, continues = items
                     if continues:
-                        found[-1] += ("\n\n" if "\n\n" in written else "\n") + written
-                    else:
-                        found.append(written)
+                        separators[len(found)] = "\n\n" if "\n\n" in written else "\n"
+                    found.append(written)
                 continue
             else:
                 found += self.other(node, depth)
             after_list = None
-        return found
+        return _joined_blocks(found, separators) if separators else found
 
     def other(self, node: Content, depth: int) -> list[str]:  # noqa: PLR0911 - one a type
         """The blocks that a page has less often."""
@@ -257,21 +257,21 @@ class _MarkdownWriter:
 
     def definitions(self, node: Content, depth: int) -> list[str]:
         """Terms and their definitions. Of several terms for one definition, all but the last are paragraphs."""
-        found: list[str] = []
+        found: list[list[str]] = []  # a term and its definitions, or a block
         has_term = False
         for child in node.children:
             if isinstance(child, str):
                 continue
             if child.type == "term":
                 if text := self.line(child.children, breaks=False):
-                    found.append(_protect(text))
+                    found.append([_protect(text)])
                     has_term = True
             elif body := self.blocks(child.children, depth + 1):
                 if has_term:
-                    found[-1] += "\n:   " + _indented("\n\n".join(body), "    ")
+                    found[-1] += ("\n:   ", _indented("\n\n".join(body), "    "))
                 else:
-                    found += body
-        return found
+                    found += ([block] for block in body)
+        return list(map("".join, found))
 
     def line(self, nodes: Sequence[Content | str], *, breaks: bool = True, in_cell: bool = False) -> str:
         """What stands in a line, as Markdown; only a break makes a second line of it, if `breaks` allows."""
@@ -416,6 +416,17 @@ def _flat(nodes: Iterable[Content | str]) -> Iterator[Content]:
             yield node
         else:
             stack.pop()
+
+
+def _joined_blocks(blocks: list[str], separators: dict[int, str]) -> list[str]:
+    """Blocks, with those that have a separator put to the one before."""
+    joined: list[list[str]] = []
+    for i, block in enumerate(blocks):
+        if i in separators:
+            joined[-1] += (separators[i], block)
+        else:
+            joined.append([block])
+    return list(map("".join, joined))
 
 
 _CLOSING_HASHES = re.compile(r"(?<![^ ])#+$")
