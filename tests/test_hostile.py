@@ -106,6 +106,42 @@ PAGES: dict[str, Callable[[], str | bytes]] = {
 }
 
 
+WORDS = "some words of a text that goes on and on, "
+# Markup that only formats with markup look at, of so many pieces that what takes quadratic time takes many seconds.
+MARKUP_PAGES: dict[str, Callable[[], str]] = {
+    "100,000 nested marks": lambda: "<p>" + "<b>a<i>b<sup>c<code>d" * 25_000,
+    "50,000 marks beside each other": lambda: "<p>" + "<b>a</b><i>b</i>" * 25_000,
+    "20,000 marks of punctuation": lambda: "<p>" + "<b>*</b>_" * 20_000,
+    "100,000 empty marks": lambda: "<p>x" + "<b> </b>" * 100_000 + "y",
+    "100,000 texts with the same mark": lambda: "<p><b>" + f"<span>{WORDS}</span>" * 100_000,
+    "20,000 code spans": lambda: "<p>" + "<code>`a`</code> " * 20_000,
+    "a line of 100,000 hyphens": lambda: "<p>a<br>" + "-|" * 100_000 + "x" + "<br>- a" * 20_000,
+    "a heading of 100,000 words": lambda: "<h2>" + "word # " * 100_000,
+    "30,000 anchors in a heading": lambda: "<h2>" + "<a class=anchor href='#x'>word</a>" * 30_000,
+    "50,000 lists": lambda: f"<ul><li>{WORDS}{WORDS}</ul>" * 50_000,
+    "100,000 nested lists without a text": lambda: "<ul><li>" * 100_000 + "x",
+    "20,000 tasks": lambda: "<ul>" + "<li><input type=checkbox>x" * 20_000,
+    "50,000 definitions of a term": lambda: "<dl><dt>a" + f"<dd>{WORDS}{WORDS}" * 50_000,
+    "10,000 nested definition lists": lambda: "<dl><dt>a<dd>b" * 10_000,
+    "20,000 paragraphs in 60 quotes": lambda: "<blockquote>" * 60 + "<p>x" * 20_000,
+    "5,000 merged cells": lambda: "<table>" + "<tr><td rowspan=1000 colspan=1000>x<td>y" * 5_000,
+    "a column of cells that grow": lambda: "<table>" + "".join("<tr>" + "<td>x" * i for i in range(2, 300)),
+    "10,000 tables": lambda: "<table><tr><td>a<td>b</table>" * 10_000,
+    "20,000 formulas": lambda: "<p>" + "<math><mi>x</mi></math> " * 20_000,
+    "100,000 nested rows of a formula": lambda: "<math>" + "<mrow>" * 100_000 + "<mi>x",
+    "50,000 nested formulas without TeX": lambda: "<p>" + "<span class=katex>a" * 50_000,
+    "100,000 formulas in a text": lambda: "<p>" + r"\(x\) \(y" * 50_000,
+    "20,000 pictures of formulas": lambda: "<p>a</p>" + "<p><img class=latex alt=x></p>" * 20_000,
+    "20,000 scripts with formulas": lambda: "<p>a" + "<script type=math/tex>x</script>" * 20_000,
+    "50,000 references to a footnote": lambda: "<p>a<sup>" + "<a href='#n'>1</a>" * 50_000 + "</sup><p id=n>note",
+    "20,000 footnotes": lambda: (
+        "<p>"
+        + "".join(f"a<sup><a href='#n{i}'>{i}</a></sup> " for i in range(20_000))
+        + "".join(f"<p id=n{i}>note" for i in range(20_000))
+    ),
+}
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _without_the_test_runner() -> Iterator[None]:
     """What the test runner holds is no part of the pages: the garbage collector need not go through it."""
@@ -153,6 +189,14 @@ def measure_all(name: str, page: Page, formats: Iterable[str]) -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_every_method_and_format_in_linear_time(name: str) -> None:
     measure_all(name, Page(PAGES[name](), "https://e.example/"), sorted(FORMATS))
+
+
+@pytest.mark.parametrize("name", MARKUP_PAGES)
+def test_formats_with_markup_in_linear_time(name: str) -> None:
+    page = MARKUP_PAGES[name]()
+    found = method_of("ice-baseline").extract(mainmatter.read(Page(page, "https://e.example/")))
+    for format_name in ("html", "markdown", "tei"):
+        measure(name, format_name, len(page), lambda form=format_name: partial(found.render, form))  # type: ignore[misc]
 
 
 def test_25_megabytes() -> None:

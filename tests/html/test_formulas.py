@@ -505,3 +505,15 @@ MARKUP = st.lists(
 def test_whatever_the_markup(html: str) -> None:
     for formula in formulas(f"<math>{html}"):
         check(formula)
+
+
+@given(MARKUP)
+def test_tex_from_mathml_is_balanced(html: str) -> None:
+    tex = re.sub(r"\\[{}\\]", "", to_tex(next(parse(f"<math>{html}").iter_elements("math"))))
+    depth = 0
+    for brace in re.findall("[{}]", tex):
+        depth += 1 if brace == "{" else -1
+        assert depth >= 0
+    assert depth == 0
+    for begin, end in ((r"\\left(?![a-z])", r"\\right(?![a-z])"), (r"\\begin\{", r"\\end\{")):
+        assert len(re.findall(begin, tex)) == len(re.findall(end, tex))

@@ -327,6 +327,10 @@ def test_formulas(html: str, expected: list[str]) -> None:
     assert tree_of(html, dropped="nav") == expected
 
 
+def test_a_soft_hyphen_alone_is_no_space() -> None:
+    assert tree_of("<p>co<b>&shy;</b>op<i> &shy;</i>x</p>") == ["paragraph('coop x')"]
+
+
 def test_footnotes() -> None:
     html = """<p>a<sup><a href="#fn1">1</a></sup> b<sup>[<a href="#fn2" id="r2">*</a>]</sup>
         <a href="#sec" class="reference">see</a></p>
