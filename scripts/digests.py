@@ -4,13 +4,15 @@
     python scripts/digests.py check --every 40 --sets wcxb-dev readability
     python scripts/digests.py record                record them anew, after a change that was wanted
 
-Covered are, by every method and in every format: every page of the gold standards, also as a plain-text dump, and the
-pages that we wrote; tables of `mainmatter evaluate`; and a corpus of the example archive. Of the gold standards
-house-wcxb and trafilatura-eval-a are left out unless they are named: wcxb-dev and house-a hold their pages. With
-`--pages-file` the digest of each page, method and format is written too, so that a difference can be traced.
+Covered are, by every method: every page of the gold standards, also as a plain-text dump, and the pages that we wrote;
+tables of `mainmatter evaluate`; and a corpus of the example archive. Pages of the gold standards are written as JSON,
+which holds text and decisions, and by `main` in every format. Our own are written in every format but those with
+scores, since the tests compare them on any machine; scores are compared as JSON prints them, with four digits. Of the
+gold standards house-wcxb and trafilatura-eval-a are left out unless they are named: wcxb-dev and house-a hold their
+pages. With `--pages-file` the digest of each page, method and format is written too, so that a difference can be traced.
 
-tests/digests.json holds one digest for each set and method. Scores are compared as JSON prints them, with four digits;
-those of our own pages are left out, since the tests compare them on any machine.
+tests/digests.json holds two digests for each set and method: one of text and decisions, and one of the formats with
+markup, which change more often.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from mainmatter import Method, Page, get_method, read
-from mainmatter.registry import FORMATS
+from mainmatter.registry import DEFAULT_METHOD, FORMATS
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ROOT / "tests" / "digests.json"
@@ -39,8 +41,8 @@ METHODS = (
     "main main:dial=0.2 main:dial=0.8 main:comments=mark density fiasco ice-baseline ice-elaborate ice-heuristic "
     "ice-lm ice-regex ice-tree ncleaner ncleaner:lexical=False template"
 ).split()
-VARIANTS = {"main:dial=0.2", "main:dial=0.8", "main:comments=mark", "ncleaner:lexical=False"}
 TABLES = ("cleaneval-dev", "readability", "trafilatura-eval-a")
+MARKUP = {"html", "markdown", "tei"}
 BATCH = 25
 
 
@@ -98,7 +100,7 @@ def _digests(options: argparse.Namespace) -> dict[str, str]:
 
 
 class Sums:
-    """Digests of pages put together, one for each method."""
+    """Digests of pages put together, by method; formats with markup have one of their own."""
 
     def __init__(self) -> None:
         self._sums: dict[str, hashlib._Hash] = {}
@@ -106,7 +108,8 @@ class Sums:
     def add(self, found: list[tuple[str, str, str]]) -> None:
         """Add what `page_digests` gives."""
         for page, key, one in found:
-            name = key.rpartition("/")[0] or key
+            method, _, output = key.rpartition("/")
+            name = f"{method}, markup" if output in MARKUP else method or key
             self._sums.setdefault(name, hashlib.sha256()).update(f"{page} {key} {one}\n".encode())
 
     def digests(self) -> dict[str, str]:
@@ -115,9 +118,9 @@ class Sums:
 
 
 def own_digests() -> dict[str, str]:
-    """The digests of the pages that we wrote, by method, in all formats but JSON."""
+    """The digests of the pages that we wrote, by method, in all formats without scores."""
     made, sums = {name: get_method(name) for name in METHODS}, Sums()
-    formats = [name for name in FORMATS if name != "json"]
+    formats = [name for name in FORMATS if name not in ("json", "jsonl")]
     for path in sorted(path for folder in OWN_PAGES for path in (ROOT / folder).rglob("*.html")):
         page = Page(path.read_bytes(), f"https://own.example/{path.name}", path.name)
         sums.add(page_digests(page, made, formats))
@@ -138,7 +141,7 @@ def page_digests(page: Page, made: dict[str, Method], formats: list[str]) -> lis
     document, name_of_page = read(page), page.id or ""
     for name, method in made.items():
         extraction = method.extract(document)
-        chosen = ["json"] if name in VARIANTS and "json" in formats else formats
+        chosen = ["json"] if name != DEFAULT_METHOD and "json" in formats else formats
         found += [(name_of_page, f"{name}/{output}", digest(extraction.render(output))) for output in chosen]
     dump = read(Page("\n".join(document.texts), page.url, page.id, format="text"))
     for name in ("main", "ncleaner", "ice-heuristic"):
