@@ -9,7 +9,7 @@ tables of `mainmatter evaluate`; and a corpus of the example archive. Pages of t
 which holds text and decisions, and by `main` in every format. Our own are written in every format but those with
 scores, since the tests compare them on any machine; scores are compared as JSON prints them, with four digits. Of the
 gold standards house-wcxb and trafilatura-eval-a are left out unless they are named: wcxb-dev and house-a hold their
-pages. With `--pages-file` the digest of each page, method and format is written too, so that a difference can be traced.
+pages. With `--pages-file` the digest of each page, method and format is written too, so as to trace a difference.
 
 tests/digests.json holds two digests for each set and method: one of text and decisions, and one of the formats with
 markup, which change more often.
