@@ -330,6 +330,41 @@ def test_mathml(mathml: str, tex: str) -> None:
     assert to_tex(next(parse(f"<math>{mathml}</math>").iter_elements("math"))) == tex
 
 
+def test_how_far_is_looked() -> None:
+    """What bounds the time of a formula, and of those inside of each other."""
+    math = f"<math>{X}</math>"
+    near = "<span class=katex>" + "<b></b>" * 11 + math
+    assert formulas(near) == inline("x")
+    assert formulas(near.replace("<b></b>", "<b></b>" * 2, 1).replace(math, f"<i>{math}</i>")) == inline("x")
+    assert formulas(f"<span class=mwe-math-element>{'<b></b>' * 12}<img alt=x src=y></span>") == []
+    assert formulas(f"<span class=mwe-math-element>{'<b></b>' * 11}<img class=tex alt=x src=y></span>") == inline("x")
+    shown = "<span class=MathJax data-mathml='<math><mi>y</mi></math>'></span>"
+    script = "<script type=math/tex>x</script>"
+    assert formulas(shown + " <!-- -->" * 2 + " " + script) == inline("x")
+    assert formulas(shown + " <!-- -->" * 3 + " " + script) == inline("y", "x")
+    last = "<div class=MathJax_Display>{}</div>"
+    assert formulas(last.format("<b>" * 3 + math)) == display("x")
+    assert formulas(last.format("<b>" * 4 + math)) == inline("x")  # the element inside, by itself
+    assert formulas(r"<script type=math/tex>\({\displaystyle {\displaystyle \[x\]}}\)</script>") == display("x")
+    assert formulas("<script type=math/tex>$$ $$ $$ $$ x $$ $$ $$ $$</script>") == []
+    address = "/latex.php?latex="
+    assert formulas(f"<img src='{address}{'x' * (4000 - len(address))}'>") != []
+    assert formulas(f"<img src='{address}{'x' * (4001 - len(address))}'>") == []
+    number = (
+        '<table class="ltx_equation"><tr><td><math class=ltx_Math alttext=a></math><td class=ltx_eqn_eqno>{}</table>'
+    )
+    assert formulas(number.format("1" * 20)) == display(rf"a \tag{{{'1' * 20}}}")
+    assert formulas(number.format("1" * 21)) == inline("a")
+
+
+def test_how_deep_mathml_is_read() -> None:
+    def converted(depth: int) -> str:
+        return to_tex(next(parse(f"<math>{'<mrow>' * depth}<msup>{X}{Y}</msup>").iter_elements("math")))
+
+    assert converted(49) == "x^y"
+    assert converted(50) == "xy"  # its text
+
+
 # TeX in the text
 
 
