@@ -253,6 +253,21 @@ def test_emphasis_that_markdown_cannot_mark() -> None:
     assert write(Content("strong", ["a", point]), "b") == "**a**.b"
 
 
+def test_empty_texts_do_no_harm() -> None:
+    nodes: list[Content | str] = [
+        "",
+        "a!",
+        "",
+        Content("link", ["", "x", ""], address="/"),
+        "",
+        Content("strong", ["b"]),
+    ]
+    for last in ("", Content("strong", [""]), Content("paragraph", [""])):
+        document = Content("document", [Content("paragraph", [*nodes, last])])
+        assert to_markdown(document) == r"a\![x](/)**b**"
+    assert not to_markdown(Content("document", [Content("paragraph", [""]), Content("list", [Content("item", [])])]))
+
+
 def test_emphasis_that_takes_too_many_rounds_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     nodes: list[Content | str] = [Content("strong", ["a", Content("emphasis", [Content("strike", ["."])])]), "b"]
     document = Content("document", [Content("paragraph", nodes)])

@@ -311,11 +311,10 @@ class _MarkdownWriter:
                         text = child.lstrip()
                         if pieces and len(text) < len(child) and not _ends_in_space(pieces[-1]):
                             pieces.append(" ")
-                        if not text:
-                            continue
-                        if pending:
+                        if pending and text:
                             _begin(pieces, pending)
-                    pieces.append(text)
+                    if text:
+                        pieces.append(text)
                     continue
                 kind = child.type
                 if kind in _MARKS:
