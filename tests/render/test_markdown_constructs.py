@@ -291,6 +291,7 @@ def test_underlines_of_headings_are_as_long_as_the_line_within_limits() -> None:
         ("/a)(", r"/a\)\("),
         ("/a b<c>|\\", "/a%20b%3Cc%3E%7C%5C"),
         ("/?a&b;&lt;", r"/?a&b;\&lt;"),
+        ("https://a.example/NZ$", r"https://a.example/NZ\$"),
     ],
 )
 def test_addresses(address: str, written: str) -> None:
