@@ -188,6 +188,7 @@ def test_constructs(html: str, expected: list[str]) -> None:
         ('<div class="highlight-default notranslate"><pre>x</pre></div>', ""),
         ('<pre class="language-plaintext">x</pre>', ""),
         ('<pre><code class="lang-auto">x</code></pre>', ""),
+        ('<pre><code class="language-undefined">x</code></pre>', ""),
         ("<pre>x</pre>", ""),
     ],
 )

@@ -78,7 +78,7 @@ _SOFT_HYPHEN = "\u00ad"
 _LANGUAGE = re.compile(
     r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|mw-highlight-lang-|brush:\s*)([A-Za-z][\w+#.-]*)"
 )
-_NO_LANGUAGE = frozenset("auto default none nohighlight notranslate plain plaintext text txt wrapper".split())
+_NO_LANGUAGE = frozenset("auto default none nohighlight notranslate plain plaintext text txt undefined wrapper".split())
 # Where pages keep the address of a picture until it is scrolled to.
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-orig-file")
 # What stands in its place until then.

@@ -231,6 +231,14 @@ def test_language_of_code_may_be_told_by_what_is_around_it() -> None:
         assert found.counts["code languages"] == counts
 
 
+@pytest.mark.parametrize(
+    "names", ["language-php", "lang-php x", "hljs php", "sourceCode php", "brush: php", "mw-highlight-lang-php"]
+)
+def test_names_of_languages(names: str) -> None:
+    assert verdict(f"<pre class='{names}'>x = 1</pre>", "```php\nx = 1\n```") == ([], [])
+    assert verdict(f"<pre class='{names}'>x = 1</pre>", "```\nx = 1\n```") == (["code languages"], [])
+
+
 def test_list_after_an_item_belongs_to_it() -> None:
     html = "<ul><li>Parent</li><ul><li>Child</li></ul></ul>"
     assert verdict(html, "- Parent\n  - Child") == ([], [])
@@ -295,7 +303,7 @@ def test_raw_html_where_markdown_has_a_form() -> None:
 @pytest.mark.parametrize(
     ("fault", "markdown", "sound"),
     [
-        ("no-break space as an entity", "a&nbsp;b&#160;c", "a b `&nbsp;`"),
+        ("no-break space as an entity", "a&nbsp;b&#160;c", "a b `&nbsp;` \\&nbsp;"),
         ("link without text", "[](/x)", "[![a](/i.png)](/x) [b](/x)"),
         ("empty list item", "- a\n-\n- b", "- a\n- b"),
         ("neighbouring bulleted lists", "- a\n\n* b", "- a\n\n1. b\n\n1) c"),

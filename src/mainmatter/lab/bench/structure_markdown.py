@@ -53,7 +53,7 @@ _MARKS_OF_TAG: dict[str, Mark] = {
 }
 _TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)|(<!--)")
 _WITHOUT_FORM = frozenset(("sub", "sup", "details", "summary"))
-_ENTITY = re.compile(r"&(?:nbsp|#160|#xa0);", re.IGNORECASE)
+_ENTITY = re.compile(r"(?<!\\)&(?:nbsp|#160|#xa0);", re.IGNORECASE)
 _ANCHOR = re.compile(r"[¶#§🔗]|link to this heading|permalink to this headline", re.IGNORECASE)
 _TASK = re.compile(r"\[([ xX])\]\s")
 _LIST_CLOSE = ("bullet_list_close", "ordered_list_close")

@@ -98,7 +98,8 @@ _DOLLARS_IN_TEXT = re.compile(_TEX_IN_TEXT.pattern + r"|(?<![\\$\w])\$(?=\S)([^$
 _TEX_SCRIPT = re.compile("mathjax|katex", re.IGNORECASE)
 
 _LANGUAGE = re.compile(
-    r"(?<![a-z])(?:(?:highlight-)?(?:language|lang|source)-|highlight-|brush:\s*)([\w#+.-]+)", re.IGNORECASE
+    r"(?<![a-z])(?:(?:highlight-)?(?:language|lang|source)-|highlight-|brush:\s*|(?:hljs|sourceCode)\s+)([\w#+.-]+)",
+    re.IGNORECASE,
 )
 _NO_LANGUAGE = frozenset(
     "text none plain plaintext txt default auto nohighlight notranslate no-highlight undefined".split()
