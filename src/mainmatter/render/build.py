@@ -629,69 +629,69 @@ def _formulas_alone(element: Element) -> list[Formula]:
     return found
 
 
-def _nest(runs: list[_Run]) -> list[Content | str]:  # noqa: C901, PLR0912
-    """Runs of text with their marks, to text in nested marks; white space is collapsed, and none is marked alone."""
-    if not any(marks or not isinstance(value, str) for value, marks in runs):
-        text = _collapse("".join(value for value, _ in runs if isinstance(value, str)))
-        return [text] if text else []
-    pieces: list[tuple[list[str] | Content, _Marks]] = []  # lists of texts, as joining one by one takes quadratic time
-    space = False  # before what comes
-    for value, marks in runs:
-        leaf: str | Content = value
-        ends_with_space = False
-        if isinstance(value, str):
-            leaf = _collapse(value)
-            if not leaf:
-                space = space or value.strip(_SOFT_HYPHEN) != ""
-                continue
-            space = space or value[0].isspace()
-            ends_with_space = value[-1].isspace()
-        elif _is_code(marks):
-            marks = marks[:-1]  # noqa: PLW2901 - code is text alone
-        is_break = isinstance(leaf, Content) and leaf.type == "break"
-        if pieces:
-            before, marks_before = pieces[-1]
-            if isinstance(before, Content) and before.type == "break":
-                if is_break:
-                    continue
-                space = False
-            if isinstance(before, list) and isinstance(leaf, str) and marks_before == marks:
-                before.append(f" {leaf}" if space else leaf)
-                space = ends_with_space
-                continue
-            if space and not is_break:
-                common = _common(marks_before, marks)
-                if len(common) == len(marks) and isinstance(leaf, str):
-                    leaf = f" {leaf}"
-                elif len(common) == len(marks_before) and isinstance(before, list):
-                    before.append(" ")
-                else:
-                    pieces.append(([" "], common))
-        elif is_break:
-            continue
-        pieces.append(([leaf] if isinstance(leaf, str) else leaf, marks))
-        space = ends_with_space
-    while pieces and isinstance(pieces[-1][0], Content) and pieces[-1][0].type == "break":
-        pieces.pop()
-    return _in_marks([("".join(leaf) if isinstance(leaf, list) else leaf, marks) for leaf, marks in pieces])
+def _nest(runs: list[_Run]) -> list[Content | str]:  # noqa: C901, PLR0912, PLR0915 - one loop, run for every block
+    """Runs of text with their marks, to text in nested marks.
 
-
-def _in_marks(pieces: list[_Run]) -> list[Content | str]:
-    """Open and close marks around pieces of text, so that neighbours share those that they have in common."""
+    Neighbours share the marks that they have in common. White space is collapsed; a space or a line break between two
+    runs has only the marks that are around both.
+    """
     content: list[Content | str] = []
+    target = content  # where the next one goes: into the last of those that are open
     opened: list[Content] = []
     open_marks: _Marks = ()
-    for i, (leaf, marks) in enumerate(pieces):
-        if isinstance(leaf, Content) and leaf.type == "break":
-            marks = _common(marks, pieces[i + 1][1])  # noqa: PLW2901 - one that does not end with the line
-        shared = len(_common(open_marks, marks))
-        del opened[shared:]
-        for mark in marks[shared:]:
-            node = Content(mark) if isinstance(mark, str) else Content(mark.type, address=mark.address)
-            (opened[-1].children if opened else content).append(node)
-            opened.append(node)
+    texts: list[str] = []  # that stand together, since joining one by one takes quadratic time
+    has_begun = space = line_break = False
+    for value, own_marks in runs:
+        marks = own_marks
+        if isinstance(value, str):
+            text = _collapse(value)
+            space = space or value[0].isspace()
+            if not text:
+                space = space or value[-1].isspace()  # else a soft hyphen stands alone
+                continue
+        elif value.type == "break":
+            line_break = has_begun
+            continue
+        elif _is_code(marks):
+            marks = marks[:-1]  # code is text alone
+        if marks is not open_marks or line_break:
+            shared = len(_common(open_marks, marks))
+            if line_break and _is_code(marks[:shared]):
+                shared -= 1
+            if len(opened) > shared:
+                if texts:
+                    target.append("".join(texts))
+                    texts = []
+                del opened[shared:]
+                target = opened[-1].children if opened else content
+        if line_break:
+            if texts:
+                target.append("".join(texts))
+                texts = []
+            target.append(Content("break"))
+        elif space and has_begun:
+            texts.append(" ")
+        if len(marks) > len(opened):
+            if texts:
+                target.append("".join(texts))
+                texts = []
+            for mark in marks[len(opened) :]:
+                node = Content(mark) if isinstance(mark, str) else Content(mark.type, address=mark.address)
+                target.append(node)
+                opened.append(node)
+                target = node.children
         open_marks = marks
-        (opened[-1].children if opened else content).append(leaf)
+        has_begun, space, line_break = True, False, False
+        if isinstance(value, str):
+            texts.append(text)
+            space = value[-1].isspace()
+        else:
+            if texts:
+                target.append("".join(texts))
+                texts = []
+            target.append(value)
+    if texts:
+        target.append("".join(texts))
     return content
 
 
