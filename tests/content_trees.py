@@ -101,10 +101,10 @@ def _pieces(  # noqa: C901 - one a type
             case "strong" | "em" | "s":
                 yield from _pieces(node.children, marks | {_MARKS[node.type]})
             case "link":
-                mark = f"link {node.attrs['href']} {node.attrs.get('title', '')}"
+                mark = f"link {node.attrs['href']}"
                 yield from _pieces(node.children, marks | {mark})
             case "image":
-                yield f"\0image {node.attrs['src']} {node.attrs.get('title', '')} {_alt(node)}\0", marks
+                yield f"\0image {node.attrs['src']} {_alt(node)}\0", marks
             case "code_inline":
                 yield f"\0code {node.content}\0", marks
             case "math_inline" | "math_inline_double":
@@ -184,9 +184,9 @@ def _of_line(nodes: Iterable[Content | str], marks: frozenset[str]) -> Iterator[
         if isinstance(node, str):
             yield node, marks
         elif node.type == "link":
-            yield from _of_line(node.children, marks | {f"link {node.address} {node.title}"})
+            yield from _of_line(node.children, marks | {f"link {node.address}"})
         elif node.type == "image":
-            yield f"\0image {node.address} {node.title} {''.join(map(str, node.children))}\0", marks
+            yield f"\0image {node.address} {''.join(map(str, node.children))}\0", marks
         elif node.type == "code-span":
             yield f"\0code {node.children[0]}\0", marks
         elif node.type == "formula":
@@ -230,7 +230,6 @@ texts = st.tuples(st.sampled_from(["", " "]), _TEXTS, st.sampled_from(["", " "])
 _ADDRESSES = st.sampled_from(
     ["https://e.example/", "https://e.example/a_(b)", "https://e.example/?a=1&amp;b=(", "/x", "mailto:a@e.example"]
 )
-_TITLES = st.sampled_from(["", "", "", "a title", 'a "title" \\ &amp; (more)'])
 _INLINE: tuple[ContentType, ...] = ("strong", "emphasis", "strike", "subscript", "superscript")
 
 
@@ -245,9 +244,8 @@ _ATOMS = st.one_of(
     st.sampled_from(["x^2", "a_i * b_i", "\\frac{1}{2}"]).map(lambda tex: Content("formula", [tex])),
     st.just(Content("break")),
     st.builds(
-        lambda address, title, alt: Content("image", alt, address=address, title=title),
+        lambda address, alt: Content("image", alt, address=address),
         _ADDRESSES,
-        _TITLES,
         st.sampled_from([[], ["a picture"], ["[x] *y* &amp; \\"]]),
     ),
 )
@@ -256,10 +254,9 @@ _ATOMS = st.one_of(
 def _inline(children: Any) -> Any:
     lines = st.lists(children, min_size=1, max_size=4)
     links = st.builds(
-        lambda inside, address, title: Content("link", inside, address=address, title=title),
+        lambda inside, address: Content("link", inside, address=address),
         lines,
         _ADDRESSES,
-        _TITLES,
     )
     return st.one_of(texts, texts, _ATOMS, links, st.sampled_from(_INLINE).flatmap(lambda mark: lines.map(_node(mark))))
 

@@ -49,8 +49,8 @@ ContentType = Literal[
     "emphasis",
     "strike",
     "code-span",  # one text
-    "link",  # `address`, perhaps a `title`
-    "image",  # `address`, perhaps a `title`; holds its alternative text, if any, as one text
+    "link",  # `address`
+    "image",  # `address`; holds its alternative text, if any, as one text
     "subscript",
     "superscript",
     "reference",  # to the footnote with this `label`; holds nothing
@@ -82,7 +82,6 @@ class Content:
     language: str = ""
     display: bool = False
     address: str = ""
-    title: str = ""
     label: str = ""
     block: int = -1
 

@@ -170,13 +170,9 @@ def _tags(node: Content, around: ContentType) -> tuple[str, str]:  # noqa: C901,
         case "link" | "image" if not is_harmless(node.address):
             return "", ""
         case "link":
-            return f'<a href="{escape(node.address)}"{_title(node)}>', "</a>"
+            return f'<a href="{escape(node.address)}">', "</a>"
         case "image":
             alternative = escape("".join(map(str, node.children)))
-            return f'<img src="{escape(node.address)}" alt="{alternative}"{_title(node)}>', ""
+            return f'<img src="{escape(node.address)}" alt="{alternative}">', ""
     tag = _TAGS.get(node.type, "")
     return (f"<{tag}>", f"</{tag}>") if tag else ("", "")
-
-
-def _title(node: Content) -> str:
-    return f' title="{escape(node.title)}"' if node.title else ""

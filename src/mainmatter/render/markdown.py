@@ -484,21 +484,17 @@ def _inner_dollars(tex: str) -> str:
 _UNSAFE = re.compile(r"[\0- \x7f<>\\|]")
 _ENTITY = r"&(?=#[0-9]{1,7};|#[xX][0-9a-fA-F]{1,6};|[A-Za-z][A-Za-z0-9]{1,31};)"
 _IN_TARGET = re.compile(rf"[()$]|{_ENTITY}")  # a dollar sign might end a formula that one before the link begins
-_IN_TITLE = re.compile(rf'["\\]|{_ENTITY}')
 
 
 def _target(node: Content) -> str:
-    """Where a link or an image leads, and its title."""
+    """Where a link or an image leads."""
     address = node.address
     if _UNSAFE.search(address) is not None:
         address = "".join(address.strip().splitlines())
         address = _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", address)
     if "&" in address or "$" in address or (("(" in address or ")" in address) and not _is_balanced(address)):
         address = _IN_TARGET.sub(r"\\\g<0>", address)
-    if not node.title:
-        return address
-    title = _IN_TITLE.sub(r"\\\g<0>", " ".join(node.title.split()))
-    return f'{address} "{title}"' if title else address
+    return address
 
 
 def _is_balanced(address: str) -> bool:
