@@ -232,7 +232,16 @@ def test_language_of_code_may_be_told_by_what_is_around_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "names", ["language-php", "lang-php x", "hljs php", "sourceCode php", "brush: php", "mw-highlight-lang-php"]
+    "names",
+    [
+        "language-php",
+        "lang-php x",
+        "hljs php",
+        "hljs language-php",
+        "sourceCode php",
+        "brush: php",
+        "mw-highlight-lang-php",
+    ],
 )
 def test_names_of_languages(names: str) -> None:
     assert verdict(f"<pre class='{names}'>x = 1</pre>", "```php\nx = 1\n```") == ([], [])

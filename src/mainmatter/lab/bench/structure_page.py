@@ -98,7 +98,7 @@ _DOLLARS_IN_TEXT = re.compile(_TEX_IN_TEXT.pattern + r"|(?<![\\$\w])\$(?=\S)([^$
 _TEX_SCRIPT = re.compile("mathjax|katex", re.IGNORECASE)
 
 _LANGUAGE = re.compile(
-    r"(?<![a-z])(?:(?:highlight-)?(?:language|lang|source)-|highlight-|brush:\s*|(?:hljs|sourceCode)\s+)([\w#+.-]+)",
+    r"(?<![a-z])(?:(?:highlight-)?(?:language|lang|source)-|highlight-|brush:\s*|(?:hljs|sourceCode)\s+(?!lang))([\w#+.-]+)",
     re.IGNORECASE,
 )
 _NO_LANGUAGE = frozenset(
