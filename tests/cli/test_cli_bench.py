@@ -15,6 +15,7 @@ from mainmatter.cli import bench as bench_module
 from mainmatter.cli import group
 from mainmatter.lab.bench.memory import MemoryCurve
 from mainmatter.lab.bench.speed import Speed
+from mainmatter.registry import FORMATS
 from toys import write_gold_folder
 
 if TYPE_CHECKING:
@@ -84,9 +85,10 @@ def test_profile() -> None:
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert lines[0] == "4 pages of tiny, 0 kB on average, best of 1 rounds, each step by itself"
-    assert re.fullmatch(r"\| method       \| step      \| ms/page \| share in % \|", lines[2])
+    assert re.fullmatch(r"\| method       \| step +\| ms/page \| share in % \|", lines[2])
     steps = [line.split("|")[2].strip() for line in lines[4:]]
-    assert steps == ["decode", "parse", "segment", "decide", "render", "all steps", "in one go"]
+    formats = [f"{name}, after text" for name in FORMATS if name != "text"]
+    assert steps == ["decode", "parse", "segment", "decide", "render", "all steps", "in one go", *formats]
 
 
 def test_workers() -> None:
