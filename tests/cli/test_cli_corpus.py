@@ -125,17 +125,19 @@ def test_an_input_of_which_nothing_can_be_read_is_an_error_and_robots_are_not_as
 
 
 FULL_DISK = """
-import errno, os
+import errno, io, os
 from pathlib import Path
 
-write = Path.write_bytes
+usual = Path.open
 
-def fail(self, data):
-    if "part-" in self.name:
+class Full(io.BytesIO):
+    def write(self, data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    return write(self, data)
 
-Path.write_bytes = fail
+def open_full(self, mode="r", *arguments, **options):
+    return Full() if "part-" in self.name and "w" in mode else usual(self, mode, *arguments, **options)
+
+Path.open = open_full
 """
 
 

@@ -6,7 +6,7 @@ import builtins
 import os
 import uuid
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -69,13 +69,13 @@ def test_a_failed_write_leaves_what_was_there(tmp_path: Path, monkeypatch: pytes
     path = tmp_path / "a"
     storage.write_whole(str(path), b"old")
 
-    def fail(self: Path, data: bytes) -> int:
-        with self.open("wb") as file:
-            file.write(data[:1])
+    def fail(self: Path, mode: str) -> NoReturn:
+        with open(self, mode) as file:  # noqa: PTH123 - Path has no other
+            file.write(b"n")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", fail)
-    with pytest.raises(OSError, match="No space left"):
+    with monkeypatch.context() as full, pytest.raises(OSError, match="No space left"):
+        full.setattr(Path, "open", fail)
         storage.write_whole(str(path), b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import partial
+from time import process_time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from mainmatter.html.formulas import FORMULA_TAGS, NOTHING, Formula, read_formula, split_formulas, uses_dollars
 from mainmatter.html.mathml import to_tex
 from mainmatter.html.parse import Element, parse
-from timing import least_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -462,7 +461,9 @@ def test_deep_and_long_formulas_take_linear_time() -> None:
 
     for maker in makers:
         page = maker(10_000)
-        assert least_seconds(lambda page=page: partial(formulas, page), 0.5) < 0.5, maker(3)  # type: ignore[misc]
+        start = process_time()  # what is quadratic takes seconds
+        formulas(page)
+        assert process_time() - start < 1, maker(3)
 
 
 @pytest.mark.parametrize("dollars", [False, True])
@@ -488,8 +489,9 @@ def test_deep_and_long_formulas_take_linear_time() -> None:
 )
 def test_texts_take_linear_time(one: str, dollars: bool) -> None:
     for end in ("", r"\)", r"\]", "$", r"\end{align}"):
-        work = partial(split_formulas, one * 10_000 + end, dollars=dollars)
-        assert least_seconds(lambda work=work: work, 0.5) < 0.5  # type: ignore[misc]
+        start = process_time()
+        split_formulas(one * 10_000 + end, dollars=dollars)
+        assert process_time() - start < 1
 
 
 PIECES = st.sampled_from([" ", "\n", "\u2028", "\x0b", "\x00"]) | st.sampled_from(

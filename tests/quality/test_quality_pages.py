@@ -124,7 +124,7 @@ def test_kinds_of_a_specification_a_list_and_a_heading() -> None:
     assert "<h> Harrow Enamel Kettle, 1.8 l" in markup
     assert "<l> Wide opening for cleaning by hand" in markup
     tei = cleaned("product-shopify").render("tei")
-    assert re.search(r"<cell>Weight</cell>\s*<cell>1\.4 kg</cell>", tei)
+    assert re.search(r'<cell role="label">Weight</cell>\s*<cell>1\.4 kg</cell>', tei)
 
 
 # Methods by name

@@ -26,14 +26,14 @@ def test_the_parts_of_a_corpus_are_read_and_its_rejects_are_not(tmp_path: Path) 
     crawl = write_warc(tmp_path / "crawl.warc.gz", {urls[0]: page(0), urls[1]: b"<p></p>", urls[2]: page(2)})
     out = tmp_path / "all" / "out"
     write_corpus(out, [str(crawl)], format="jsonl", min_words=1)
-    assert list((out / "rejects").iterdir())
+    assert list((out / "__about" / "rejects").iterdir())
     assert ids(out) == ids(tmp_path / "all") == [urls[0], urls[2]]
     (tmp_path / "all" / "rejects").mkdir()  # somebody's own
     (tmp_path / "all" / "rejects" / "a.jsonl").write_text('{"text": "x", "url": "u"}\n')
     assert ids(tmp_path / "all") == [urls[0], urls[2], "u"]
     (out / "summary.jsonl").write_text('{"text": "x", "url": "v"}\n')
     assert ids(out) == [urls[0], urls[2], "v"]
-    (out / "summary.json").unlink()
+    (out / "__about" / "summary.json").unlink()
     for name in (out, tmp_path / "all"):
         with pytest.raises(InputError, match=r"all/out: holds a corpus that is not complete; run the command"):
             find_shards([str(name)])
