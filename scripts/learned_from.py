@@ -17,8 +17,8 @@ import click
 
 from mainmatter.files import write_whole
 from mainmatter.lab.datasets import load_dataset, sample_by_site
-from mainmatter.lab.learned import CARD_ENTRY, digest_of, pack_digests
-from mainmatter.lab.training.train import digest
+from mainmatter.lab.learned import CARD_ENTRY, pack_digests, short_digest
+from mainmatter.lab.training.train import gold_pages_digest
 from mainmatter.models.store import DESCRIPTION, SHIPPED
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,11 +34,11 @@ def main(data: Path) -> None:
         digests: set[bytes] = set()
         for entry in description["card"]["data"]:
             pages = sample_by_site(load_dataset(entry["name"], data), entry["pages"])
-            if digest(pages) != entry["sha256"]:
+            if gold_pages_digest(pages) != entry["sha256"]:
                 click.echo(f"{file}: {entry['name']} is not what the model was trained on", err=True)
                 failed = True
                 break
-            digests.update(map(digest_of, pages))
+            digests.update(map(short_digest, pages))
         else:
             description["card"][CARD_ENTRY] = pack_digests(digests)
             text = json.dumps(description, ensure_ascii=False, indent=1, allow_nan=False) + "\n"

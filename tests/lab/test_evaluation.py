@@ -14,7 +14,7 @@ from mainmatter.errors import MissingExtra, UnknownName
 from mainmatter.lab.bench.peers import PEERS, get_peer
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.evaluation import Evaluation, evaluate, format_table, to_json, to_table
-from mainmatter.lab.learned import digest_of
+from mainmatter.lab.learned import short_digest
 from mainmatter.lab.metrics import Output
 from mainmatter.papers.density.method import Density
 from mainmatter.papers.ice.baseline import IceBaseline
@@ -180,7 +180,7 @@ def test_words_to_the_left_figures_to_the_right() -> None:
 
 def knowing(monkeypatch: pytest.MonkeyPatch, *pages: GoldPage) -> Evaluation:
     """The baseline, if it had learned from some pages."""
-    known = frozenset(map(digest_of, pages))
+    known = frozenset(map(short_digest, pages))
     monkeypatch.setattr(evaluation_module, "learned_by", lambda name: known)
     return baseline()
 

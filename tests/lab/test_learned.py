@@ -10,7 +10,7 @@ import pytest
 from mainmatter import registry
 from mainmatter.errors import ModelError
 from mainmatter.lab.datasets import GoldPage
-from mainmatter.lab.learned import CARD_ENTRY, digest_of, learned_by, pack_digests, started_with, unpack_digests
+from mainmatter.lab.learned import CARD_ENTRY, learned_by, pack_digests, short_digest, started_with, unpack_digests
 from mainmatter.models.store import SHIPPED, load
 from mainmatter.records import Gold, Page
 from toys import Cutoff
@@ -22,10 +22,10 @@ PAGE = GoldPage(Page("<p>Möwe \udc80"), Gold("a"), {})
 
 
 def test_a_digest_is_of_the_page_alone() -> None:
-    assert digest_of(PAGE) == hashlib.sha256("<p>Möwe \udc80".encode("utf-8", "surrogatepass")).digest()[:4]
+    assert short_digest(PAGE) == hashlib.sha256("<p>Möwe \udc80".encode("utf-8", "surrogatepass")).digest()[:4]
     same = GoldPage(Page("<p>Möwe \udc80".encode("utf-8", "surrogatepass"), "https://a.example/"), Gold("b"), {})
-    assert digest_of(same) == digest_of(PAGE)
-    assert digest_of(GoldPage(Page("<p>Möwe"), Gold("a"), {})) != digest_of(PAGE)
+    assert short_digest(same) == short_digest(PAGE)
+    assert short_digest(GoldPage(Page("<p>Möwe"), Gold("a"), {})) != short_digest(PAGE)
 
 
 def test_digests_travel_in_a_card() -> None:

@@ -28,6 +28,8 @@ from mainmatter.html.sniff import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from mainmatter.records import Page
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "Node",
     "Text",
     "Tree",
+    "all_ancestors",
     "as_text",
     "decode",
     "decode_page",
@@ -147,3 +150,14 @@ def is_html(element: Element) -> bool:
 def as_text(value: str | list[str] | None) -> str:
     """An attribute's value as one string; the parser splits lists such as `class`."""
     return " ".join(value) if isinstance(value, list) else value or ""
+
+
+def all_ancestors(nodes: Iterable[Node]) -> set[Node]:
+    """The nodes around some others, each looked at once."""
+    found: set[Node] = set()
+    for node in nodes:
+        parent = node.parent
+        while parent is not None and parent not in found:
+            found.add(parent)
+            parent = parent.parent
+    return found

@@ -16,7 +16,7 @@ from mainmatter.clean import clean
 from mainmatter.errors import InputError, UnknownName
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.bench.peers import PEERS, get_peer
-from mainmatter.lab.learned import digest_of, learned_by
+from mainmatter.lab.learned import learned_by, short_digest
 from mainmatter.lab.metrics import Output, find_metric
 from mainmatter.lab.metrics.alignment import need
 from mainmatter.method import OUR_CONVENTION, Trainable, parse_parameters
@@ -189,7 +189,7 @@ def evaluate(
     known = learned_by(method) if isinstance(method, str) else None if isinstance(method, Trainable) else frozenset()
     if known is None:
         return found
-    seen = [digest_of(page) in known for page in pages]
+    seen = [short_digest(page) in known for page in pages]
     others = [scores for scores, is_seen in zip(measured, seen, strict=True) if not is_seen]
     return replace(found, learned_from=seen, unseen=_aggregate(others, metrics) if 0 < len(others) < len(seen) else {})
 

@@ -27,7 +27,7 @@ CARD_ENTRY = "learned_from"  # of a model's card
 _BYTES = 4  # of a digest
 
 
-def digest_of(page: GoldPage) -> bytes:
+def short_digest(page: GoldPage) -> bytes:
     """The short digest of a page, whatever its gold text is."""
     html = page.page.html
     return hashlib.sha256(html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html).digest()[:_BYTES]

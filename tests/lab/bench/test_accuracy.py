@@ -15,7 +15,7 @@ from mainmatter.lab.bench import accuracy
 from mainmatter.lab.bench.accuracy import (
     ContestantResult,
     TradeoffPoint,
-    digest_of,
+    dataset_digest,
     main_table,
     measure_accuracy,
     metrics_for,
@@ -121,7 +121,7 @@ class Forever(list[GoldPage]):
 def test_the_digest_tells_pages_and_gold_texts_apart() -> None:
     first, second = PAGES
     digests = {
-        digest_of(pages)
+        dataset_digest(pages)
         for pages in (
             [first, second],
             [second, first],
@@ -132,8 +132,8 @@ def test_the_digest_tells_pages_and_gold_texts_apart() -> None:
         )
     }
     assert len(digests) == 6
-    assert digest_of(PAGES) == digest_of(list(PAGES))
-    assert len(digest_of([GoldPage(Page("\ud800"), Gold("\ud800"), {})])) == 16
+    assert dataset_digest(PAGES) == dataset_digest(list(PAGES))
+    assert len(dataset_digest([GoldPage(Page("\ud800"), Gold("\ud800"), {})])) == 16
 
 
 def test_versions() -> None:

@@ -12,8 +12,16 @@ import pytest
 from mainmatter import registry
 from mainmatter.errors import InputError, MissingExtra
 from mainmatter.lab.datasets import GoldPage, load_dataset
-from mainmatter.lab.learned import CARD_ENTRY, digest_of, learned_by, pack_digests, unpack_digests
-from mainmatter.lab.training.train import Training, card_page, cross_validate, data_entry, digest, observe_pages, train
+from mainmatter.lab.learned import CARD_ENTRY, learned_by, pack_digests, short_digest, unpack_digests
+from mainmatter.lab.training.train import (
+    Training,
+    card_page,
+    cross_validate,
+    data_entry,
+    gold_pages_digest,
+    observe_pages,
+    train,
+)
 from mainmatter.records import Gold, Page
 from toys import LONG, Cutoff, write_gold_folder
 
@@ -158,7 +166,7 @@ def test_training_tells_how_it_goes(pages: list[GoldPage]) -> None:
         f"cutoff {method.cutoff_}",
         "other: bag f1 1.000 on 3 pages, 3 of which it has learned from",
     ]
-    assert card["data"] == [{"name": "mine", "pages": 12, "licence": "CC0", "sha256": digest(pages)}]
+    assert card["data"] == [{"name": "mine", "pages": 12, "licence": "CC0", "sha256": gold_pages_digest(pages)}]
     assert card["check"]["all_text"]["bag_f1"] == pytest.approx(ALL_TEXT, abs=0.001)
     figures = {"bag_precision": 1, "bag_recall": 1, "bag_f1": 1}
     assert card["valid"] == [{"name": "other", "pages": 3, "learned_from": 3, **figures}]
@@ -189,9 +197,19 @@ def test_one_site_cannot_be_checked(pages: list[GoldPage]) -> None:
 def test_a_digest_is_of_pages_and_gold_texts(pages: list[GoldPage]) -> None:
     other = GoldPage(pages[0].page, Gold("other"), {})
     text = GoldPage(Page(pages[0].page.html.decode()), pages[0].gold, {"lang": "en"})  # type: ignore[union-attr]
-    assert digest(pages) == digest(list(pages))
-    assert len({digest(pages), digest(pages[1:]), digest([other, *pages[1:]]), digest(pages[::-1])}) == 4
-    assert digest([text, *pages[1:]]) == digest(pages)
+    assert gold_pages_digest(pages) == gold_pages_digest(list(pages))
+    assert (
+        len(
+            {
+                gold_pages_digest(pages),
+                gold_pages_digest(pages[1:]),
+                gold_pages_digest([other, *pages[1:]]),
+                gold_pages_digest(pages[::-1]),
+            }
+        )
+        == 4
+    )
+    assert gold_pages_digest([text, *pages[1:]]) == gold_pages_digest(pages)
     assert data_entry("wcxb-dev", pages)["licence"] == "CC BY 4.0"
     assert data_entry("mine", pages)["licence"] == "not said"
 
@@ -283,7 +301,7 @@ def test_what_training_starts_from_is_told(pages: list[GoldPage], parameters: st
     assert f"starting from {'the model of main that ships' if start else 'nothing'}, in" in card_page(method, card, 1)
     known = unpack_digests(card)
     assert known is not None
-    assert known == {*map(digest_of, pages[:3])} | (learned_by("main") or set() if start else set())
+    assert known == {*map(short_digest, pages[:3])} | (learned_by("main") or set() if start else set())
 
 
 def test_the_model_that_ships_stands_beside_what_was_trained(
@@ -291,7 +309,7 @@ def test_the_model_that_ships_stands_beside_what_was_trained(
 ) -> None:
     shipped = Cutoff()
     shipped.cutoff_ = 1000.0  # it keeps nothing
-    shipped.save(tmp_path / "cutoff", {CARD_ENTRY: pack_digests(map(digest_of, pages[:2]))})
+    shipped.save(tmp_path / "cutoff", {CARD_ENTRY: pack_digests(map(short_digest, pages[:2]))})
     monkeypatch.setattr("mainmatter.method.SHIPPED", tmp_path)
     monkeypatch.setattr("mainmatter.lab.learned.SHIPPED", tmp_path)
     lines: list[str] = []
@@ -307,6 +325,20 @@ def test_the_model_that_ships_stands_beside_what_was_trained(
     page = card_page(method, card, 1)
     assert "| the same, by the model that ships (2 of them learned from) | 3 | 0.000 | 0.000 | 0.000 |" in page
     assert not any(line.startswith("that is below") for line in lines)
+
+
+def test_pages_that_the_first_model_has_learned_from_are_told(
+    pages: list[GoldPage], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first = train(Training("cutoff", {"mine": pages[:2]}, check=False), no_progress)[0]
+    first.save(tmp_path / "first", {CARD_ENTRY: pack_digests(map(short_digest, pages[:2]))})
+    monkeypatch.setattr(Cutoff, "start", str(tmp_path / "first"), raising=False)
+    lines: list[str] = []
+    _, card = train(
+        Training("cutoff", {"mine": pages[4:]}, {"other": pages[1:5]}, check=False), no_progress, lines.append
+    )
+    assert "on 4 pages, 2 of which it has learned from" in lines[-1]  # one before, one now
+    assert card["valid"][0]["learned_from"] == 2
 
 
 def test_a_model_below_the_one_that_ships_is_told(

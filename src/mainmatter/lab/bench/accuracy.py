@@ -112,7 +112,7 @@ def measure_accuracy(
     """
     metrics = metrics_for(pages)
     check_names(names, metrics)
-    digest = digest_of(pages)
+    digest = dataset_digest(pages)
     stop = Event()
 
     def step() -> None:
@@ -152,7 +152,7 @@ def metrics_for(pages: Iterable[GoldPage]) -> tuple[str, ...]:
     return ("bag", "align") if any(gold.marked for gold in golds) else ("bag",)
 
 
-def digest_of(pages: Iterable[GoldPage]) -> str:
+def dataset_digest(pages: Iterable[GoldPage]) -> str:
     """Of all that is given to a contestant and compared with what it gives."""
     found = hashlib.sha256()
     for page in pages:

@@ -21,9 +21,9 @@ import numpy as np
 from mainmatter.clean import clean
 from mainmatter.errors import MissingExtra, UnknownName
 from mainmatter.files import write_whole
-from mainmatter.html.parse import Element, Text
+from mainmatter.html.parse import Element, Text, all_ancestors
 from mainmatter.html.segment import ROLES, Role
-from mainmatter.lab.bench.accuracy import digest_of, version_of
+from mainmatter.lab.bench.accuracy import dataset_digest, version_of
 from mainmatter.lab.bench.structure import FactKind, compare, letters
 from mainmatter.lab.bench.structure_markdown import FAULTS, structure_of_markdown
 from mainmatter.lab.bench.structure_page import images_among, structure_of_page
@@ -149,12 +149,7 @@ def kept_html(extraction: Extraction) -> str:
         return ""
     wanted: set[Node] = {node for i in np.flatnonzero(extraction.kept).tolist() for node in segments.text_nodes(i)}
     wanted |= images_among(tree, segments, extraction.kept.tolist())
-    around: set[Node] = set()
-    for node in wanted:
-        parent = node.parent
-        while parent is not None and parent not in around:
-            around.add(parent)
-            parent = parent.parent
+    around = all_ancestors(wanted)
     nodes = list(body.descendants)
     for node in nodes:  # a space may have an element to itself, as in code
         if isinstance(node, Text) and node.data.isspace() and node.parent is not None:
@@ -288,7 +283,7 @@ def measure_fidelity(
     """
     check_writers(names)
     structure_of_markdown("")  # is its parser there?
-    digest = digest_of(pages)
+    digest = dataset_digest(pages)
     results = [FidelityResult(name, _version(name), dataset, digest) for name in names]
     for number, page in enumerate(pages):
         extraction = clean(page.page)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mainmatter.clean import clean
 from mainmatter.errors import MissingExtra
 from mainmatter.isolation.parallel import Failure, ordered_map
-from mainmatter.lab.bench.accuracy import digest_of, version_of
+from mainmatter.lab.bench.accuracy import dataset_digest, version_of
 from mainmatter.lab.bench.peers import PEERS
 from mainmatter.lab.evaluation import MethodByConvention, TTest, paired_t_test
 from mainmatter.lab.metrics import find_metric
@@ -151,7 +151,7 @@ def study(
         choices[one.method] = ShownPages(
             tuple(_show(one, runner, pages, low, characters)), tuple(_show(one, runner, pages, high, characters))
         )
-    return Study(dataset, digest_of(pages), len(pages), tuple(evaluations), versions, choices)
+    return Study(dataset, dataset_digest(pages), len(pages), tuple(evaluations), versions, choices)
 
 
 def characters_each(cells: int) -> int:

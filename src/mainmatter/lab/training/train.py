@@ -20,7 +20,7 @@ from mainmatter.files import write_whole
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.datasets import DATASETS, folds_by_site
 from mainmatter.lab.evaluation import Evaluation, convention_of, evaluate
-from mainmatter.lab.learned import CARD_ENTRY, digest_of, learned_by, pack_digests, started_with
+from mainmatter.lab.learned import CARD_ENTRY, learned_by, pack_digests, short_digest, started_with
 from mainmatter.lab.metrics import find_metric
 from mainmatter.lab.metrics.bag import bag_of_words
 from mainmatter.lab.training.examples import make_example
@@ -310,7 +310,7 @@ def _check(
     if shipped is not None:
         beside = f"{_about_shipped(shipped)}; {beside}"
     say(f"check: on {left_out}: {headline(found, METRIC)} ({beside})")
-    seen = sum(digest_of(page) in (started_with(start_of(method)) or ()) for page in pages)
+    seen = sum(short_digest(page) in (started_with(start_of(method)) or ()) for page in pages)
     if seen:
         say(f"the model that it starts from has learned from {seen:,} of them, so the figure is too good")
     scores, of_all_text = (figures(each.scores[METRIC]) for each in (found, everything))
@@ -354,8 +354,9 @@ def _validate(
 ) -> dict[str, Any]:
     pages = training.valid[name]
     found = _measure(training, method, name, pages, progress)
-    learned_from = {page_digest(page) for data in training.data.values() for page in data}
-    seen = sum(page_digest(page) in learned_from for page in pages)
+    learned_from = {short_digest(page) for data in training.data.values() for page in data}
+    learned_from |= started_with(start_of(method)) or set()
+    seen = sum(short_digest(page) in learned_from for page in pages)
     warning = f", {seen:,} of which it has learned from" if seen else ""
     shipped = _measure_shipped(training, name, pages, progress)
     beside = f" ({_about_shipped(shipped)})" if shipped is not None else ""
@@ -396,7 +397,7 @@ def need_aligner() -> None:
 
 def different_pages(pages: Iterable[GoldPage]) -> list[GoldPage]:
     """Each page once: a copy would be on both sides of a split, and count double."""
-    return list({page_digest(page): page for page in pages}.values())
+    return list({gold_page_digest(page): page for page in pages}.values())
 
 
 def make_card(
@@ -410,7 +411,7 @@ def make_card(
 ) -> dict[str, Any]:
     """What was trained, by which version, on which pages, and from which model on."""
     before = started_with(start)
-    digests = None if before is None else pack_digests({*before, *map(digest_of, observed.pages)})
+    digests = None if before is None else pack_digests({*before, *map(short_digest, observed.pages)})
     return {
         "method": method,
         "start": start,
@@ -449,16 +450,16 @@ def data_entry(name: str, pages: Sequence[GoldPage], licence: str | None = None)
         "name": name,
         "pages": len(pages),
         "licence": known.licence if known is not None else licence or _UNKNOWN,
-        "sha256": digest(pages),
+        "sha256": gold_pages_digest(pages),
     }
 
 
-def digest(pages: Sequence[GoldPage]) -> str:
+def gold_pages_digest(pages: Sequence[GoldPage]) -> str:
     """A digest of pages and gold texts, in order; the layout of the files that they were read from does not matter."""
-    return hashlib.sha256(b"".join(map(page_digest, pages))).hexdigest()
+    return hashlib.sha256(b"".join(map(gold_page_digest, pages))).hexdigest()
 
 
-def page_digest(page: GoldPage) -> bytes:
+def gold_page_digest(page: GoldPage) -> bytes:
     """A digest of a page and its gold text."""
     found = hashlib.sha256()
     for part in (page.page.html, page.gold.text or ""):
