@@ -74,9 +74,10 @@ def test_a_failed_write_leaves_what_was_there(tmp_path: Path, monkeypatch: pytes
             file.write(b"n")
         raise OSError(28, "No space left on device")
 
-    with monkeypatch.context() as full, pytest.raises(OSError, match="No space left"):
+    with monkeypatch.context() as full:
         full.setattr(Path, "open", fail)
-        storage.write_whole(str(path), b"new")
+        with pytest.raises(OSError, match="No space left"):
+            storage.write_whole(str(path), b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 
