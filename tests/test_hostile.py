@@ -52,6 +52,8 @@ PAGES: dict[str, Callable[[], str | bytes]] = {
     "200,000 attributes": lambda: "<p " + " ".join(f"a{n}=v{n}" for n in range(200_000)) + ">text",
     "200,000 times the same attribute": lambda: "<p " + "class=x " * 200_000 + ">text",
     "one attribute of 5 MB": lambda: "<p title='" + "x " * 2_500_000 + "'>text",
+    "2,000 tables with a huge colspan": lambda: "<table><tr><td colspan=99999>a<td>b</table>" * 2_000,
+    "2,000 tables with a large colspan": lambda: "<table><tr><td colspan=9000 rowspan=9>a<td>b</table>" * 2_000,
     "huge colspan": lambda: "<table><tr><td colspan=1000000000 rowspan=999999999>a<td>b</table>" * 1000,
     "NUL bytes": lambda: b"<p>a\x00b</p>\x00" * 20_000,
     "nothing but NUL": lambda: b"<p>" + b"\x00" * 1_000_000,

@@ -60,6 +60,11 @@ def tree_of(html: str, *, images: bool = False, dropped: str = "") -> list[str]:
             id="permalink in words",
         ),
         pytest.param(
+            '<h2>1.2 <a class="anchor" href="#t">Title of it</a></h2>',
+            ["heading[2]('1.2 ', link[https://example.org/news/page.html#t]('Title of it'))"],
+            id="a heading that is in part a link to itself",
+        ),
+        pytest.param(
             '<h2><a class="anchor" href="#name">Name</a></h2>',
             ["heading[2](link[https://example.org/news/page.html#name]('Name'))"],
             id="a heading that is a link to itself",
@@ -185,6 +190,10 @@ def test_constructs(html: str, expected: list[str]) -> None:
         ('<pre class="sourceCode haskell"><code>x</code></pre>', "haskell"),
         ('<pre><code class="hljs cpp">x</code></pre>', "cpp"),
         ('<pre data-lang="go">x</pre>', "go"),
+        ('<pre class="javascript">x</pre>', "javascript"),
+        ('<pre><code class="wrap Python">x</code></pre>', "python"),
+        ('<pre data-enlighter-language="java">x</pre>', "java"),
+        ('<pre class="lang:ruby decode:true">x</pre>', "ruby"),
         ('<div class="highlight-default notranslate"><pre>x</pre></div>', ""),
         ('<pre class="language-plaintext">x</pre>', ""),
         ('<pre><code class="lang-auto">x</code></pre>', ""),
@@ -211,7 +220,7 @@ def test_code_with_an_element_for_each_line() -> None:
     [
         "<img src=/real.jpg data-src=/other.jpg>",
         "<img src=/img/placeholder.svg data-src=/real.jpg>",
-        "<img src=/img/placeholder.svg srcset='/real.jpg 1x, /large.jpg 2x'>",
+        "<img src=/img/placeholder.svg srcset='/small.jpg 1x, /real.jpg 2x'>",
         "<picture><source data-srcset='/real.jpg 1x'><img src='data:image/gif,0' data-src=''></picture>",
         "<img src=/real.jpg>",
     ],
@@ -245,6 +254,34 @@ def test_table_in_preformatted_text_is_no_code() -> None:
 
 def test_row_of_header_cells_is_a_header() -> None:
     assert tree_of("<table><tr><th>A<th>B<tr><td>1<td>2</table>")[0].startswith("table(row[head](cell[head]('A')")
+
+
+def test_cells_of_a_table_with_a_header_may_hold_paragraphs_and_lists() -> None:
+    html = "<table><tr><th>A<th>B<tr><td>1<td><p>a</p><ul><li>b<li><b>c</b></ul></table>"
+    assert short(build(html).nodes[0].children[1]) == "row(cell('1'), cell('a', break(), 'b', break(), strong('c')))"
+    assert tree_of(html.replace("<p>a</p>", "<h3>a</h3>"))[0] == "paragraph('A')"
+
+
+def test_sections_of_a_table_in_their_order() -> None:
+    html = "<table><tfoot><tr><td>sum<td>3<thead><tr><td>k<td>v<tbody><tr><td>a<td>3</table>"
+    assert [part.partition(")")[0] for part in map(short, build(html).nodes[0].children)] == [
+        "row[head](cell('k'",
+        "row(cell('a'",
+        "row(cell('sum'",
+    ]
+
+
+def test_tools_are_no_content() -> None:
+    html = """<h2>Use<span class="mw-editsection">[<a href="/e">edit</a>]</span></h2>
+        <table><tr><td class="gutter gl"><pre class="lineno">1\n2</pre><td><pre>a\nb</pre></table>
+        <pre><span class="lineno">1</span>c<button>Copy</button></pre>"""
+    assert tree_of(html) == ["heading[2]('Use')", r"code('a\nb')", "code('c')"]
+
+
+def test_the_largest_picture_and_no_ornaments() -> None:
+    html = '<p>a<img srcset="/s.jpg 400w, /l,1.jpg 800w,/m.jpg 640w"><img src="/spacer.gif"><img srcset="/one.jpg"></p>'
+    images = [f"image[https://example.org/{name}]()" for name in ("l,1.jpg", "one.jpg")]
+    assert tree_of(html, images=True) == [f"paragraph('a', {', '.join(images)})"]
 
 
 def test_dropped_cells_leave_their_places_but_no_empty_column() -> None:
@@ -337,10 +374,22 @@ def test_footnotes() -> None:
         <a href="#sec" class="reference">see</a></p>
         <ol><li id=fn1>One <a href="#r1">↩</a><li id=fn2><p>Two <a href="#r2">^</a></p></ol>"""
     assert tree_of(html) == [
-        "paragraph('a', reference[1](), ' b', reference[*](), ' ', link[https://example.org/news/page.html#sec]('see'))",
+        "paragraph('a', reference[1](), ' b', reference[note-2](), ' ', link[https://example.org/news/page.html#sec]('see'))",
         "footnote[1](paragraph('One'))",
-        "footnote[*](paragraph('Two'))",
+        "footnote[note-2](paragraph('Two'))",
     ]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<p>See <a class="reference internal" href="#s">Setup</a></p><div id=s><h2>Setup</h2><p>b</p></div>',
+        '<p>See<sup><a href="#s">1</a></sup></p><div id=s><h2>1</h2><p>b</p></div>',
+    ],
+)
+def test_sections_are_no_footnotes(html: str) -> None:
+    assert "footnote" not in str(tree_of(html))
+    assert "link[https://example.org/news/page.html#s]" in tree_of(html)[0]
 
 
 def test_footnote_that_was_dropped_leaves_a_link() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain, compress, islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
@@ -69,6 +70,15 @@ _TEXT_TYPES: dict[str, ContentType] = {
 _BELONGS_IN: dict[ContentType, ContentType] = {"item": "list", "definition": "definitions", "term": "definitions"}
 _CODE_TAGS = frozenset(("pre", "xmp", "listing", "plaintext"))
 _CELL_TAGS = frozenset(("td", "th"))
+# What is no content, though it is text: links to edit a section (MediaWiki), and numbers of lines (Pygments, Rouge,
+# Prism, highlight.js, GitHub).
+_TOOLS = frozenset(
+    """
+    blob-num gutter gl hljs-ln-numbers line-number line-numbers-rows linenodiv lineno linenos ln-num mw-editsection
+    rouge-gutter
+    """.split()
+)
+_MAY_BE_TOOLS = frozenset(("span", "td", "th", "div"))
 _NOTE_TAGS = frozenset(("li", "p", "div", "aside", "dd"))
 _FORMULAS_WITHOUT_TEXT = frozenset(("img", "mjx-container", "script"))
 _INLINE_ROLES = frozenset((None, Role.LINK, Role.EMPHASIS, Role.FORMULA))
@@ -76,19 +86,35 @@ _ORIGIN = re.compile(r"https?://[^/?#]+")
 _SOFT_HYPHEN = "\u00ad"
 # How the language of code is named in a class: Prism, highlight.js, GitHub, Sphinx, MediaWiki, SyntaxHighlighter.
 _LANGUAGE = re.compile(
-    r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|mw-highlight-lang-|brush:\s*)([A-Za-z][\w+#.-]*)"
+    r"(?:^|\s)(?:language-|lang[-:]|highlight-source-|highlight-|mw-highlight-lang-|brush:\s*)([A-Za-z][\w+#.-]*)"
+)
+# Those that are often a class as they are.
+_LANGUAGES = frozenset(
+    """
+    bash c clojure cpp csharp css dart diff elixir erlang go groovy haskell html ini java javascript js json julia
+    kotlin latex lisp lua makefile markdown matlab objectivec perl php powershell python r ruby rust scala scheme scss
+    sh shell sql swift toml ts typescript xml yaml
+    """.split()
 )
 _NO_LANGUAGE = frozenset("auto default none nohighlight notranslate plain plaintext text txt undefined wrapper".split())
 # Where pages keep the address of a picture until it is scrolled to.
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-orig-file")
 # What stands in its place until then.
 _PLACEHOLDER = re.compile(r"placeholder|blank|spacer|pixel|1x1|loading|lazy|transparent", re.IGNORECASE)
+_SPACER = re.compile(r"\b(?:spacer|blank|pixel|1x1|transparent)\.(?:gif|png)", re.IGNORECASE)
+_CANDIDATE = re.compile(r"([^\s,]\S*[^\s,])(?:\s+(\d+(?:\.\d+)?)[wx])?\s*(?:,|$)")
+_MOST_SOURCES = 16  # of a picture, among which its address is looked for
 _LARGEST_TRACKER = 2  # pixels
-_PERMALINK = re.compile(r"anchor|header-?link|permalink|hash-link", re.IGNORECASE)
-_NOTE_REFERENCE = re.compile(r"footnote|noteref|fnref|reference|endnote", re.IGNORECASE)
+# Of a link in a heading to that heading, if it says so in words.
+_PERMALINK = frozenset(
+    ("anchor", "copy link", "direct link", "link", "link to heading", "link to this heading", "link to this section")
+    + ("permalink", "permalink to this heading", "permalink to this headline", "permanent link")
+)
+_NOTE_REFERENCE = re.compile(r"footnote|noteref|fnref|endnote", re.IGNORECASE)
 _ALIGN = re.compile(r"text-align:\s*(left|center|right)", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")
-_LABEL = re.compile(r"[A-Za-z0-9*]+")
+_LABEL = re.compile(r"[A-Za-z0-9]+")
+_LANGUAGE_ATTRIBUTES = ("data-lang", "data-language", "data-enlighter-language")
 _LANGUAGE_NAME = re.compile(r"[a-z][\w+#.-]{0,19}")
 _INLINE_DEPTH = 16  # how many elements to look through, from a picture to the block that it is inside of
 _AROUND_NUMBER = "[](){} \xa0"
@@ -233,6 +259,8 @@ class _Builder:
                 if tag in _CODE_TAGS and node.find("table") is None:
                     self._add_code(node)
                     continue
+                if tag in _MAY_BE_TOOLS and not _TOOLS.isdisjoint(as_text(node.attr("class")).split()):
+                    continue
                 if tag in FORMULA_TAGS and (formula := read_formula(node)) is not None:
                     self._add_formula(formula, tag, marks)
                     if self._block < 0:
@@ -363,7 +391,9 @@ class _Builder:
         elif tag == "li" and self._owner.ordered and not self._owner.children:
             self._owner.start = _number(element, "value", self._owner.start)
         elif tag == "tr":
-            container.is_header = getattr(element.parent, "tag", "") == "thead"
+            section = getattr(element.parent, "tag", "")
+            container.is_header = section == "thead"
+            container.level = (section == "tfoot") - (section == "thead")  # the order of its section, for `_table`
         return container
 
     def _cell(self, element: Element, tag: str) -> Content:
@@ -473,6 +503,8 @@ class _Builder:
         for node in element.descendants:
             if isinstance(node, Text):
                 data = node.data
+                if _is_tool(node.parent):
+                    continue
                 block = self._block_of.get(node, -1)
                 if block >= 0:
                     if first < 0:
@@ -517,8 +549,7 @@ class _Builder:
         text = element.text.strip()
         has_words = any(map(str.isalnum, text))
         if self._block_is_heading(element):
-            is_permalink = _PERMALINK.search(as_text(element.attr("class"))) is not None
-            return not has_words or (is_permalink and _has_text_beside(element))
+            return not has_words or (text.lower() in _PERMALINK and _has_text_beside(element))
         return self._owner.type == "footnote" and href.startswith("#") and (not has_words or len(text) == 1)
 
     def _block_is_heading(self, element: Element) -> bool:
@@ -542,7 +573,7 @@ class _Builder:
         labels: set[str] = set()
         for name, links in found.items():
             note = targets.get(name)
-            if note is None or note in notes:
+            if note is None or note in notes or any(map(note.find, HEADING_LEVELS)):
                 continue
             number = links[0].text.strip(_AROUND_NUMBER)
             label = number if _LABEL.fullmatch(number) and number not in labels else f"note-{len(labels) + 1}"
@@ -555,12 +586,15 @@ class _Builder:
     def _table(self, table: Content) -> list[Content | str]:
         """A table of data, or, of a table for layout, what is in its cells.
 
-        A table is one of data if some row has several cells, and every cell holds one text and no heading. Merged cells
-        are taken apart: the first of the places that they cover has the text, the others are empty.
+        A table is one of data if some row has several cells, and every cell holds one text and no heading; or, if there
+        is a header cell, paragraphs and lists, which become the lines of one text. Merged cells are taken apart: the
+        first of the places that they cover has the text, the others are empty.
         """
-        rows = [child for child in table.nodes if child.type == "row"]
+        # The sections of a table may stand in any order.
+        rows = sorted((child for child in table.nodes if child.type == "row"), key=lambda row: row.level)
         captions = [child for child in table.nodes if child.type == "caption"]
-        texts = [[_only_text(cell) for cell in row.nodes] for row in rows]
+        text_of = _lines if any(cell.is_header for row in rows for cell in row.nodes) else _only_text
+        texts = [[text_of(cell) for cell in row.nodes] for row in rows]
         is_data = (
             len(rows) + len(captions) == len(table.children)
             and all(text is not None for row in texts for text in row)
@@ -576,7 +610,7 @@ class _Builder:
         for row, cells in zip(rows, grid, strict=True):
             row.children = list(compress(cells, used))
             for cell in row.nodes:
-                cell.children = _only_text(cell) or []
+                cell.children = text_of(cell) or []
             row.is_header = row.is_header or all(cell.is_header for cell in row.nodes if cell.children)
         return [Content("table", [*captions, *rows])]
 
@@ -587,32 +621,36 @@ class _Builder:
         """
         grid: list[list[Content]] = []
         reaching: dict[int, int] = {}  # column: how many more rows a cell above reaches into
-        left = self._cells_left
         for row in rows:
             cells: list[Content] = []
             for cell in (*row.nodes, None):
                 while reaching.get(len(cells), 0) > 0:
+                    if not self._may_add(1):
+                        return None
                     reaching[len(cells)] -= 1
                     cells.append(Content("cell"))
-                    left -= 1
                 if cell is None:
                     break
                 _, width, height = self._spans.get(id(cell), (cell, 1, 1))
-                if height > 1:
-                    reaching |= dict.fromkeys(range(len(cells), len(cells) + min(width, left)), height - 1)
-                cells.append(cell)
-                cells += [Content("cell", align=cell.align) for _ in range(min(width - 1, left))]
-                left -= width - 1
-                if left < 0:
+                if not self._may_add(width - 1):
                     return None
+                if height > 1:
+                    reaching |= dict.fromkeys(range(len(cells), len(cells) + width), height - 1)
+                cells += [cell, *(Content("cell", align=cell.align) for _ in range(width - 1))]
             grid.append(cells)
         width = max(map(len, grid))
-        self._cells_left = left - sum(width - len(cells) for cells in grid)
-        if self._cells_left < 0:
+        if not self._may_add(sum(width - len(cells) for cells in grid)):
             return None
         for cells in grid:
             cells += [Content("cell") for _ in range(width - len(cells))]
         return grid
+
+    def _may_add(self, cells: int) -> bool:
+        """Whether so many empty cells may be added; if so, they count."""
+        if cells > self._cells_left:
+            return False
+        self._cells_left -= cells
+        return True
 
 
 def _formulas_alone(element: Element) -> list[Formula]:
@@ -777,10 +815,33 @@ def _only_text(cell: Content) -> list[Content | str] | None:
     return _only_text(only) if only.type in ("list", "item", "quote", "figure") else None
 
 
+def _lines(cell: Content) -> list[Content | str] | None:
+    """The paragraphs and list items of a table's cell as lines; None for one that holds something else."""
+    lines: list[Content | str] = []
+    for block in cell.nodes:
+        if block.type in ("paragraph", "caption"):
+            found: list[Content | str] | None = block.children
+        elif block.type == "formula":
+            found = [block]
+        else:
+            found = _lines(block) if block.type in ("list", "item", "quote", "figure", "definition") else None
+        if found is None:
+            return None
+        lines += [Content("break"), *found] if lines else found
+    return lines
+
+
 def _number(element: Element, name: str, otherwise: int) -> int:
     """The number that an attribute gives."""
     text = as_text(element.attr(name)).strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
+
+
+def _is_tool(node: Node | None) -> bool:
+    """Whether an element inside of code is a button, or the number of a line."""
+    if not isinstance(node, Element):
+        return False
+    return node.tag == "button" or not _TOOLS.isdisjoint(as_text(node.attr("class")).split())
 
 
 def _language(element: Element) -> str:
@@ -790,13 +851,15 @@ def _language(element: Element) -> str:
         if not isinstance(node, Element):
             continue
         names = as_text(node.attr("class"))
-        declared = as_text(node.attr("data-lang") or node.attr("data-language"))
+        declared = next(filter(None, (as_text(node.attr(name)) for name in _LANGUAGE_ATTRIBUTES)), "")
         found = _LANGUAGE.search(names)
         words = names.split()
         if not declared and found:
             declared = found[1]
         elif not declared and len(words) > 1 and words[0] in ("hljs", "sourceCode"):
             declared = words[1]
+        elif not declared and node.tag in ("code", "pre"):
+            declared = next((word for word in words if word.lower() in _LANGUAGES), "")
         declared = declared.lower()
         if declared and declared not in _NO_LANGUAGE and _LANGUAGE_NAME.fullmatch(declared):
             return declared
@@ -850,10 +913,18 @@ def _address_of_image(image: Element) -> str:
     lazy = next(filter(None, (as_text(image.attr(name)).strip() for name in _LAZY)), "")
     if not lazy:
         parent = image.parent
-        sources = parent.iter_elements("source") if isinstance(parent, Element) and parent.tag == "picture" else ()
-        sets = (as_text(one.attr("srcset") or one.attr("data-srcset")).split() for one in (image, *sources))
-        lazy = next((candidates[0].rstrip(",") for candidates in sets if candidates), "")
-    return lazy or ("" if address.startswith("data:") else address)
+        is_choice = isinstance(parent, Element) and parent.tag == "picture"
+        beside = islice(parent, _MOST_SOURCES) if is_choice and parent is not None else ()
+        sources = (node for node in beside if isinstance(node, Element) and node.tag == "source")
+        sets = (as_text(one.attr("srcset") or one.attr("data-srcset")) for one in chain((image,), sources))
+        lazy = next(filter(None, map(_largest, sets)), "")
+    return lazy or ("" if address.startswith("data:") or _SPACER.search(address) else address)
+
+
+def _largest(candidates: str) -> str:
+    """The largest of the pictures of a `srcset`."""
+    sizes = [(float(size or 1), address) for address, size in _CANDIDATE.findall(candidates)]
+    return max(sizes, key=itemgetter(0))[1] if sizes else ""
 
 
 def _is_tracker(image: Element) -> bool:
@@ -864,8 +935,8 @@ def _is_task(box: Element) -> bool:
     """Whether a box tells the state of a task: one that can be ticked may fold comments, or be part of a form."""
     if as_text(box.attr("type")).lower() != "checkbox":
         return False
-    names = as_text(box.attr("class")) + as_text(box.parent.attr("class") if isinstance(box.parent, Element) else "")
-    return box.attr("disabled") is not None or "task" in names
+    around = (box, *(node for node in islice(box.ancestors, 2) if isinstance(node, Element)))
+    return box.attr("disabled") is not None or any("task" in as_text(node.attr("class")) for node in around)
 
 
 def _is_note_reference(link: Element) -> bool:
