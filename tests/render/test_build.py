@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from mainmatter.html.read import parse_and_segment
@@ -282,6 +284,12 @@ def test_the_largest_picture_and_no_ornaments() -> None:
     html = '<p>a<img srcset="/s.jpg 400w, /l,1.jpg 800w,/m.jpg 640w"><img src="/spacer.gif"><img srcset="/one.jpg"></p>'
     images = [f"image[https://example.org/{name}]()" for name in ("l,1.jpg", "one.jpg")]
     assert tree_of(html, images=True) == [f"paragraph('a', {', '.join(images)})"]
+
+
+def test_many_sources_of_pictures_take_linear_time() -> None:
+    start = process_time()
+    build("<p>a<picture>" + "<source>" * 4_000 + "<img>" * 4_000, images=True)
+    assert process_time() - start < 2  # what is quadratic takes ten
 
 
 def test_dropped_cells_leave_their_places_but_no_empty_column() -> None:

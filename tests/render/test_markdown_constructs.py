@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 import yaml
+from markdown_it import MarkdownIt
 
 import mainmatter
 from content_trees import read_markdown
 from mainmatter.errors import InputError
+from mainmatter.html.parse import parse
 from mainmatter.records import Metadata
 from mainmatter.render import markdown
 from mainmatter.render.content import Content
@@ -291,12 +293,36 @@ def test_underlines_of_headings_are_as_long_as_the_line_within_limits() -> None:
         ("/a)(", r"/a\)\("),
         ("/a b<c>|\\", "/a%20b%3Cc%3E%7C%5C"),
         ("/?a&b;&lt;", r"/?a&b;\&lt;"),
+        ("/`a", "/%60a"),
         ("https://a.example/NZ$", r"https://a.example/NZ\$"),
     ],
 )
 def test_addresses(address: str, written: str) -> None:
     link = Content("link", ["x"], address=address)
     assert to_markdown(Content("document", [Content("paragraph", [link])])) == f"[x]({written})"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        r"<p>See \(x = 1 &lt;img src=x onerror=alert(1)&gt;\)</p>",
+        r"<p>See \[&lt;script&gt;alert(1)&lt;/script&gt; = 1\]</p>",
+        "<p>See <math><mtext>&lt;script&gt;alert(1)&lt;/script&gt;</mtext></math></p>",
+        "<p>See <img class=latex alt='&lt;script&gt;alert(1)&lt;/script&gt;'></p>",
+        "<p>See &lt;script&gt;alert(1)&lt;/script&gt;</p>",
+        "<p>See <a href='x'>&lt;b onclick=x&gt;</a> <a href='javascript:alert(1)'>y</a></p>",
+    ],
+)
+def test_nothing_of_a_page_is_markup_to_those_who_know_no_formulas(html: str) -> None:
+    written = mainmatter.clean(html, method="ice-baseline").to_markdown(images=True)
+    rendered = MarkdownIt().render(written)
+    assert {element.tag for element in parse(rendered).iter_elements()} <= {"html", "head", "body", "p", "a"}
+    assert "javascript:" not in rendered
+
+
+@pytest.mark.parametrize("text", ["---foo bar", "--- a ---"])
+def test_items_that_begin_with_hyphens(text: str) -> None:
+    assert mainmatter.clean(f"<ul><li>{text}</ul>", method="ice-baseline").markdown == f"- {text}"
 
 
 def test_containers_too_deep_are_written_at_the_last_depth() -> None:

@@ -310,6 +310,7 @@ _ENVIRONMENT = re.compile(r"\\begin\{(equation\*?|displaymath|math)\}(.*)\\end\{
 _DISPLAY_NAMES = "align alignat displaymath eqnarray equation flalign gather multline".split()
 _DISPLAY_ENVIRONMENTS = tuple(f"\\begin{{{name}{end}" for name in _DISPLAY_NAMES for end in ("}", "*}"))
 _TOKEN = re.compile(r"\\.|[{}$]")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")  # of HTML, to a reader of Markdown that knows no formulas
 _DELIMITERS = (("$$", "$$", True), (r"\[", r"\]", True), (r"\(", r"\)", False), ("$", "$", False))
 _NESTING = 3  # of delimiters, environments and braces around a formula that say nothing of it
 
@@ -341,7 +342,7 @@ def _written(tex: str, *, display: bool) -> Formula | None:
     # A space after a backslash is lost at the end, and the backslash would escape the dollar sign.
     tex = tex.removeprefix("latex ").rstrip("\\ ")
     mended = _without_dollars(tex) if "$" in tex or any(sign in tex for sign in _PARENTHESES) else tex
-    return Formula(mended, display) if mended else None
+    return Formula(_TAG.sub("< ", mended), display) if mended else None
 
 
 def _is_one_group(tex: str) -> bool:

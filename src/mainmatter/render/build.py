@@ -106,9 +106,8 @@ _CANDIDATE = re.compile(r"([^\s,]\S*[^\s,])(?:\s+(\d+(?:\.\d+)?)[wx])?\s*(?:,|$)
 _MOST_SOURCES = 16  # of a picture, among which its address is looked for
 _LARGEST_TRACKER = 2  # pixels
 # Of a link in a heading to that heading, if it says so in words.
-_PERMALINK = frozenset(
-    ("anchor", "copy link", "direct link", "link", "link to heading", "link to this heading", "link to this section")
-    + ("permalink", "permalink to this heading", "permalink to this headline", "permanent link")
+_PERMALINK = re.compile(
+    r"(?:copy |direct |perma|permanent )?link(?: to (?:this )?(?:heading|headline|section))?|anchor", re.IGNORECASE
 )
 _NOTE_REFERENCE = re.compile(r"footnote|noteref|fnref|endnote", re.IGNORECASE)
 _ALIGN = re.compile(r"text-align:\s*(left|center|right)", re.IGNORECASE)
@@ -549,7 +548,7 @@ class _Builder:
         text = element.text.strip()
         has_words = any(map(str.isalnum, text))
         if self._block_is_heading(element):
-            return not has_words or (text.lower() in _PERMALINK and _has_text_beside(element))
+            return not has_words or (_PERMALINK.fullmatch(text) is not None and _has_text_beside(element))
         return self._owner.type == "footnote" and href.startswith("#") and (not has_words or len(text) == 1)
 
     def _block_is_heading(self, element: Element) -> bool:

@@ -39,7 +39,7 @@ ContentType = Literal[
     "caption",  # of a figure or a table
     "details",  # a summary, then blocks
     "summary",
-    "footnote",  # `label`; a block that stands where the page has it
+    "footnote",  # `label`, of letters, digits and hyphens; a block that stands where the page has it
     "rule",  # holds nothing
     "comments",  # the readers' comments, where they are set apart
     # Inline, or a block of its own among blocks: one text, TeX without delimiters
@@ -102,8 +102,3 @@ def is_harmless(address: str) -> bool:
         return True
     scheme = _SCHEME.match(_IGNORED.sub("", address))
     return bool(address) and (scheme is None or scheme[1].lower() in _SCHEMES)
-
-
-def note_name(node: Content) -> str:
-    """The label of a footnote, or of a reference to it, as every format can write it."""
-    return re.sub(r"[^\w.-]+", "-", node.label)

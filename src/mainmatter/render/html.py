@@ -10,7 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from mainmatter.render.build import content_of
-from mainmatter.render.content import HOLD_BLOCKS, Content, is_harmless, note_name
+from mainmatter.render.content import HOLD_BLOCKS, Content, is_harmless
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -156,9 +156,9 @@ def _tags(node: Content, around: ContentType) -> tuple[str, str]:  # noqa: C901,
             tag = _CAPTIONS.get(around, "p")
             return f"<{tag}>", f"</{tag}>"
         case "footnote":
-            return f'<div class="footnote" id="fn-{note_name(node)}"><sup>{escape(node.label)}</sup>', "</div>"
+            return f'<div class="footnote" id="fn-{node.label}"><sup>{escape(node.label)}</sup>', "</div>"
         case "reference":
-            return f'<sup><a href="#fn-{note_name(node)}">{escape(node.label)}</a></sup>', ""
+            return f'<sup><a href="#fn-{node.label}">{escape(node.label)}</a></sup>', ""
         case "rule" | "break":
             return "<hr>" if node.type == "rule" else "<br>", ""
         case "comments":

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 from mainmatter.errors import InputError
 from mainmatter.render.build import content_of
-from mainmatter.render.content import HOLD_BLOCKS, Content, is_harmless, note_name
+from mainmatter.render.content import HOLD_BLOCKS, Content, is_harmless
 from mainmatter.render.text import COMMENTS
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class _MarkdownWriter:
                 return self.definitions(node, depth)
             case "footnote":
                 text = "\n\n".join(self.blocks(node.children, depth + 1))
-                return [f"[^{note_name(node)}]: {_indented(text, '    ')}"] if text else []
+                return [f"[^{node.label}]: {_indented(text, '    ')}"] if text else []
             case "rule":
                 return ["---"]
             case "formula":
@@ -220,7 +220,7 @@ class _MarkdownWriter:
             first = item.children[0]
             if item.checked is not None and isinstance(first, Content) and first.type == "paragraph":
                 body[0] = f"[{'x' if item.checked else ' '}] {body[0]}"
-            elif body[0].startswith("---"):  # a rule after "- " would be one longer rule
+            elif isinstance(first, Content) and first.type == "rule":  # a rule after "- " would be one longer rule
                 body[0] = "***" + body[0][3:]
             written.append((marker, body))
         if not written:
@@ -398,7 +398,7 @@ class _MarkdownWriter:
                 if tex:
                     return _Markdown(f"$${tex}$$" if node.display else f"${tex}$")
             case "reference":
-                return _Markdown(f"[^{note_name(node)}]")
+                return _Markdown(f"[^{node.label}]")
         return ""
 
 
@@ -481,7 +481,7 @@ def _inner_dollars(tex: str) -> str:
     return "".join(piece if i == 0 else ("\\(" if i % 2 else "\\)") + piece for i, piece in enumerate(pieces))
 
 
-_UNSAFE = re.compile(r"[\0- \x7f<>\\|]")
+_UNSAFE = re.compile(r"[\0- \x7f<>\\|`]")
 _ENTITY = r"&(?=#[0-9]{1,7};|#[xX][0-9a-fA-F]{1,6};|[A-Za-z][A-Za-z0-9]{1,31};)"
 _IN_TARGET = re.compile(rf"[()$]|{_ENTITY}")  # a dollar sign might end a formula that one before the link begins
 

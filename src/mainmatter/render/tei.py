@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 
 from mainmatter.records import Kind
 from mainmatter.render.build import content_of
-from mainmatter.render.content import HOLD_BLOCKS, Content, is_harmless, note_name
+from mainmatter.render.content import HOLD_BLOCKS, Content, is_harmless
 from mainmatter.render.html import escape_text, write_tags
 
 if TYPE_CHECKING:
@@ -98,9 +98,9 @@ def _tags(node: Content, around: ContentType) -> tuple[str, str]:  # noqa: C901,
         case "caption":
             return _element("head" if around == "table" else 'ab type="caption"')
         case "footnote":
-            return _element(f'note place="foot" n="{_attribute(node.label)}" xml:id="fn-{note_name(node)}"')
+            return _element(f'note place="foot" n="{_attribute(node.label)}" xml:id="fn-{node.label}"')
         case "reference":
-            return f'<ref target="#fn-{note_name(node)}">{_attribute(node.label)}</ref>', ""
+            return f'<ref target="#fn-{node.label}">{_attribute(node.label)}</ref>', ""
         case "rule":
             return '<milestone unit="section" rend="rule"/>', ""
         case "break":
