@@ -189,6 +189,9 @@ def test_an_unfinished_corpus_is_known_by_what_a_run_writes(tmp_path: Path) -> N
     with pytest.raises(InputError, match="is not finished: 1 of 3 parts are written; run the same mainmatter corpus"):
         build_index(folder.out, tmp_path / "index")
     assert build_index(folder.out, tmp_path / "index", unfinished=True).documents == 1
+    (tmp_path / "out" / "summary.json").write_text("{}")  # somebody's own, or of an earlier version
+    with pytest.raises(InputError, match="is not finished"):
+        build_index(folder.out, tmp_path / "index")
     folder.write(SUMMARY, b"{}")
     assert build_index(folder.out, tmp_path / "index").documents == 1
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from mainmatter.corpus import storage
-from mainmatter.corpus.folder import REJECTS, SUMMARY, Folder, part_name, rejects_name
-from mainmatter.corpus.plan import PLAN, read_plan
+from mainmatter.corpus.folder import PLAN, REJECTS, SUMMARY, Folder, part_name, rejects_name
+from mainmatter.corpus.plan import read_plan
 from mainmatter.corpus.readers import find_shards, read_slice
 from mainmatter.corpus.records import Record, Reject, Skipped
 from mainmatter.corpus.storage import open_input, without_scheme

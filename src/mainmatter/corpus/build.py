@@ -15,9 +15,9 @@ from mainmatter.corpus import storage
 from mainmatter.corpus.card import dataset_card, hub_file
 from mainmatter.corpus.duplicates import WORKING_FOLDERS, find_all_duplicates
 from mainmatter.corpus.engines import DEFAULT_ENGINE, get_engine
-from mainmatter.corpus.folder import ABOUT, CARD, HUB_FILE, PROGRESS, REJECTS, RUN, SUMMARY, Folder, old_name
+from mainmatter.corpus.folder import ABOUT, CARD, HUB_FILE, PLAN, PROGRESS, REJECTS, RUN, SUMMARY, Folder, old_name
 from mainmatter.corpus.job import Job
-from mainmatter.corpus.plan import PLAN, check_same, make_plan, read_plan, write_plan
+from mainmatter.corpus.plan import check_same, make_plan, read_plan, write_plan
 from mainmatter.corpus.readers import find_shards, input_facts
 from mainmatter.corpus.shard import run_shard
 from mainmatter.corpus.site_templates import TABLES, TEMPLATES, merge_templates

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RUN = "__run"
+PLAN = f"{RUN}/plan.json"  # what a run writes first, as the summary last; so it tells its folder from others
 ABOUT = "__about"
 CARD = f"{ABOUT}/README.md"
 REJECTS = f"{ABOUT}/rejects"

@@ -10,7 +10,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from mainmatter.corpus.folder import RUN, Folder
+from mainmatter.corpus.folder import PLAN, RUN, Folder
 from mainmatter.corpus.job import Job
 from mainmatter.corpus.records import Slice
 from mainmatter.corpus.writers import mainmatter_version
@@ -21,7 +21,6 @@ from mainmatter.registry import split_name
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-PLAN = f"{RUN}/plan.json"
 _SHARDS_IN_FILE = 500  # so that who works on one shard need not read of a million
 _LAYOUT = 2  # of the files in OUT/__run, and of what is read from which input
 

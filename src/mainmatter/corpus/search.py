@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
+from mainmatter.corpus.folder import PLAN, SUMMARY, Folder
 from mainmatter.errors import InputError, MissingExtra, UnknownName
 
 if TYPE_CHECKING:
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("id", "url", "title", "text")
 _ENDINGS = (".parquet", ".jsonl")
-# Of a run of `mainmatter corpus` (corpus/folder.py): it lays the plan down first, and writes the summary last. The
-# second names are those of earlier versions.
-_PLANS = ("__run/plan.json", "_run/plan.json")
-_SUMMARIES = ("__about/summary.json", "summary.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,23 +96,22 @@ def _find_files(path: Path) -> list[Path]:
 
 def _check_finished(path: Path) -> None:
     """Raise `InputError` if a folder, or the folder of a part, holds a run that is not complete."""
-    folder = path if path.is_dir() else path.parent
-    plan = next((folder / name for name in _PLANS if (folder / name).is_file()), None)
-    if plan is None or any((folder / name).is_file() for name in _SUMMARIES):
+    folder = Folder(str(path if path.is_dir() else path.parent))
+    if not folder.exists(PLAN) or folder.exists(SUMMARY):
         return
     raise InputError(
-        f"{folder}: the corpus there is not finished{_how_far(folder, plan)}; run the same mainmatter corpus command "
+        f"{folder.out}: the corpus there is not finished{_how_far(folder)}; run the same mainmatter corpus command "
         "again, which goes on where it was, or take what is there with --unfinished"
     )
 
 
-def _how_far(folder: Path, plan: Path) -> str:
+def _how_far(folder: Folder) -> str:
     """How many parts of an unfinished run are there, if its plan can be read."""
     try:
-        parts = json.loads(plan.read_bytes())["shards"]
-    except (OSError, ValueError, KeyError, TypeError):
+        parts = json.loads(folder.read(PLAN))["shards"]
+    except (InputError, OSError, ValueError, KeyError, TypeError):
         return ""
-    there = sum(file.suffix in _ENDINGS for file in folder.glob("part-*"))
+    there = sum(file.suffix in _ENDINGS for file in Path(folder.out).glob("part-*"))
     return f": {there:,} of {parts} parts are written"
 
 

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from mainmatter.corpus.folder import ABOUT, HUB_FILE, REJECTS, RUN, SUMMARY, old_name
+from mainmatter.corpus.folder import ABOUT, HUB_FILE, PLAN, REJECTS, RUN, SUMMARY, old_name
 from mainmatter.corpus.readers import urls
 from mainmatter.corpus.readers.fields import FieldNames
 from mainmatter.corpus.readers.files import ending, looks_like_page, printable, without_packing
@@ -320,9 +320,6 @@ def _split_rows(path: str, wanted: _Search) -> Iterator[_Weighed]:
         yield wanted.slice("parquet", path, start, end), weight
 
 
-_PLAN = f"{RUN}/plan.json"  # what tells the folder of a run from others
-
-
 def without_run_files(folder: str, files: list[tuple[str, Facts]]) -> list[tuple[str, Facts]]:
     """The files below a folder, as `storage.list_files` gives them, without the rejects and notes of corpora there.
 
@@ -330,8 +327,12 @@ def without_run_files(folder: str, files: list[tuple[str, Facts]]) -> list[tuple
         InputError: a corpus there is not complete; pages would be missing without a word.
     """
     names = {name for name, _ in files}
-    no_pages: list[str] = []
-    for plan, summary in ((_PLAN, SUMMARY), (old_name(_PLAN), old_name(SUMMARY))):
+    no_pages: set[str] = set()
+    no_folders: list[str] = []
+    for plan, summary, folders in (
+        (PLAN, SUMMARY, (RUN, ABOUT)),
+        (old_name(PLAN), old_name(SUMMARY), (old_name(RUN), old_name(REJECTS))),
+    ):
         for root in sorted(name.removesuffix(plan) for name in names if f"/{name}".endswith(f"/{plan}")):
             if f"{root}{summary}" not in names:
                 where = f"{folder.rstrip('/')}/{root}".rstrip("/")
@@ -339,6 +340,6 @@ def without_run_files(folder: str, files: list[tuple[str, Facts]]) -> list[tuple
                     f"{where}: holds a corpus that is not complete; run the command that makes it again, which goes on "
                     "where it was, or name its parts (part-*) one by one"
                 )
-            folders = (RUN, ABOUT, old_name(RUN), old_name(REJECTS))
-            no_pages += [f"{root}{name}" for name in (summary, HUB_FILE, *(f"{name}/" for name in folders))]
-    return [one for one in files if not one[0].startswith(tuple(no_pages))]
+            no_pages.update((f"{root}{summary}", f"{root}{HUB_FILE}"))
+            no_folders += [f"{root}{name}/" for name in folders]
+    return [one for one in files if one[0] not in no_pages and not one[0].startswith(tuple(no_folders))]
