@@ -13,6 +13,7 @@ import re
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from types import SimpleNamespace
@@ -141,6 +142,7 @@ class TestOptions:
             ({"parameters": "dial=0.3"}, "parameters is a mapping, as in parameters={'c1': 0.25}, not 'dial=0.3'"),
             ({"limits": 1000}, "limits is as in limits=Limits(size=1_000_000), not 1000"),
             ({"dial": 2}, "dial is from 0"),
+            ({"comments": True}, "comments is drop, keep or mark, not True"),
             ({"method": 3}, "a method is a name, the folder of a model, or an object that extracts, not 3"),
         ],
     )
@@ -176,15 +178,24 @@ class TestWhatIsAPage:
         ["page.html", " site/Page.HTM\n", "a.xhtml", "/x/y.html.gz", "dump.txt", "C:\\a.html", "x" * 4091 + ".html"],
     )
     def test_the_name_of_a_file_is_refused(self, text: str) -> None:
-        with pytest.raises(InputError, match=r"is the name of a file, not a page; .* mainmatter\.clean_file"):
-            mainmatter.clean(text)
+        for given in (text, text.encode()):
+            with pytest.raises(InputError, match=r"is the name of a file, not a page; .* mainmatter\.clean_file"):
+                mainmatter.clean(given)
 
     @pytest.mark.parametrize(
-        "text", ["https://e.example/", "HTTP://e.example/a.html\n", " http://e.example/?a=<b "[:-4]]
+        "text",
+        [
+            "https://e.example/",
+            "HTTP://e.example/a.html\n",
+            " http://e.example/?a=<b "[:-4],
+            "https://e.example/a b",
+            "www.e.example/foo",
+        ],
     )
     def test_a_url_is_refused(self, text: str) -> None:
-        with pytest.raises(InputError, match=r"is a URL, not a page; .* mainmatter\.clean_url"):
-            mainmatter.clean(text)
+        for given in (text, text.encode()):
+            with pytest.raises(InputError, match=r"is a URL, not a page; .* mainmatter\.clean_url"):
+                mainmatter.clean(given)
 
     def test_a_file_that_is_there_is_refused_whatever_its_name(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -195,12 +206,26 @@ class TestWhatIsAPage:
         with pytest.raises(InputError, match="saved page: is the name of a file"):
             mainmatter.clean("saved page")
         assert mainmatter.clean("another page", method="ice-baseline").text == "another page"
-        assert mainmatter.clean("folder", method="ice-baseline").text == "folder"
+        assert mainmatter.clean("folder", method="ice-baseline").text == "folder"  # a word as any other
+
+    @pytest.mark.parametrize("is_bytes", [False, True])
+    def test_a_folder_that_is_there_is_refused(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_bytes: bool
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        Path("site/blog").mkdir(parents=True)
+        for name in ("site/blog", "site/", str(tmp_path)):
+            with pytest.raises(InputError, match=f"{name}: is the name of a folder, .* with mainmatter.clean_many"):
+                mainmatter.clean(name.encode() if is_bytes else name)
+        assert mainmatter.clean("and/or", method="ice-baseline").text == "and/or"
 
     @pytest.mark.parametrize(
         "text",
         [
             "",
+            "Hello",
+            "www.",
+            "www.e is not www.e.example",
             "Read page.html",
             "See https://e.example/ for more",
             "https://e.example/\nhttps://e.example/2",
@@ -219,13 +244,16 @@ class TestWhatIsAPage:
             raise AssertionError(f"looked for {name}")
 
         monkeypatch.setattr(os.path, "isfile", refuse)
+        monkeypatch.setattr(os.path, "isdir", refuse)
         assert mainmatter.clean(text, method="ice-baseline").text
+        assert mainmatter.clean(text.encode(), method="ice-baseline").text
         with pytest.raises(AssertionError, match="looked for one line"):
             mainmatter.clean("one line")
 
     def test_a_page_may_hold_any_text(self) -> None:
         assert mainmatter.clean(Page("page.html"), method="ice-baseline").text == "page.html"
-        assert mainmatter.clean(b"https://e.example/", method="ice-baseline").text == "https://e.example/"
+        assert mainmatter.clean(Page(b"https://e.example/"), method="ice-baseline").text == "https://e.example/"
+        assert mainmatter.clean("Grüße".encode("latin-1"), method="ice-baseline").text == "Grüße"
 
     @pytest.mark.parametrize(
         ("given", "words"),
@@ -245,6 +273,16 @@ class TestWhatIsAPage:
             pytest.raises(InputError, match=r"not TextIOWrapper; give its read\(\)"),
         ):
             mainmatter.clean(file)  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("page", [PAGE, PAGE.encode(), Page(PAGE), EXAMPLE])
+    def test_a_url_that_is_no_text(self, page: Any) -> None:
+        with pytest.raises(InputError, match=r"url is a text, such as 'https://e\.example/', not PosixPath"):
+            mainmatter.clean(page, url=Path("x"))  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("workers", [0, -1, True, None, 1.5])
+    def test_a_number_of_workers_that_makes_no_sense(self, workers: Any) -> None:
+        with pytest.raises(InputError, match=f"workers is {workers}; it must be a whole number, 1 or more"):
+            mainmatter.clean_many([PAGE], workers=workers)
 
     @pytest.mark.parametrize("workers", [1, 2])
     def test_of_many_pages_each_in_its_place(self, workers: int) -> None:
@@ -308,6 +346,44 @@ class TestFilesAndUrls:
     def test_a_file_that_cannot_be_read(self, path: str, error: type[Exception], words: str) -> None:
         with pytest.raises(error, match=words):
             mainmatter.clean_file(path)
+
+    @pytest.mark.parametrize(
+        ("path", "words"),
+        [
+            (PAGE, "this is a page, not the name of a file; give it to mainmatter.clean"),
+            (PAGE * 100, "this is a page, not the name of a file; give it to mainmatter.clean"),
+            (PAGE.encode(), "is str or a Path, not bytes; a page itself is for mainmatter.clean"),
+            (Page(PAGE), "is str or a Path, not Page; a page itself is for mainmatter.clean"),
+            (
+                BytesIO(b""),
+                "is str or a Path, not BytesIO; what it holds is for mainmatter.clean: give it the file's read",
+            ),
+            (None, "the name of a file is str or a Path, not NoneType"),
+        ],
+    )
+    def test_what_is_no_name_of_a_file(self, path: Any, words: str) -> None:
+        with pytest.raises(InputError, match=words):
+            mainmatter.clean_file(path)
+
+    def test_warnings_point_at_the_caller(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fetch(url: str, **_: object) -> Page:
+            return Page("<div id=root></div><script src=/app.js></script>", url)
+
+        async def ask(ask_for: Callable[..., Any]) -> None:
+            await ask_for(url)
+
+        monkeypatch.setattr("mainmatter.inputs.fetch.fetch", fetch)
+        url, cleaner = "https://e.example/", Cleaner()
+        calls: list[Callable[[], object]] = [
+            lambda: mainmatter.clean_url(url),
+            lambda: cleaner.clean_url(url),
+            lambda: asyncio.run(ask(mainmatter.aclean_url)),
+            lambda: asyncio.run(ask(cleaner.aclean_url)),
+        ]
+        for call in calls:
+            with pytest.warns(mainmatter.PageWarning, match="shows next to nothing without its scripts") as warned:
+                call()
+            assert [warning.filename for warning in warned] == [__file__]
 
     def test_limits_hold_for_files(self, tmp_path: Path) -> None:
         with pytest.raises(PageTooLarge):
@@ -400,6 +476,32 @@ class TestCleaner:
 
 def test_extract_is_clean() -> None:
     assert mainmatter.extract is mainmatter.clean
+    assert mainmatter.aextract is mainmatter.aclean
+    assert Cleaner.extract is Cleaner.clean
+    assert Cleaner.aextract is Cleaner.aclean
+
+
+@pytest.mark.parametrize(
+    ("keyword", "instead"),
+    [
+        ("output_format", ".markdown"),
+        ("include_links", ".to_markdown(links=False)"),
+        ("include_images", ".to_markdown(images=True)"),
+        ("include_comments", 'comments="keep"'),
+        ("include_tables", "tables=False"),
+        ("favor_precision", "dial=0.25"),
+        ("favor_recall", "dial=0.75"),
+        ("with_metadata", ".metadata"),
+        ("target_language", ".metadata.language"),
+    ],
+)
+def test_keywords_of_trafilatura(keyword: str, instead: str) -> None:
+    calls: list[Callable[..., Any]] = [mainmatter.extract, mainmatter.clean_file]
+    for call in calls:
+        with pytest.raises(InputError, match=f"^{keyword} is a keyword of trafilatura's; here, ") as refused:
+            call(EXAMPLE, **{keyword: "x"})
+        assert instead in str(refused.value)
+        assert "epochs" not in str(refused.value)
 
 
 class TestAsync:

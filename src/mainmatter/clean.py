@@ -17,7 +17,7 @@ from inspect import Parameter, cleandoc, signature
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
-from mainmatter.errors import InputError, MainmatterError, PageWarning
+from mainmatter.errors import InputError, MainmatterError, warn_caller
 from mainmatter.html.read import HtmlDocument, read_html
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.limits import DEFAULT_LIMITS, Limits
@@ -92,13 +92,27 @@ def _lists_options(function: Function) -> Function:
     return function
 
 
+# What users of trafilatura write, and what does the same here.
+_OF_TRAFILATURA = {
+    "output_format": "the result has them all: .text, .markdown, .html, .json, .tei",
+    "include_links": "links are in .markdown; .to_markdown(links=False) leaves them out",
+    "include_images": "write .to_markdown(images=True)",
+    "include_comments": 'write comments="keep", "mark" or "drop"',
+    "include_tables": "write tables=True or tables=False",
+    "favor_precision": "write dial=0.25; from 0, only what is surest, to 1, all text",
+    "favor_recall": "write dial=0.75; from 0, only what is surest, to 1, all text",
+    "with_metadata": "the result has .metadata; .to_markdown(front_matter=True) begins with it",
+    "target_language": "compare the result's .metadata.language; `mainmatter corpus --language` filters collections",
+}
+
+
 @_lists_options
 def clean(html: PageLike, *, url: str | None = None, **options: Unpack[CleanOptions]) -> Extraction:
     """Keep a page's main matter. `extract` is another name of this function.
 
     Args:
         html: the page: bytes as fetched (best: the encoding is found as browsers do), text, a `Page`, which can also be
-            a plain-text dump, or the `Path` of a file. A text that is a URL or the name of a file is refused: see
+            a plain-text dump, or the `Path` of a file. What is a URL or the name of a file or folder is refused: see
             `clean_url` and `clean_file`.
         url: where the page came from, if known; a `Page` that names its own may be given no other.
         options: see `CleanOptions`.
@@ -182,7 +196,8 @@ def clean_many(
 
     Raises:
         UnknownName: there is no such method.
-        InputError: the method has no such parameter or, as an object, its parameters already; or this is one page.
+        InputError: the method has no such parameter or, as an object, its parameters already; this is one page; or
+            there are no workers.
     """
     return _with_old_parameters(options).clean_many(pages, workers=workers)
 
@@ -200,6 +215,9 @@ async def aclean(html: PageLike, *, url: str | None = None, **options: Unpack[Cl
         options: see `CleanOptions`.
     """
     return await _in_thread(lambda: Cleaner(**options).clean(html, url=url))
+
+
+aextract = aclean
 
 
 @_lists_options
@@ -234,9 +252,8 @@ async def aclean_url(
         public_only: as for `clean_url`.
         options: see `CleanOptions`.
     """
-    return await _in_thread(
-        lambda: Cleaner(**options).clean_url(url, browser=browser, timeout=timeout, public_only=public_only)
-    )
+    cleaner = await _in_thread(lambda: Cleaner(**options))
+    return await cleaner.aclean_url(url, browser=browser, timeout=timeout, public_only=public_only)
 
 
 @_lists_options
@@ -288,7 +305,15 @@ class Cleaner:
             raise InputError(f"limits is as in limits=Limits(size=1_000_000), not {self.limits!r}")
         for name in named.keys() & parameters.keys():
             raise InputError(f"{name} is given twice: as {named[name]!r}, and in parameters as {parameters[name]!r}")
-        self.method = _choose(method, named | dict(parameters))
+        try:
+            self.method = _choose(method, named | dict(parameters))
+        except InputError as error:
+            for name in (named | dict(parameters)).keys() & _OF_TRAFILATURA.keys():
+                raise InputError(
+                    f"{name} is a keyword of trafilatura's; here, {_OF_TRAFILATURA[name]}. "
+                    "mainmatter.corpus.adapters.trafilatura has an `extract` that takes trafilatura's keywords"
+                ) from error
+            raise
         for name in named.keys() - _OPTIONS.keys():
             raise InputError(
                 f"{name} is no option, but a parameter of the method: write parameters={{{name!r}: {named[name]!r}}}"
@@ -305,6 +330,8 @@ class Cleaner:
         """Keep a page's main matter; see `mainmatter.clean`."""
         return self.method.extract(read(_to_page(html, self.limits, url), self.limits))
 
+    extract = clean
+
     def clean_file(self, path: str | PathLike[str], *, url: str | None = None) -> Extraction:
         """Keep the main matter of a page in a file; see `mainmatter.clean_file`."""
         from mainmatter.inputs.paths import read_file  # noqa: PLC0415 - those who have the page need none of it
@@ -315,6 +342,15 @@ class Cleaner:
         self, url: str, *, browser: bool = False, timeout: float | None = None, public_only: bool | None = None
     ) -> Extraction:
         """Fetch a page and keep its main matter; see `mainmatter.clean_url`."""
+        extraction, note = self._fetch_and_clean(url, browser, timeout, public_only)
+        if note:
+            warn_caller(note)
+        return extraction
+
+    def _fetch_and_clean(
+        self, url: str, browser: bool, timeout: float | None, public_only: bool | None
+    ) -> tuple[Extraction, str | None]:
+        """What was kept of a page, and what its reader should be warned of: in a thread, nobody knows who called."""
         from mainmatter.inputs.fetch import fetch, is_url  # noqa: PLC0415 - those who have the page need none of it
 
         if not isinstance(url, str) or not is_url(url):
@@ -325,13 +361,17 @@ class Cleaner:
         page = fetch(url, **{name: value for name, value in settings.items() if value is not None})
         extraction = self.clean(page)
         if extraction.document.needs_scripts and not browser:
-            note = f"{url}: shows next to nothing without its scripts; clean_url(url, browser=True) runs them"
-            warnings.warn(note, PageWarning, stacklevel=2)
-        return extraction
+            return (
+                extraction,
+                f"{url}: shows next to nothing without its scripts; clean_url(url, browser=True) runs them",
+            )
+        return extraction, None
 
     def clean_many(self, pages: Iterable[PageLike], *, workers: int = 1) -> Iterator[Extraction | Failure[Page]]:
         """Keep the main matter of many pages, in order; see `mainmatter.clean_many`."""
         _need_several(pages)
+        if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
+            raise InputError(f"workers is {workers!r}; it must be a whole number, 1 or more")
         all_pages = (_page_or_failure(page, self.limits) for page in pages)
         if workers > 1:
             return _clean_in_processes(all_pages, self.method, workers, self.limits)
@@ -342,6 +382,8 @@ class Cleaner:
         """As `clean`, in a thread; see `mainmatter.aclean`."""
         return await _in_thread(lambda: self.clean(html, url=url))
 
+    aextract = aclean
+
     async def aclean_file(self, path: str | PathLike[str], *, url: str | None = None) -> Extraction:
         """As `clean_file`, in a thread; see `mainmatter.aclean`."""
         return await _in_thread(lambda: self.clean_file(path, url=url))
@@ -350,7 +392,10 @@ class Cleaner:
         self, url: str, *, browser: bool = False, timeout: float | None = None, public_only: bool | None = None
     ) -> Extraction:
         """As `clean_url`, in a thread; see `mainmatter.aclean_url`."""
-        return await _in_thread(lambda: self.clean_url(url, browser=browser, timeout=timeout, public_only=public_only))
+        extraction, note = await _in_thread(lambda: self._fetch_and_clean(url, browser, timeout, public_only))
+        if note:
+            warn_caller(note)
+        return extraction
 
     def aclean_many(
         self, pages: Iterable[PageLike] | AsyncIterable[PageLike]
@@ -399,7 +444,9 @@ def _to_page(html: object, limits: Limits, url: str | None = None) -> Page:
         InputError: it is no page, cannot be read, or comes from another URL.
         PageTooLarge: a file is over the limits.
     """
-    if isinstance(html, str) and "<" not in html:
+    if url is not None and not isinstance(url, str):
+        raise InputError(f"url is a text, such as 'https://e.example/', not {type(url).__name__}")
+    if (isinstance(html, str) and "<" not in html) or (isinstance(html, bytes) and b"<" not in html):
         from mainmatter.inputs.paths import refuse_name  # noqa: PLC0415 - pages have tags
 
         refuse_name(html)

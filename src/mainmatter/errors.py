@@ -19,6 +19,8 @@ be known, such as a page that is not complete, is a `PageWarning`.
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -81,6 +83,14 @@ class MissingExtra(MainmatterError):
 
 class PageWarning(UserWarning):
     """Something about a page that should be known: it may not be complete, or needs its scripts."""
+
+
+def warn_caller(message: str) -> None:
+    """Warn of something about a page, at the line of code outside of mainmatter that asked for it."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "mainmatter":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, PageWarning, stacklevel=level)
 
 
 class DatasetError(MainmatterError):

@@ -17,7 +17,20 @@ from copy import copy
 from dataclasses import dataclass, fields
 from inspect import Parameter, signature
 from math import isfinite
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    Protocol,
+    Self,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
 
 from mainmatter.errors import InputError, ModelError, suggest
 from mainmatter.models.store import SHIPPED, Model, load, save
@@ -163,8 +176,18 @@ def check_parameters(name: str, maker: Callable[..., Any], chosen: Mapping[str, 
             raise InputError(f"method {name!r} has no parameter {parameter!r}; {suggest(parameter, known, 'it has')}")
         wanted = _declared(known[parameter])
         if wanted and not any(_TYPES[each][0](value) for each in wanted):
-            words = " or ".join(_TYPES[each][1] for each in wanted)
+            words = _choices(maker, parameter) or " or ".join(_TYPES[each][1] for each in wanted)
             raise InputError(f"method {name!r}: {parameter} is {words}, not {value!r}")
+
+
+def _choices(maker: Callable[..., Any], parameter: str) -> str:
+    """The values of a parameter that takes one of a few, in words; "" for any other."""
+    try:
+        hint = get_type_hints(maker)[parameter]
+    except (KeyError, NameError, TypeError):  # a name may be there for the type checker only
+        return ""
+    *others, last = get_args(hint) if get_origin(hint) is Literal else [""]
+    return f"{', '.join(others)} or {last}" if others else str(last)
 
 
 def _is_finite(value: object) -> bool:

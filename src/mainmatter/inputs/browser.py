@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from mainmatter.errors import FetchError, PageTooLarge, PageWarning
+from mainmatter.errors import FetchError, PageTooLarge, warn_caller
 from mainmatter.html.browser.rendering import SharedBrowser
 from mainmatter.inputs.fetch import REDIRECTS, AddressRefused, check_answer, is_url, public_addresses
 from mainmatter.inputs.proxy import CheckingProxy
@@ -112,7 +111,7 @@ def fetch_with_browser(
         raise AddressRefused(f"{url}: is not fetched: only http:// and https:// are")
     loaded = _shared.get().load(url, limits, timeout, public_only)
     for note in loaded.notes:
-        warnings.warn(f"{url}: {note}", PageWarning, stacklevel=2)
+        warn_caller(f"{url}: {note}")
     return loaded.page
 
 

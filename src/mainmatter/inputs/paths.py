@@ -91,31 +91,68 @@ def read_file(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) -> 
         InputError: it cannot be read, or is something else than a page or a dump.
         PageTooLarge: it is over the limits.
     """
-    name = os.fspath(path)
+    _need_name(path)
+    name = os.fsdecode(path)
     if is_url(name):
         refuse_name(name)
+    if "<" in name and not os.path.exists(name):  # noqa: PTH110 - quietly, where no file can have that name
+        raise InputError("this is a page, not the name of a file; give it to mainmatter.clean")
     return Input(name, Path(name)).read_here(limits)
 
 
-def refuse_name(text: str) -> None:
-    """Refuse a text that is given as a page but is the name of one: a URL, or a file that is there or ends as one.
+def _need_name(path: object) -> None:
+    if not isinstance(path, str | os.PathLike):
+        what = "; what it holds is for mainmatter.clean: give it the file's read()" if hasattr(path, "read") else ""
+        what = "; a page itself is for mainmatter.clean" if isinstance(path, bytes | bytearray | Page) else what
+        raise InputError(f"the name of a file is str or a Path, not {type(path).__name__}{what}")
 
-    Only a short text of one line is looked up on the disk.
+
+def refuse_name(text: str | bytes) -> None:
+    """Refuse what is given as a page but is the name of one: a URL, a file that is there or ends as one, a folder.
+
+    Only a short text of one line is looked up on the disk. A single word, such as "docs", is no folder's name.
 
     Raises:
         InputError: it is such a name.
     """
-    name = text.strip() if len(text) <= _LONGEST_NAME else ""
-    if "<" in name or len(name.splitlines()) != 1:
+    name = _one_line(text)
+    if not name:
         return
     is_one_word = len(name.split()) == 1
-    if is_one_word and is_url(name):
-        raise InputError(f"{name}: is a URL, not a page; fetch and clean it with mainmatter.clean_url")
+    if names_url(name):
+        other = (
+            ""
+            if is_one_word
+            else ", with %20 for spaces, or if it is all the text of a page, give it as a mainmatter.Page"
+        )
+        raise InputError(f"{name}: is a URL, not a page; fetch and clean it with mainmatter.clean_url{other}")
     if (is_one_word and ending_of(name) in PAGE_ENDINGS | DUMP_ENDINGS) or os.path.isfile(name):  # noqa: PTH113
         raise InputError(
             f"{name}: is the name of a file, not a page; read and clean it with mainmatter.clean_file, "
             "or if it is all the text of a page, give it as a mainmatter.Page"
         )
+    if (os.sep in name or "/" in name) and os.path.isdir(name):  # noqa: PTH112
+        raise InputError(
+            f"{name}: is the name of a folder, not a page; clean its pages with mainmatter.clean_many, "
+            "as in clean_many(Path(folder).rglob('*.html'))"
+        )
+
+
+def names_url(text: str | bytes) -> bool:
+    """Whether what is given as a page is one line that begins as URLs do, also with "www.", and no page."""
+    name = _one_line(text)
+    return is_url(name) or (name.lower().startswith("www.") and len(name.split()) == 1 and "." in name[4:])
+
+
+def _one_line(text: str | bytes) -> str:
+    """A text that may be a name, since it is short, has one line and no markup; else ""."""
+    if len(text) > _LONGEST_NAME:
+        return ""
+    try:
+        name = (text if isinstance(text, str) else text.decode()).strip()
+    except UnicodeDecodeError:
+        return ""
+    return name if "<" not in name and len(name.splitlines()) == 1 else ""
 
 
 @dataclass(frozen=True, slots=True)
