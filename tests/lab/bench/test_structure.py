@@ -147,10 +147,20 @@ def test_link_around_several_blocks_is_carried_by_one(markdown: str) -> None:
         "<h2>Title <a href='https://site.example/page#title'>Link to this heading</a></h2>",
         "<h2><a href='#title'>Title</a></h2>",
         "<h2>Title <a href='javascript:void(0)'>→</a></h2>",
+        "<h2>Title <a class=anchor href='#title'>anchor</a></h2>",
+        "<h2>Title <span class=mw-editsection>[<a href='/edit'>edit</a>]</span></h2>",
     ],
 )
 def test_anchors_of_headings_do_not_count(html: str) -> None:
     assert verdict(html, "## Title") == ([], [])
+
+
+@pytest.mark.parametrize(
+    "html",
+    ["<h2>1.2 <a class=anchor href='#t'>Title of it</a></h2>", "<h2>1.2 <a href='#t'>Link to Title of it</a></h2>"],
+)
+def test_words_in_a_link_of_a_heading_count(html: str) -> None:
+    assert "lost Title" in verdict(html, "## 1.2")[0]
 
 
 def test_links_within_the_page_count() -> None:
@@ -169,6 +179,22 @@ def test_footnotes_may_be_notes_or_items() -> None:
     assert verdict(html, "A claim<sup>[1](#n1)</sup> holds.\n\n1. Its source [back](#r1)") == ([], [])
 
 
+@pytest.mark.parametrize(
+    "link",
+    [
+        "<a class='reference internal' href='#n1'>1</a>",
+        "<sup><a href='#n1'>see there</a></sup>",
+        "<sup><a href='#n2'>2</a></sup>",
+        "<a class=footnote href='#n1'>12b</a>",
+        "<a href='#reference'>The reference</a>",
+    ],
+)
+def test_other_links_are_no_footnotes(link: str) -> None:
+    html = f"<p>A claim {link} holds.</p><ol><li id=n1>Its source</li></ol><div id=n2><h2>Part</h2></div>"
+    text = structure_of_page(extraction_of(html)).blocks[0].text
+    assert "links" in verdict(html, f"{text}\n\n1. Its source\n\n## Part")[0]
+
+
 def test_item_without_text_of_its_own_adds_no_depth() -> None:
     html = "<ul><li>Parent<ul><li>Child</li></ul></li></ul>"
     assert verdict(html, "- Parent\n  - Child") == ([], [])
@@ -183,6 +209,36 @@ def test_only_tables_of_data_have_cells() -> None:
     assert not compared(f"<table>{rows.format('<pre>b</pre>')}</table>", "").counts["table cells"]
     assert not compared("<table><tr><td>a</td></tr><tr><td>b</td></tr></table>", "").counts["table cells"]
     assert compared(f"<table>{rows.format('b')}</table>", "").counts["table cells"] == 4
+
+
+def test_cells_of_a_table_with_a_header_may_hold_several_blocks() -> None:
+    cell = "<p>b <b>c</b></p><ul><li>d</li><li>e</li></ul><img src=/i.png>"
+    html = f"<table><tr><th>x<th>y</tr><tr><td><blockquote>a</blockquote><td>{cell}</tr></table>"
+    faithful = "| x | y |\n| --- | --- |\n| a | b **c**<br>d<br>e ![](https://site.example/i.png) |"
+    assert verdict(html, faithful) == ([], [])
+    assert verdict(html, faithful.replace("e !", "!"))[0] == ["table cells", "lost e"]
+    for other in ("<h3>z</h3>", "<pre>z</pre>", "<table><tr><td>z</table>", "<dl><dt>z<dd>w</dl>"):
+        assert not compared(html.replace("<p>b", f"{other}<p>b"), "").counts["table cells"]
+
+
+def test_head_of_a_table_comes_first_and_its_foot_last() -> None:
+    foot, body = "<tfoot><tr><td>e<td>f</tfoot>", "<tbody><tr><td>c<td>d</tbody>"
+    html = f"<table>{foot}{body}<thead><tr><th>a<th>b</thead></table>"
+    faithful = "| a | b |\n| --- | --- |\n| c | d |\n| e | f |"
+    assert verdict(html, faithful) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<pre><span class=lineno>1</span>x = 2<button>Copy</button></pre>",
+        "<pre><span class=lineno><a href='#l1'>1</a></span>x = 2</pre>",
+        "<table><tr><td class=rouge-gutter><pre>1</pre><td><pre>x = 2</pre></table>",
+    ],
+)
+def test_numbers_of_lines_and_buttons_are_no_code(html: str) -> None:
+    assert verdict(html, "```\nx = 2\n```") == ([], [])
+    assert verdict(html, "```\n1x = 2Copy\n```")[0][0] == "code blocks"
 
 
 def test_merged_cells_and_rows_without_text() -> None:
@@ -200,7 +256,8 @@ def test_merged_cells_and_rows_without_text() -> None:
     [
         "src=/blank.gif data-src=/i.png",
         "src='data:image/gif;base64,R0' data-original=/i.png",
-        "data-srcset='/i.png 1x, /j.png 2x'",
+        "data-srcset='/j.png 1x, /i.png 2x'",
+        "data-srcset='/j,k.png 640w,/i.png 1024w,/l.png'",
     ],
 )
 def test_image_that_is_loaded_late(attributes: str) -> None:
@@ -209,7 +266,9 @@ def test_image_that_is_loaded_late(attributes: str) -> None:
     assert verdict(html, "a ![](https://site.example/blank.gif) b") == (["images"], ["images"])
 
 
-@pytest.mark.parametrize("image", ["<img src=/i.png width=2 height=90>", "<img class=emoji src=/i.png alt='😀'>"])
+@pytest.mark.parametrize(
+    "image", ["<img src=/i.png width=2 height=90>", "<img src=/spacer.gif>", "<img class=emoji src=/i.png alt='😀'>"]
+)
 def test_images_that_need_not_come_through(image: str) -> None:
     assert verdict(f"<p>a {image} b</p>", "a b") == ([], [])
 
@@ -241,6 +300,9 @@ def test_language_of_code_may_be_told_by_what_is_around_it() -> None:
         "sourceCode php",
         "brush: php",
         "mw-highlight-lang-php",
+        "php",
+        "lang:php",
+        "x' data-enlighter-language='php",
     ],
 )
 def test_names_of_languages(names: str) -> None:

@@ -5,18 +5,22 @@ It is worked out without the code that the Markdown is made by (render/), since 
 What need not come through, and is not invented if it does:
 
 - `<cite>`, `<dfn>` and `<var>` as emphasis; `<kbd>` and `<samp>` as code; `<u>`, `<mark>` and `<ins>` as emphasis;
-- links within the page that mark footnotes or lead back from them, with their numbers; links of headings to themselves;
+- links within the page that mark footnotes, by a number or one sign, or lead back from them; links of headings to
+  themselves;
 - items that are footnotes; text in a list beside its items, as an item;
 - terms without a definition, and definitions in lists that have no others;
 - headings within summaries of details and captions;
-- images that do not stand inside of a kept block or between two of them, are pixels for tracking, emoji or formulas;
-- links to what is not on the web, mail or a telephone.
+- images that do not stand inside of a kept block or between two of them, are pixels for tracking, spacers, emoji or
+  formulas;
+- links to what is not on the web, mail or a telephone;
+- numbers of the lines of code, buttons in code, links to edit a section.
 
-Anchors of headings (`¶`, `#`) are no part of the structure at all, nor are links without an address.
+Anchors of headings (`¶`, `#`, "permalink") are no part of the structure at all, nor are links without an address.
 
 A table is one of data if some row has several cells with text, and no cell holds several blocks, a heading, code, a
-table, or an image beside its text; the cells of others are plain blocks. What stands in a cell of data is no list item,
-quote or heading. If it takes images to fill several cells of a row, it may be one or not.
+table, or an image beside its text; if it has a header cell, cells may hold several paragraphs and lists, and images.
+The cells of others are plain blocks. What stands in a cell of data is one text, and no list item, quote or heading. If
+it takes images to fill several cells of a row, it may be one or not. The head of a table comes first, its foot last.
 """
 
 from __future__ import annotations
@@ -75,14 +79,20 @@ _SCHEMES = ("http:", "https:", "mailto:", "tel:", "ftp:")
 
 # Of links to a place on the same page.
 _ANCHOR_TEXT = re.compile(
-    r"[\W_]*|(?:permalink|direct link|link|anchor|copy link)(?: (?:to|for)\b.*)?|section titled.*", re.IGNORECASE
-)
-_ANCHOR_CLASS = re.compile(
-    r"headerlink|permalink|hash-?link|heading-?(?:link|anchor)|anchor|direct-link", re.IGNORECASE
+    r"(?:(?:perma|permanent |direct |copy )?link(?: to (?:this )?(?:heading|headline|section))?)|anchor", re.IGNORECASE
 )
 _BACK_CLASS = re.compile(r"(?<!toc-)back-?(?:ref|link)|footnote-?back|reversefootnote|fn-?back", re.IGNORECASE)
 _BACK_ADDRESS = re.compile(r"#(?:cite_?ref|fn-?ref|footnote-?ref|_ftnref|ref)", re.IGNORECASE)
-_NOTE_CLASS = re.compile(r"footnote|noteref|reference|citation|fn", re.IGNORECASE)
+_NOTE_CLASS = re.compile(r"footnote|noteref|endnote|fnref", re.IGNORECASE)
+_NOTE_LABEL = re.compile(r"[\[({]?\s*(?:\d+|\S)\s*[\])}]?")
+
+# What the tools that set code and wikis add to a text.
+_TOOL_CLASS = frozenset(
+    """
+    mw-editsection lineno linenos linenodiv line-number line-numbers-rows gutter gl rouge-gutter hljs-ln-numbers
+    blob-num ln-num
+    """.split()
+)
 
 _FORMULA_CLASS = frozenset(
     """
@@ -98,7 +108,14 @@ _DOLLARS_IN_TEXT = re.compile(_TEX_IN_TEXT.pattern + r"|(?<![\\$\w])\$(?=\S)([^$
 _TEX_SCRIPT = re.compile("mathjax|katex", re.IGNORECASE)
 
 _LANGUAGE = re.compile(
-    r"(?<![a-z])(?:(?:highlight-)?(?:language|lang|source)-|highlight-|brush:\s*|(?:hljs|sourceCode)\s+(?!lang))([\w#+.-]+)",
+    r"(?<![a-z])(?:(?:highlight-)?(?:language|lang|source)-|lang:|highlight-|brush:\s*|(?:hljs|sourceCode)\s+(?!lang))([\w#+.-]+)",
+    re.IGNORECASE,
+)
+# Names that mean a language even where nothing says that they do.
+_BARE_LANGUAGE = re.compile(
+    r"(?<!\S)(bash|c|clojure|cpp|csharp|css|dart|diff|elixir|erlang|go|groovy|haskell|html|ini|java|javascript|js|json|"
+    r"julia|kotlin|latex|lisp|lua|makefile|markdown|matlab|objectivec|perl|php|powershell|python|r|ruby|rust|scala|"
+    r"scheme|scss|sh|shell|sql|swift|toml|ts|typescript|xml|yaml)(?!\S)",
     re.IGNORECASE,
 )
 _NO_LANGUAGE = frozenset(
@@ -116,6 +133,7 @@ _LAZY = (
 )
 _SRCSETS = ("srcset", "data-srcset", "data-lazy-srcset")
 _PLACEHOLDER = re.compile(r"blank|placeholder|spacer|pixel|1x1|loading|lazy|transparent|grey\.|gray\.", re.IGNORECASE)
+_SPACER = re.compile(r"\b(?:spacer|blank|pixel|1x1|transparent)\.(?:gif|png)", re.IGNORECASE)
 _PIXELS = 2  # an image of that size or less is there to track
 _MOST_UP = 4  # elements to look at for the language of code
 
@@ -135,6 +153,7 @@ class _Context(NamedTuple):
     code: Element | None = None  # a block of it
     code_span: Element | None = None
     formula: Element | None = None
+    tool: bool = False
 
 
 def structure_of_page(extraction: Extraction) -> Structure:
@@ -165,6 +184,7 @@ class _Reader:
         self._spaced = set(segments.spaced) | self._after_spaces()
         self._last_code: Element | None = None
         self._structure = Structure()
+        self._by_id = {as_text(element.attr("id")): element for element in tree.select("[id]")}
         in_text = _DOLLARS_IN_TEXT if self._loads_tex() else _TEX_IN_TEXT
         self._tex = in_text
         self._notes = self._note_targets()
@@ -174,11 +194,18 @@ class _Reader:
     def read(self) -> Structure:
         blocks: dict[object, MarkedBlock] = {}
         formulas: set[Element] = set()
+        block_before = -1
         for i, node in self._nodes:
             context = self._context(node.parent)
+            if context.tool:
+                self._structure.loose_text.append(node.data)
+                continue
             cell = context.cell if context.cell in self._tables else None
             code = None if cell else context.code
-            key = code or (i, context.cell)
+            key = code or cell or (i, context.cell)
+            if key in blocks and cell is not None and block_before != i:
+                blocks[key].spans.append(Span(" "))
+            block_before = i
             if key not in blocks:
                 blocks[key] = self._new_block(cell, context)
                 if code is not None:
@@ -228,6 +255,10 @@ class _Reader:
             return around
         if _is_formula(element):
             return around._replace(formula=element)
+        if not _TOOL_CLASS.isdisjoint(as_text(element.attr("class")).split()):
+            return around._replace(tool=True)
+        if tag == "button" and around.code is not None:
+            return around._replace(tool=True)
         if tag in _MARKS:
             code = around.code_span or (element if _MARKS[tag] == "code" else None)
             return around._replace(marks=around.marks | {_MARKS[tag]}, code_span=code)
@@ -346,23 +377,25 @@ class _Reader:
         if context.heading is None or not self._is_in_page(element.attr("href") or ""):
             return False
         text = element.text.strip()
-        if _ANCHOR_TEXT.fullmatch(text):
-            return True
-        name = as_text(element.attr("class"))
-        return bool(_ANCHOR_CLASS.search(name)) and letters(text) != letters(context.heading.text)
+        is_named = _ANCHOR_TEXT.fullmatch(text) is not None and letters(text) != letters(context.heading.text)
+        return is_named or not letters(text)
 
     def _is_note(self, element: Element) -> bool:
         """Whether a link is the mark of a footnote, or leads back from one."""
         address = element.attr("href") or ""
         if not self._is_in_page(address) or self._context(element).heading is not None:
             return False
-        around = [node for _, node in zip(range(2), element.ancestors, strict=False) if isinstance(node, Element)]
-        if any(node.tag == "sup" for node in (*around, *element.children) if isinstance(node, Element)):
-            return True
         name = f"{as_text(element.attr('class'))} {as_text(element.attr('role'))} {as_text(element.attr('rel'))}"
-        if _BACK_CLASS.search(name) or _BACK_ADDRESS.search(address):
+        text = element.text.strip()
+        if _BACK_CLASS.search(name) or (_BACK_ADDRESS.search(address) and len(letters(text)) <= 1):
             return True
-        return bool(_NOTE_CLASS.search(name)) and len(element.text.strip()) <= 4
+        target = self._by_id.get(address.partition("#")[2])
+        if not _NOTE_LABEL.fullmatch(text) or (target is not None and any(map(target.find, HEADING_LEVELS))):
+            return False
+        around = [node for _, node in zip(range(2), element.ancestors, strict=False) if isinstance(node, Element)]
+        return bool(_NOTE_CLASS.search(name)) or any(
+            node.tag == "sup" for node in (*around, *element.children) if isinstance(node, Element)
+        )
 
     def _note_targets(self) -> set[str]:
         links = {self._context(node.parent).link for _, node in self._nodes}
@@ -391,7 +424,7 @@ class _Reader:
         for i, node in self._nodes:
             context = self._context(node.parent)
             cell = context.cell
-            if cell is None:
+            if cell is None or context.tool:
                 continue
             if cell not in blocks_in:
                 table = next((a for a in cell.ancestors if isinstance(a, Element) and a.tag == "table"), None)
@@ -399,34 +432,45 @@ class _Reader:
                     of_table.setdefault(table, []).append(cell)
                     dissolved.update(a for a in table.ancestors if isinstance(a, Element) and a.tag == "table")
             blocks_in.setdefault(cell, set()).add(i)
-            if context.heading is not None or context.code is not None:
+            if context.heading is not None or context.code is not None or context.term in self._definitions:
                 crowded.add(cell)
-        with_images: set[Node | None] = set()  # rows
-        text_holders = {_block_around(node) for _, node in self._nodes}
-        for image in self._tree.iter_elements("img"):
-            cells = [a for a in image.ancestors if isinstance(a, Element) and a.tag in _CELLS]
-            with_images.update(cell.parent for cell in cells[:1])
-            if _block_around(image) not in text_holders:
-                crowded.update(cells)
+        rows_with_images, cells_with_images = self._around_images()
         tables: dict[Element, _Table] = {}
         for number, (table, cells) in enumerate(of_table.items()):
             rows: dict[Node | None, int] = {}
             for cell in cells:
                 rows[cell.parent] = rows.get(cell.parent, 0) + 1
-            if table in dissolved or any(cell in crowded or len(blocks_in[cell]) > 1 for cell in cells):
+            has_header = any(_is_header(child) for row in rows if row is not None for child in row.children)
+            if table in dissolved or not crowded.isdisjoint(cells):
+                continue
+            if not has_header and any(cell in cells_with_images or len(blocks_in[cell]) > 1 for cell in cells):
                 continue
             is_sure = max(rows.values()) > 1
-            if not is_sure and not with_images.intersection(rows):
+            if not is_sure and not rows_with_images.intersection(rows):
                 continue
             found = _Table(number, _places(table), is_sure)
             tables.update(dict.fromkeys(cells, found))
         return tables
+
+    def _around_images(self) -> tuple[set[Node | None], set[Element]]:
+        """The rows with images, and the cells in which one does not stand in a line of text."""
+        rows: set[Node | None] = set()
+        apart: set[Element] = set()
+        text_holders = {_block_around(node) for _, node in self._nodes}
+        for image in self._tree.iter_elements("img"):
+            cells = [a for a in image.ancestors if isinstance(a, Element) and a.tag in _CELLS]
+            rows.update(cell.parent for cell in cells[:1])
+            if _block_around(image) not in text_holders:
+                apart.update(cells)
+        return rows, apart
 
     def _code_text(self, code: Element) -> str:
         parts: list[str] = []
         is_new_line = True
         for node in code.descendants:
             if isinstance(node, Text):
+                if self._context(node.parent).tool:
+                    continue
                 if node in self._kept_nodes or node.data.isspace():
                     parts.append(node.data)
                     last = node.data.rpartition("\n")
@@ -455,8 +499,7 @@ class _Reader:
                 child for child in image.parent.children if isinstance(child, Element) and child.tag == "source"
             ]
         for source in sources:
-            for name in _SRCSETS:
-                candidates += [part.split()[0] for part in re.split(r",\s+", source.attr(name) or "") if part.split()]
+            candidates += [_largest(source.attr(name) or "") for name in _SRCSETS]
         candidates = [address for address in candidates if address.strip()]
         shown = image.attr("src") or ""
         if not (candidates and _PLACEHOLDER.search(shown)):
@@ -475,6 +518,7 @@ class _Reader:
         is_small = any(
             size.removesuffix("px").isdecimal() and int(size.removesuffix("px")) <= _PIXELS for size in sizes
         )
+        is_spacer = all(map(_SPACER.search, addresses))
         is_emoji = "emoji" in name or "smil" in name or (alt != "" and not letters(alt) and len(alt) <= 4)
         is_formula = bool(_FORMULA_IMAGE.search(name)) or context.formula is not None
         if is_formula:
@@ -482,7 +526,7 @@ class _Reader:
             self._structure.blocks.append(block)
         address = context.link.attr("href") or "" if context.link is not None else ""
         in_anchor = context.heading is not None and self._is_in_page(address)
-        needed = not (is_small or is_emoji or is_formula or in_anchor or context.code is not None)
+        needed = not (is_small or is_spacer or is_emoji or is_formula or in_anchor or context.code is not None)
         return Picture(tuple(dict.fromkeys(addresses)), alt, needed)
 
 
@@ -504,6 +548,13 @@ def images_among(tree: Tree, segments: Segments, kept: Sequence[bool]) -> set[No
             found.update(waiting if before else ())
             waiting = []
     return found
+
+
+def _largest(candidates: str) -> str:
+    """The address of the largest image of a `srcset`."""
+    found = [part.rstrip(",").split() for part in re.split(r"(?<=[\d.][wx]),|,\s", candidates.strip()) if part.strip()]
+    sizes = [float(size[0]) if (size := re.findall(r"^[\d.]+(?=[wx]$)", part[-1])) else 1.0 for part in found]
+    return found[sizes.index(max(sizes))][0] if found else ""
 
 
 def _join(base: str, address: str) -> str:
@@ -552,9 +603,9 @@ def _language_of(code: Element) -> str:
     inner = list(code.iter_elements("code"))[:1]
     around = [node for _, node in zip(range(_MOST_UP), code.ancestors, strict=False) if isinstance(node, Element)]
     for element in (*inner, code, *around):
-        told = element.attr("data-lang") or element.attr("data-language") or ""
+        told = element.attr("data-lang") or element.attr("data-language") or element.attr("data-enlighter-language")
         names = as_text(element.attr("class"))
-        match = _LANGUAGE.search(names)
+        match = _LANGUAGE.search(names) or (_BARE_LANGUAGE.search(names) if element.tag in ("pre", "code") else None)
         language = (told or (match[1] if match else "")).lower()
         if language:
             return "" if language in _NO_LANGUAGE else language
@@ -574,6 +625,7 @@ def _places(table: Element) -> dict[Element, tuple[int, int]]:
     places: dict[Element, tuple[int, int]] = {}
     taken: set[tuple[int, int]] = set()
     rows = [row for row in table.iter_elements("tr") if _own_table(row) is table]
+    rows.sort(key=lambda row: {"thead": 0, "tfoot": 2}.get(getattr(row.parent, "tag", ""), 1))
     for row, element in enumerate(rows):
         column = 0
         for cell in element.children:
@@ -586,6 +638,10 @@ def _places(table: Element) -> dict[Element, tuple[int, int]]:
             taken.update((row + down, column + along) for down in range(high) for along in range(wide))
             column += wide
     return places
+
+
+def _is_header(node: Node) -> bool:
+    return getattr(node, "tag", "") == "th"
 
 
 def _own_table(row: Element) -> Node | None:
