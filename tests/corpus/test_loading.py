@@ -163,6 +163,30 @@ def test_the_card_says_how_the_corpus_was_made() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "public"),
+    [
+        ("/home/alice/crawl.warc.gz", "crawl.warc.gz"),
+        ("file:///home/alice/crawl/", "crawl"),
+        ("/home/alice/what?.html", "what?.html"),
+        (".", "."),
+        ("https://alice:secret@e.example:8080/a/b.warc?sig=secret#secret", "https://e.example:8080/a/b.warc"),
+        ("https://e.example?secret", "https://e.example"),
+        ("s3://bucket/crawl/a.warc", "s3://bucket/crawl/a.warc"),
+        ("sftp://alice:secret@e.example/home/alice/a.warc?secret", "a.warc"),
+        ("simplecache::https://alice:secret@e.example/a.warc", "a.warc"),
+    ],
+)
+def test_the_card_names_inputs_without_folders_users_and_secrets(name: str, public: str) -> None:
+    assert f"| Input | {public} |\n" in dataset_card(plan_of(Job(), name), summary_of(1))
+
+
+def test_the_card_names_models_without_folders() -> None:
+    job = Job(method="/home/alice/model:site_templates=/home/alice/counts,dial=0.4", parameters={"x": "/home/alice/y"})
+    card = dataset_card(plan_of(job, "a.warc"), summary_of(1))
+    assert '| method | model:site_templates=counts,dial=0.4 |\n| parameters | {"x": "y"} |\n' in card
+
+
+@pytest.mark.parametrize(
     ("kept", "size"),
     [(0, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (10**6 - 1, "100K<n<1M"), (10**9, "1B<n<10B"), (10**12, "n>1T")],
 )

@@ -4,18 +4,22 @@ The card is a README.md as the Hugging Face Hub wants it: a head in YAML that pr
 cannot lie beside the parts: PyArrow, and so pandas, would take it for one. So it is in OUT/__about, and its head is in
 OUT/.huggingface.yaml once more, where `datasets` looks, and all others look away.
 
-Nothing in it tells when, where or by whom a corpus was made: the same run gives the same card.
+The card is there to be published. So it names inputs and models without the folders they lay in, and URLs without
+user, password and query; and it says nothing of when a corpus was made: the same run gives the same card.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from mainmatter.corpus.job import Job
 from mainmatter.corpus.plan import options_of
+from mainmatter.corpus.storage import is_remote
 from mainmatter.corpus.summary import UNKNOWN_LANGUAGE
 from mainmatter.corpus.writers import written_columns
+from mainmatter.registry import split_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from mainmatter.corpus.summary import Summary
 
 _MOST_INPUTS = 20  # that are named
+_PUBLIC_SCHEMES = ("http://", "https://", "s3://", "gs://", "hf://")  # what follows is the same for everybody
 # As the Hub counts rows: the first limit that is above their number.
 _SIZES = (
     (10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"),
@@ -68,11 +73,29 @@ def dataset_card(plan: Plan, summary: Summary) -> str:
 def _how_made(plan: Plan) -> Iterator[tuple[str, object]]:
     """The input, the version, the method, and all options that are not as they would be by default."""
     more = len(plan.inputs) - _MOST_INPUTS
-    yield "Input", ", ".join(plan.inputs[:_MOST_INPUTS]) + (f" and {more:,} more" if more > 0 else "")
+    inputs = ", ".join(map(_public_name, plan.inputs[:_MOST_INPUTS]))
+    yield "Input", inputs + (f" and {more:,} more" if more > 0 else "")
     yield "mainmatter", plan.version
     usual, wanted = options_of(Job()), options_of(plan.job)
+    method, parameters = split_name(plan.job.method)
+    parameters = re.sub(r"=[^,]*/", "=", parameters)  # such as the folder of site templates
+    wanted["method"] = ":".join(filter(None, (_public_name(method), parameters)))
+    wanted["parameters"] = {
+        name: _public_name(value) if isinstance(value, str) else value for name, value in wanted["parameters"].items()
+    }
     always = ("method", "format", "text_format")
     yield from ((name, value) for name, value in wanted.items() if name in always or value != usual[name])
+
+
+def _public_name(name: str) -> str:
+    """What may be published of the name of an input or a model."""
+    if is_remote(name):
+        name = re.split(r"[?#]", name, maxsplit=1)[0]
+    if not name.startswith(_PUBLIC_SCHEMES):
+        return name.rstrip("/").rpartition("/")[2] or "."
+    scheme, _, rest = name.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
 
 
 def hub_file(job: Job) -> str:
