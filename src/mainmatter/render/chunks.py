@@ -88,16 +88,7 @@ def split(
     Raises:
         InputError: an argument has a value that makes no sense.
     """
-    for name, value, least in (("max_tokens", max_tokens, 1), ("overlap", overlap, 0)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise InputError(f"{name} is {value!r}; it must be a whole number, {least} or more")
-    if overlap >= max_tokens:
-        raise InputError(f"overlap is {overlap}; it must be less than max_tokens, which is {max_tokens}")
-    count = _counter(tokenizer)
-    if count("") >= max_tokens:
-        raise InputError(
-            f"the tokenizer counts {count('')} tokens in an empty text; max_tokens is {max_tokens} and must be more"
-        )
+    count = check_chunking(max_tokens, overlap, tokenizer)
     splitter = _Splitter(extraction.text, max_tokens, overlap, count)
     blocks, starts, before_comments = block_starts(extraction)
     document = extraction.document
@@ -108,6 +99,29 @@ def split(
             xpaths = tuple(document.blocks[i].xpath for i in inside) if document.has_markup else ()
             chunks.append(Chunk(extraction.text[start:end], start, end, path, tuple(inside), xpaths, tokens))
     return chunks
+
+
+def check_chunking(
+    max_tokens: int = MAX_TOKENS,
+    overlap: int = 0,
+    tokenizer: Any = None,  # noqa: ANN401 - one of several kinds, of other packages
+) -> Callable[[str], int]:
+    """Make sure that the arguments of `split` make sense, before there is a page; returns what counts tokens.
+
+    Raises:
+        InputError: one of them does not.
+    """
+    for name, value, least in (("max_tokens", max_tokens, 1), ("overlap", overlap, 0)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise InputError(f"{name} is {value!r}; it must be a whole number, {least} or more")
+    if overlap >= max_tokens:
+        raise InputError(f"overlap is {overlap}; it must be less than max_tokens, which is {max_tokens}")
+    count = _counter(tokenizer)
+    if count("") >= max_tokens:
+        raise InputError(
+            f"the tokenizer counts {count('')} tokens in an empty text; max_tokens is {max_tokens} and must be more"
+        )
+    return count
 
 
 def _counter(tokenizer: Any) -> Callable[[str], int]:  # noqa: ANN401

@@ -93,7 +93,9 @@ def test_urls_that_others_chose() -> None:
         ({"method": "nonsense"}, "unknown method"),
         ({"format": "nonsense"}, "unknown format"),
         ({"errors": "ignore"}, "errors is 'ignore'; it must be 'raise' or 'skip'"),
-        ({"overlap": 5}, "overlap are for chunks; give chunks, too"),
+        ({"overlap": 5}, "overlap needs chunks; give chunks, too"),
+        ({"overlap": 5, "tokenizer": len}, "overlap and tokenizer need chunks"),
+        ({"chunks": 5, "tokenizer": 3}, "tokenizer is 3; it must be a function"),
         ({"chunks": 5, "overlap": 5}, "overlap is 5; it must be less than max_tokens"),
         ({"dial": 2}, "dial"),
     ],
@@ -102,6 +104,13 @@ def test_options_are_checked_before_the_first_page(options: Any, message: str) -
     with pytest.raises(mainmatter.MainmatterError) as raised:
         PageDocuments(**options)
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("method", mainmatter.method_names())
+def test_to_check_the_options_no_page_is_cleaned(method: str, caplog: pytest.LogCaptureFixture) -> None:
+    PageDocuments(method=method, format="text")
+    PageDocuments(method=method, chunks=10, overlap=2)
+    assert not caplog.messages
 
 
 @pytest.mark.parametrize(

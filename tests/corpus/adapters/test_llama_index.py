@@ -1,4 +1,4 @@
-"""The reader for LlamaIndex. Its library is large, so `make test` has it not: pip install llama-index-core."""
+"""The reader for LlamaIndex. The library is large: `make test` does not install it; `make test-integrations` does."""
 
 from __future__ import annotations
 

@@ -18,6 +18,8 @@ from mainmatter.errors import InputError, MainmatterError
 from mainmatter.inputs.fetch import fetch
 from mainmatter.inputs.paths import Input, find_inputs
 from mainmatter.records import Page
+from mainmatter.registry import get_format
+from mainmatter.render.chunks import check_chunking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -81,8 +83,11 @@ class PageDocuments:
         if self._errors not in ("raise", "skip"):
             raise InputError(f"errors is {self._errors!r}; it must be 'raise' or 'skip'")
         if self._max_tokens is None and self._chunking:
-            raise InputError(f"{' and '.join(self._chunking)} are for chunks; give chunks, too")
-        self.of_page(Page("<p>Some words to try the other arguments with."))
+            verb = "needs" if len(self._chunking) == 1 else "need"
+            raise InputError(f"{' and '.join(self._chunking)} {verb} chunks; give chunks, too")
+        get_format(self._format)
+        if self._max_tokens is not None:
+            check_chunking(self._max_tokens, **self._chunking)
 
     def of_sources(self, sources: Source | Iterable[Source]) -> Iterator[PageDocument]:
         """The documents of URLs, files, folders of pages, and pages.
