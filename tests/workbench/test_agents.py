@@ -26,8 +26,10 @@ from mainmatter.cli import group
 from mainmatter.corpus.search import index_rows
 from mainmatter.errors import InputError
 from mainmatter.limits import MEGABYTE
+from mainmatter.records import Page
 from mainmatter.workbench.agents import AgentTools, make_http_app
-from mainmatter.workbench.page_tools import PageChunk, PageReading, WholePage, cut, shorten
+from mainmatter.workbench.page_source import PageSource
+from mainmatter.workbench.page_tools import PageChunk, PageReading, WholePage, cut, explain, read_whole, shorten
 from mainmatter.workbench.settings import Settings
 from small_web import serve
 
@@ -208,7 +210,7 @@ def test_chunks(agent: Agent, web: str) -> None:
     assert (first.number, first.headings) == (0, ["Lamps of the harbour"])
     assert (second.number, second.headings) == (1, ["Lamps of the harbour", "Today"])
     assert second.text == f"Today\n\n{SECOND}"
-    assert second.xpaths[-1] == "/html[1]/body[1]/article[1]/p[2]"
+    assert second.xpaths == ["/html[1]/body[1]/article[1]/h2[1]", "/html[1]/body[1]/article[1]/p[2]"]
     assert f"[chunk 1: Lamps of the harbour > Today]\nToday\n\n{SECOND}" in answer.text
 
 
@@ -388,14 +390,28 @@ def test_where_markdown_is_cut(text: str, end: int) -> None:
 
 
 def test_parts_in_chunks() -> None:
-    chunks = [PageChunk(number=n, text="x", headings=[], start=n, end=n + 1, xpaths=[], tokens=100) for n in range(5)]
-    page = whole(chunks=chunks)
-    first = page.part(0, 250)
+    facts: dict[str, Any] = {"text": "x" * 400, "headings": ["h" * 200], "xpaths": ["/p" * 50], "tokens": 100}
+    page = whole(chunks=[PageChunk(number=n, start=n, end=n + 1, **facts) for n in range(5)])
+    assert page.characters == 5 * (1000 + 400 + 200 + 100)
+    first = page.part(0, 500)  # headings and XPaths count as well: each chunk takes about 200
     assert ([chunk.number for chunk in first.chunks or ()], first.tokens, first.next_start) == ([0, 1], 200, 2)
     assert first.total_tokens == 500
     assert [chunk.number for chunk in page.part(4, 50).chunks or ()] == [4]  # one at least
     with pytest.raises(InputError, match="start is 5, and the page has 5 chunks"):
         page.part(5, 50)
+
+
+@pytest.mark.parametrize("around", ["<div>" * 500, f"<{'e' * 2000}>"])
+def test_many_short_blocks_with_long_xpaths(around: str) -> None:
+    source = PageSource(Page(around + "<p>Short." * 4000))
+    page = read_whole(source, "density", links=False, chunks=True)
+    for most in (2000, 5000):
+        part = page.part(0, most)
+        assert part.next_start is not None
+        assert most / 2 < len(part.model_dump_json()) / 4 < most + 100
+    verdicts = explain(source, "density", only=None, start=0, limit=50).verdicts
+    for xpath in (*(part.chunks or [])[0].xpaths, *(verdict.xpath for verdict in verdicts)):
+        assert xpath == "" if around.startswith("<e") else 800 < len(xpath) <= 1000  # left out rather than cut
 
 
 def test_texts_in_one_line() -> None:

@@ -6,6 +6,7 @@ the next one begins.
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 160  # characters of a block in an explanation
 _LONGEST_FACT = 1_000  # characters of a title, and of all else that a page says about itself
+_LONGEST_XPATH = 1_000  # characters; half of one would name another element, so longer ones are left out
+_CHUNK_OBJECT = 1_000  # bytes that a chunk takes in memory besides what it says, about
 _NOTHING = (
     "Nothing on this page looks like main content. It may be empty, or refuse programs; the tool `explain` shows what "
     "is there."
@@ -39,7 +42,10 @@ class PageChunk(BaseModel):
     headings: list[str] = Field(description="The headings that it stands under, from the highest down.")
     start: int = Field(description="Where it begins in the page's main text, in characters.")
     end: int = Field(description="Where it ends there.")
-    xpaths: list[str] = Field(description="The page's elements that it was taken from, as XPaths.")
+    xpaths: list[str] = Field(
+        description="The page's elements that it begins and ends with, as XPaths: one if these are the same; none in "
+        "plain text; without those of more than 1,000 characters."
+    )
     tokens: int = Field(description="About how many tokens it has.")
 
 
@@ -56,7 +62,7 @@ class PageReading(BaseModel):
     confidence: float | None = Field(description="How sure the extraction is of this page, from 0 to 1.")
     markdown: str | None = Field(description="The part that was asked for; null if chunks were asked for.")
     chunks: list[PageChunk] | None = Field(description="The chunks of this part; null if Markdown was asked for.")
-    tokens: int = Field(description="About how many tokens this part has.")
+    tokens: int = Field(description="About how many tokens the text of this part has.")
     total_tokens: int = Field(description="About how many tokens the whole main content has.")
     next_start: int | None = Field(description="`start` of the next part; null if this is the last one.")
     note: str | None = Field(description="What else there is to know about the answer.")
@@ -72,7 +78,7 @@ class BlockVerdict(BaseModel):
     kind: str = Field(description="What it is by its markup: paragraph, heading, list-item, table-row, ...")
     reason: str
     text: str = Field(description="How its text begins.")
-    xpath: str = Field(description="The page's element; empty in plain text.")
+    xpath: str = Field(description="The page's element; empty in plain text, or if it had more than 1,000 characters.")
 
 
 class PageExplanation(BaseModel):
@@ -112,14 +118,17 @@ class WholePage:
     @property
     def characters(self) -> int:
         """How much memory it takes, about."""
-        return len(self.markdown) + sum(len(chunk.text) + len(chunk.xpaths) * 100 for chunk in self.chunks or ())
+        return len(self.markdown) + sum(
+            sum(map(len, (chunk.text, *chunk.headings, *chunk.xpaths)), _CHUNK_OBJECT) for chunk in self.chunks or ()
+        )
 
     def part(self, start: int, max_tokens: int) -> PageReading:
         """A part of the page.
 
         Args:
             start: where it begins: the number of a chunk, or a character of the Markdown.
-            max_tokens: about how many tokens it may have; a single chunk may have more.
+            max_tokens: about how many tokens it may have, with all that is said about chunks; a single chunk
+                may have more.
 
         Raises:
             InputError: the page ends before that.
@@ -134,11 +143,11 @@ class WholePage:
             tokens, total = estimate_tokens(markdown), estimate_tokens(self.markdown)
         else:
             end = start
-            tokens = 0
-            while end < len(self) and (end == start or tokens + self.chunks[end].tokens <= max_tokens):
-                tokens += self.chunks[end].tokens
+            room = max_tokens
+            while end < len(self) and ((room := room - _answer_tokens(self.chunks[end])) >= 0 or end == start):
                 end += 1
-            chunks, total = self.chunks[start:end], sum(chunk.tokens for chunk in self.chunks)
+            chunks = self.chunks[start:end]
+            tokens, total = (sum(chunk.tokens for chunk in some) for some in (chunks, self.chunks))
         return PageReading.model_validate(
             self.about
             | {
@@ -150,6 +159,11 @@ class WholePage:
                 "note": self.note,
             }
         )
+
+
+def _answer_tokens(chunk: PageChunk) -> int:
+    """About how many tokens a chunk takes in an answer."""
+    return estimate_tokens(json.dumps(chunk.model_dump(), ensure_ascii=False))
 
 
 def cut(text: str, start: int, max_tokens: int) -> int:
@@ -188,7 +202,7 @@ def read_whole(source: PageSource, method: str, *, links: bool, chunks: bool) ->
     found = None
     if chunks:
         found = [
-            PageChunk.model_validate({"number": number} | asdict(chunk))
+            PageChunk.model_validate(asdict(chunk) | {"number": number, "xpaths": _ends(chunk.xpaths)})
             for number, chunk in enumerate(extraction.chunks(MAX_TOKENS))
         ]
     markdown = "" if chunks else extraction.render("markdown", links=links).strip("\n")
@@ -223,9 +237,9 @@ def explain(
             score=round(float(scores[i]), 4),
             label=extraction.labels[i],
             kind=extraction.kinds[i].value,
-            reason=extraction.reasons[i],
+            reason=shorten(extraction.reasons[i], _LONGEST_FACT),
             text=shorten(blocks[i].text, _SHOWN),
-            xpath=blocks[i].xpath,
+            xpath=blocks[i].xpath if len(blocks[i].xpath) <= _LONGEST_XPATH else "",
         )
         for i in wanted[:limit]
     ]
@@ -240,6 +254,11 @@ def explain(
         verdicts=verdicts,
         next_start=wanted[limit] if len(wanted) > limit else None,
     )
+
+
+def _ends(xpaths: tuple[str, ...]) -> list[str]:
+    """The first and the last: all of them can be a thousand times as long as the text."""
+    return [xpath for xpath in dict.fromkeys(xpaths[:1] + xpaths[-1:]) if len(xpath) <= _LONGEST_XPATH]
 
 
 def _about(extraction: Extraction) -> dict[str, str | float | None]:
