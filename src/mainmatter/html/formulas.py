@@ -59,7 +59,7 @@ _MEDIAWIKI = frozenset(("mwe-math-element",))
 # need no delimiters: anybody may call something "math".
 _SOURCES = frozenset(("math", "math-container", "mathjax-tex"))
 _LATEXML = frozenset(("ltx_equation", "ltx_equationgroup"))  # of tables
-_CLASSES = _KATEX | _MATHJAX | _MEDIAWIKI | _SOURCES | _LATEXML
+FORMULA_CLASSES = _KATEX | _MATHJAX | _MEDIAWIKI | _SOURCES | _LATEXML
 # Pictures of formulas, with the TeX in `alt`: MediaWiki, WordPress, Moodle, QuickLaTeX, Sphinx, CSDN, Art of Problem
 # Solving.
 _PICTURES = frozenset(
@@ -96,7 +96,7 @@ def read_formula(element: Element) -> Formula | None:
     tag = element.tag
     if tag in ("span", "div", "table"):
         names = (element.attr("class") or "").split()
-        return None if _CLASSES.isdisjoint(names) else _read_by_class(element, set(names))
+        return None if FORMULA_CLASSES.isdisjoint(names) else _read_by_class(element, set(names))
     if tag in _MATH_TAGS:
         return _read_math(element)
     if tag == "img":

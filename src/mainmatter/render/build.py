@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
-from mainmatter.html.formulas import FORMULA_TAGS, read_formula, split_formulas, uses_dollars
+from mainmatter.html.formulas import FORMULA_CLASSES, FORMULA_TAGS, read_formula, split_formulas, uses_dollars
 from mainmatter.html.parse import Element, Text, as_text
 from mainmatter.html.segment import HEADING_LEVELS, ROLES, Role
 from mainmatter.records import Kind
@@ -78,7 +78,9 @@ _TOOLS = frozenset(
     rouge-gutter
     """.split()
 )
-_MAY_BE_TOOLS = frozenset(("span", "td", "th", "div"))
+# The tags whose classes are looked at, and the classes that mean something here.
+_CLASSED = frozenset(("div", "span", "table", "td", "th"))
+_CLASSES = _TOOLS | FORMULA_CLASSES
 _NOTE_TAGS = frozenset(("li", "p", "div", "aside", "dd"))
 _FORMULAS_WITHOUT_TEXT = frozenset(("img", "mjx-container", "script"))
 _INLINE_ROLES = frozenset((None, Role.LINK, Role.EMPHASIS, Role.FORMULA))
@@ -258,9 +260,16 @@ class _Builder:
                 if tag in _CODE_TAGS and node.find("table") is None:
                     self._add_code(node)
                     continue
-                if tag in _MAY_BE_TOOLS and not _TOOLS.isdisjoint(as_text(node.attr("class")).split()):
-                    continue
-                if tag in FORMULA_TAGS and (formula := read_formula(node)) is not None:
+                formula = None
+                if tag in _CLASSED:
+                    names = node.attr("class")
+                    if names and not _CLASSES.isdisjoint(words := names.split()):
+                        if not _TOOLS.isdisjoint(words):
+                            continue
+                        formula = read_formula(node)
+                elif tag in FORMULA_TAGS:
+                    formula = read_formula(node)
+                if formula is not None:
                     self._add_formula(formula, tag, marks)
                     if self._block < 0:
                         self._block = next((block_of[text] for text in node.descendants if text in block_of), -1)
@@ -655,6 +664,8 @@ class _Builder:
 def _formulas_alone(element: Element) -> list[Formula]:
     """The formulas of an element that shows no text, such as a picture on a line of its own."""
     found: list[Formula] = []
+    if element.find("script") is None and (text := element.text) and not text.isspace():  # as most
+        return found
     for node in element.descendants:
         if isinstance(node, Text):
             if not node.data.isspace() and getattr(node.parent, "tag", "") != "script":
