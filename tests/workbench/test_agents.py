@@ -332,13 +332,15 @@ def test_other_sites_are_refused(address: str) -> None:
     assert httpx2.post(address, content=b"x" * (2 * MEGABYTE + 1)).status_code == 413
 
 
-def test_a_token(tmp_path: Path) -> None:
-    settings = Settings(folder=tmp_path, host="0.0.0.0", workers=1, token="sesame-sesame")
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_a_token(tmp_path: Path, host: str) -> None:
+    settings = Settings(folder=tmp_path, host=host, workers=1, token="sesame-sesame")
     with served(settings) as address:
         assert post(address) == 401
         assert post(address, Authorization="Bearer wrong") == 401
         assert post(address, Authorization="Basic sesame-sesame") == 401
-        assert post(address, Authorization="Bearer sesame-sesame", Host="harbour.example") == 200
+        assert post(address, Authorization="Bearer sesame-sesame", Host="harbour.example") == 200  # behind a proxy
+        assert post(address, Authorization="Bearer sesame-sesame", Origin="https://harbour.example") == 200
 
 
 def test_no_open_door_without_a_token(tmp_path: Path) -> None:

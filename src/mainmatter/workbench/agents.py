@@ -304,7 +304,8 @@ class BearerToken:
 def make_http_app(tools: AgentTools) -> ASGIApp:
     """The server as a web application, at /mcp.
 
-    Requests whose Host or Origin is another site's are refused, unless there is a token: then that is what counts.
+    Requests whose Host or Origin is another site's are refused, unless there is a token: then that is what counts, and
+    a proxy may pass on the name that it is called by.
 
     Raises:
         InputError: others than this machine could reach it, and it has no token.
@@ -314,7 +315,7 @@ def make_http_app(tools: AgentTools) -> ASGIApp:
         raise InputError(f"{settings.host} can be reached from other machines, and there is no token; give one")
     names = ["127.0.0.1", "localhost", "[::1]"]
     security = TransportSecuritySettings(
-        enable_dns_rebinding_protection=settings.is_local,
+        enable_dns_rebinding_protection=settings.token is None,
         allowed_hosts=[f"{name}:*" for name in names] + names,
         allowed_origins=[f"http://{name}:*" for name in names] + [f"http://{name}" for name in names],
     )
