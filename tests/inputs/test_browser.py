@@ -28,9 +28,10 @@ from mainmatter.inputs import fetch as fetching
 from mainmatter.inputs.browser import PageLoader, fetch_with_browser
 from mainmatter.inputs.fetch import AddressRefused, why_not_public
 from mainmatter.limits import Limits
+from mainmatter.records import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 SENTENCE = "The keeper rang the bell by hand for as long as the fog lasted, and often that was a week."
 
@@ -369,6 +370,25 @@ def test_from_python(web: Web) -> None:
         assert mainmatter.clean_url(url).text == ""
     assert asyncio.run(mainmatter.aclean_url(url, browser=True)).text == SENTENCE
     assert mainmatter.clean_url(f"http://{web.private}/", browser=True, public_only=False).text == SENTENCE
+
+
+CALLS: list[Callable[[str], object]] = [
+    fetch_with_browser,
+    lambda url: mainmatter.Cleaner(method="ice-baseline").clean_url(url, browser=True),
+    lambda url: mainmatter.clean_url(url, browser=True, method="ice-baseline"),
+]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=["fetch_with_browser", "Cleaner", "clean_url"])
+def test_warnings_name_the_file_of_the_caller(call: Callable[[str], object], monkeypatch: pytest.MonkeyPatch) -> None:
+    class Loader:
+        def load(self, url: str, *_: object) -> browser.LoadedPage:
+            return browser.LoadedPage(Page(f"<p>{SENTENCE}</p>", url), ["was not quiet"])
+
+    monkeypatch.setattr(browser._shared, "get", Loader)
+    with pytest.warns(PageWarning, match=r"^https://e\.example/: was not quiet$") as caught:
+        call("https://e.example/")
+    assert [one.filename for one in caught] == [__file__]
 
 
 def test_the_guide_tells_the_limits() -> None:
