@@ -392,6 +392,9 @@ NEEDS_SCRIPTS = {
     "a plea": f"<p>You need to enable JavaScript to run this app.</p>{PROGRAM}",
     "a plea for those without scripts": f"<noscript>This page needs JavaScript.</noscript>{PROGRAM}",
     "a request to wait": f"<p>Loading, please wait</p>{PROGRAM}",
+    "loading, and a dot": f"<h1>Shop</h1><p>Loading.</p>{PROGRAM}",
+    "loading, and dots": f"<p>Loading your shop...</p>{PROGRAM}",
+    "loading, and an ellipsis": f"<p>Loading the shop\N{HORIZONTAL ELLIPSIS} nearly there.</p>{PROGRAM}",
     "a program in the page": "<div id=__next></div><p>x</p><script type=module>start()</script>",
 }
 NEEDS_NONE = {
@@ -401,6 +404,9 @@ NEEDS_NONE = {
     "an empty script": "<div id=root></div><script> </script>",
     "a short page with a counter": f"<h1>It works!</h1>{PROGRAM}",
     "a short page about JavaScript": f"<p>{'JavaScript is a language for pages, which many know. ' * 4}</p>{PROGRAM}",
+    "a dock": "<p>Loading dock: open 9 to 5.</p><script>ga('send')</script>",
+    "a dock, and dots": f"<p>Loading is free: come in by the gate...</p>{PROGRAM}",
+    "a short page with a plea for its map": f"<p>{FIRST}</p><p>The map needs JavaScript.</p>{PROGRAM}",
     "an app that is filled": f"<div id=root><p>{FIRST}</p></div>{PROGRAM}",
     "an article beside an empty widget": f"<p>{' '.join([*BODY, *BODY])}</p><div id=root></div><x-ad></x-ad>{PROGRAM}",
     "declared text": f"{SHELL}{linked_data({'@type': 'Article', 'articleBody': ' '.join([*BODY, *BODY])})}{PROGRAM}",
@@ -430,6 +436,8 @@ def test_how_little_text_needs_scripts() -> None:
     assert [needs(f"<div id=app></div><p>{'x' * number}</p>") for number in (500, 501)] == [True, False]
     assert [needs(f"<div id=app>{'x' * number}</div>") for number in (40, 41)] == [True, False]
     assert [needs(f"<p>JavaScript {'x' * number}</p>") for number in (189, 190)] == [True, False]
+    assert scripted.NOTICE_SHARE == 0.5
+    assert [needs(f"<p>Enable JavaScript</p><p>{'x' * number}</p>") for number in (16, 17)] == [True, False]
 
 
 def test_a_dump_needs_no_scripts() -> None:

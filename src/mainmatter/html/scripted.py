@@ -38,7 +38,11 @@ TIMES_SHOWN = 2
 
 PLACEHOLDER = 40  # characters that stand in an element until scripts fill it
 SHORT_NOTICE = 200  # characters of a page that only asks for JavaScript, or to wait
-_NOTICE = re.compile(r"\bjavascript\b|\bloading\b|\bplease wait\b", re.IGNORECASE)
+NOTICE_SHARE = 0.5  # of those characters: more are in the blocks that ask, since a name or a copyright may be beside
+# "Loading" begins other texts as well: a request to wait ends there, or in an ellipsis.
+_NOTICE = re.compile(
+    r"\bjavascript\b|\bplease wait\b|\bloading\b(?:\W*$|[^.:!?\u2026]*(?:\.\.\.|\u2026))", re.IGNORECASE
+)
 # Where the usual frameworks put a page; besides, elements of a page's own making (`<app-root>`) at its top.
 _FILLED_BY_SCRIPTS = "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, #q-app, #react-root, #app-root, [ng-app]"
 
@@ -56,8 +60,9 @@ _TextSource = Callable[["Tree"], list[str]]
 def needs_scripts(tree: Tree, texts: Sequence[str]) -> bool:
     """Whether a page shows next to nothing because its scripts have not run.
 
-    There are scripts, and no text at all; or little text beside an empty element of the kind that scripts fill, or one
-    that asks for JavaScript, or to wait. A short page whose scripts only count visitors has neither.
+    There are scripts, and no text at all; or little text beside an empty element of the kind that scripts fill; or a
+    few words, most of which ask for JavaScript, or to wait. What asks is known by "JavaScript", "please wait", or
+    "loading" at the end of a block or with an ellipsis. A short page whose scripts only count visitors has none.
 
     Args:
         tree: the page's tree.
@@ -66,7 +71,8 @@ def needs_scripts(tree: Tree, texts: Sequence[str]) -> bool:
     shown = sum(map(len, texts))
     if shown > LITTLE_SHOWN or not any(map(_is_program, islice(tree.iter_elements("script"), MAX_PIECES))):
         return False
-    if not shown or (shown <= SHORT_NOTICE and _NOTICE.search(" ".join(texts))):
+    asking = sum(len(text) for text in texts if _NOTICE.search(text)) if shown <= SHORT_NOTICE else 0
+    if not shown or asking > NOTICE_SHARE * shown:
         return True
     custom = (element for element in islice(tree.select("body > *"), MAX_PIECES) if "-" in element.tag)
     filled = chain(islice(tree.select(_FILLED_BY_SCRIPTS), 1), custom)
