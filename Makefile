@@ -39,9 +39,11 @@ chromium: | $(BIN)/python
 			>$(VENV)/chromium.log 2>&1; \
 	} || echo "Chromium is not here and could not be installed: tests that need a browser will be skipped"
 
-# dolma and NeMo Curator (6 GB) pin other versions than ours: their tests run in environments of their own; needs uv.
-test-integrations: $(VENV)-dolma/installed $(VENV)-nemo/installed
+# dolma and NeMo Curator (6 GB) pin other versions than ours, and LlamaIndex brings many packages: their tests run in environments of
+# their own; needs uv.
+test-integrations: $(VENV)-dolma/installed $(VENV)-llama-index/installed $(VENV)-nemo/installed
 	$(VENV)-dolma/bin/python -m pytest -q tests/corpus/adapters/test_dolma.py
+	$(VENV)-llama-index/bin/python -m pytest -q tests/corpus/adapters/test_llama_index.py
 	$(VENV)-nemo/bin/python -m pytest -q tests/corpus/adapters/test_nemo_curator.py
 
 # Formatting, lint, types, documentation.
@@ -123,7 +125,7 @@ docs: $(VENV)/installed-dev
 	$(BIN)/mkdocs serve
 
 clean:
-	rm -rf $(VENV) $(VENV)-dist $(VENV)-dolma $(VENV)-nemo dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-dist $(VENV)-dolma $(VENV)-llama-index $(VENV)-nemo dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/installed: EXTRAS = corpus,eval,plot,search,serve
 $(VENV)/installed: pyproject.toml | $(BIN)/python
@@ -143,6 +145,10 @@ $(VENV)-dolma/installed: pyproject.toml
 	$(UV) venv --quiet --clear --python 3.11 $(VENV)-dolma
 	$(UV) pip install --quiet --python $(VENV)-dolma/bin/python 'dolma[warc]==1.2.1' dateparser turbohtml hypothesis pytest
 	$(UV) pip install --quiet --python $(VENV)-dolma/bin/python --no-deps --editable . && touch $@
+
+$(VENV)-llama-index/installed: pyproject.toml
+	$(UV) venv --quiet --clear $(VENV)-llama-index
+	$(UV) pip install --quiet --python $(VENV)-llama-index/bin/python 'llama-index-core==0.14.25' hypothesis pytest --editable . && touch $@
 
 $(VENV)-nemo/installed: pyproject.toml
 	$(UV) venv --quiet --clear --python 3.11 $(VENV)-nemo

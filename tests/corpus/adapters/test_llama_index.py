@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
+pytest.importorskip("llama_index.core", reason="llama-index-core is not installed; make test-integrations runs this")
 
 from llama_index.core.schema import MetadataMode
 
