@@ -262,6 +262,18 @@ def test_explain_some_blocks(agent: Agent) -> None:
     assert rest.content["next_start"] is None
 
 
+@pytest.mark.parametrize(("tool", "size"), [("read_page", {"max_tokens": 50}), ("explain", {"limit": 1})])
+def test_parts_are_of_the_same_page(agent: Agent, tool: str, size: dict[str, int]) -> None:
+    pages = {"/news": ("text/html", PAGE.encode())}
+    with serve(pages) as web:
+        first = agent.call(tool, url=f"{web}/news", **size)
+        assert first.content is not None
+        pages["/news"] = ("text/html", b"<p>Another page.")
+        rest = agent.call(tool, url=f"{web}/news", start=first.content["next_start"])
+        assert SECOND in rest.text
+        assert SECOND not in agent.call(tool, url=f"{web}/news").text  # whoever begins anew wants the page of now
+
+
 def test_what_pages_and_errors_say_is_bounded(agent: Agent) -> None:
     page = f"<title>{'t' * 2000}</title><p>{'x' * 2000}"
     reading = agent.call("clean_html", html=page)
@@ -411,8 +423,8 @@ def test_many_short_blocks_with_long_xpaths(around: str) -> None:
         part = page.part(0, most)
         assert part.next_start is not None
         assert most / 2 < len(part.model_dump_json()) / 4 < most + 100
-    verdicts = explain(source, "density", only=None, start=0, limit=50).verdicts
-    for xpath in (*(part.chunks or [])[0].xpaths, *(verdict.xpath for verdict in verdicts)):
+    explained, _ = explain(source, "density", only=None, start=0, limit=50)
+    for xpath in (*(part.chunks or [])[0].xpaths, *(verdict.xpath for verdict in explained.verdicts)):
         assert xpath == "" if around.startswith("<e") else 800 < len(xpath) <= 1000  # left out rather than cut
 
 
@@ -429,6 +441,10 @@ def test_pages_are_remembered_for_a_while(tmp_path: Path, monkeypatch: pytest.Mo
     assert [number for number in range(10) if tools._recall((str(number), True, False))] == list(range(2, 10))
     tools._remember(("large", True, False), whole("x" * 20_000_001))
     assert tools._recall(("9", True, False)) is None
+    tools._remember(("fetched",), Page(b"x" * 20_000_000))
+    assert tools._recall(("large", True, False)) is None
+    tools._remember(("large", True, False), whole("x" * 20_000_001))
+    assert tools._recall(("fetched",)) is None
     assert tools._recall(("large", True, False)) is not None
     now = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now + 601)

@@ -108,7 +108,8 @@ class AgentTools:
         self._method = method
         self._searcher = None if index is None else Searcher(index)
         self._searching = anyio.Lock()
-        self._remembered: OrderedDict[tuple[str, bool, bool], tuple[float, WholePage]] = OrderedDict()
+        # Pages as they were fetched, to explain, by their URLs; pages that were read, by what was asked for besides.
+        self._remembered: OrderedDict[tuple[str | bool | None, ...], tuple[float, WholePage | Page]] = OrderedDict()
 
     def to_server(self) -> MCPServer:
         """The server that has these tools; there is no tool `search` without an index."""
@@ -137,7 +138,7 @@ class AgentTools:
         """
         key = (url, links, chunks)
         whole = self._recall(key) if start else None
-        if whole is None:
+        if not isinstance(whole, WholePage):
             whole = await self._read(None, url, links=links, chunks=chunks)
             self._remember(key, whole)
         return _show_reading(whole.part(start, max_tokens))
@@ -170,10 +171,14 @@ class AgentTools:
         if url is None and html is None:
             raise InputError("there is no page; give url or html")
         source = to_source(None if html is None else Page(html), url, self.settings)
-        found: PageExplanation = await self.workers.run(
-            page_tools.explain, source=source, method=self._method, only=only, start=start, limit=limit
+        key = (url,)
+        page = self._recall(key) if start and html is None else None
+        found: tuple[PageExplanation, Page] = await self.workers.run(
+            page_tools.explain, source=source, method=self._method, only=only, start=start, limit=limit, fetched=page
         )
-        return _show_explanation(found)
+        if page is None and html is None:
+            self._remember(key, found[1])
+        return _show_explanation(found[0])
 
     async def search(
         self,
@@ -204,15 +209,15 @@ class AgentTools:
         )
         return whole
 
-    def _recall(self, key: tuple[str, bool, bool]) -> WholePage | None:
+    def _recall(self, key: tuple[str | bool | None, ...]) -> WholePage | Page | None:
         """A page that was read not long ago: whoever reads on wants the rest of that page, and not of a newer one."""
         read_at, whole = self._remembered.get(key, (float("-inf"), None))
         return whole if time.monotonic() - read_at < REMEMBERED_SECONDS else None
 
-    def _remember(self, key: tuple[str, bool, bool], whole: WholePage) -> None:
+    def _remember(self, key: tuple[str | bool | None, ...], whole: WholePage | Page) -> None:
         self._remembered.pop(key, None)
         self._remembered[key] = time.monotonic(), whole
-        sizes = [each.characters for _, each in self._remembered.values()]
+        sizes = [len(each.html) if isinstance(each, Page) else each.characters for _, each in self._remembered.values()]
         while len(sizes) > 1 and (len(sizes) > REMEMBERED or sum(sizes) > REMEMBERED_CHARACTERS):
             self._remembered.popitem(last=False)
             del sizes[0]

@@ -18,7 +18,7 @@ from mainmatter.errors import InputError
 from mainmatter.render.chunks import BYTES_PER_TOKEN, MAX_TOKENS, estimate_tokens
 
 if TYPE_CHECKING:
-    from mainmatter.records import Extraction
+    from mainmatter.records import Extraction, Page
     from mainmatter.workbench.page_source import PageSource
 
 _SHOWN = 160  # characters of a block in an explanation
@@ -211,8 +211,14 @@ def read_whole(source: PageSource, method: str, *, links: bool, chunks: bool) ->
 
 
 def explain(
-    source: PageSource, method: str, *, only: Literal["kept", "dropped"] | None, start: int, limit: int
-) -> PageExplanation:
+    source: PageSource,
+    method: str,
+    *,
+    only: Literal["kept", "dropped"] | None,
+    start: int,
+    limit: int,
+    fetched: Page | None = None,
+) -> tuple[PageExplanation, Page]:
     """Get a page and tell why some of its blocks were kept or dropped. Done in a worker.
 
     Args:
@@ -221,11 +227,16 @@ def explain(
         only: of these blocks only.
         start: the number of the first block.
         limit: of so many blocks.
+        fetched: the page, if it was fetched before.
+
+    Returns:
+        That, and the page, so that the next part can be of the same one.
 
     Raises:
         MainmatterError: anything that is wrong with the page.
     """
-    extraction = clean(source.get(), method=method, limits=source.limits)
+    page = fetched or source.get()
+    extraction = clean(page, method=method, limits=source.limits)
     kept = extraction.kept.tolist()
     wanted = [i for i in range(start, len(kept)) if only is None or kept[i] == (only == "kept")]
     blocks = extraction.document.blocks
@@ -243,7 +254,7 @@ def explain(
         )
         for i in wanted[:limit]
     ]
-    return PageExplanation(
+    explanation = PageExplanation(
         url=extraction.document.page.url,
         method=extraction.method,
         page_type=extraction.page_type,
@@ -254,6 +265,7 @@ def explain(
         verdicts=verdicts,
         next_start=wanted[limit] if len(wanted) > limit else None,
     )
+    return explanation, page
 
 
 def _ends(xpaths: tuple[str, ...]) -> list[str]:
