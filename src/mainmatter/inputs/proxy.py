@@ -19,6 +19,7 @@ from mainmatter.inputs.fetch import AddressRefused, check_url, public_addresses
 
 _CHUNK = 65_536
 _LONGEST_HEAD = 262_144  # bytes of a request's or an answer's head
+_MOST_HINTS = 10  # heads before that of the answer (1xx); few servers send more than one
 _CONNECT_SECONDS = 10.0
 _HEAD_SECONDS = 30.0  # for a request's head: browsers open connections in advance
 _OF_ONE_CONNECTION = (b"connection:", b"keep-alive:", b"proxy-connection:", b"proxy-authorization:")
@@ -33,7 +34,7 @@ class CheckingProxy:
 
     Attributes:
         port: where it listens.
-        bytes: how many have passed.
+        bytes: how many have passed, or were read, heads of requests and answers included.
         is_full: those were too many.
         refused: how often each `host:port` was refused.
         problems: what was wrong with a `host:port`, in words: it was refused, has no address, does not answer.
@@ -81,7 +82,7 @@ class CheckingProxy:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one request, and close."""
         async with asyncio.timeout(_HEAD_SECONDS):
-            head = await reader.readuntil(b"\r\n\r\n")
+            head = await self._read_head(reader)
         method, target, _ = head.partition(b"\r\n")[0].decode("latin-1").split(" ")
         parts = urlsplit(f"//{target}" if method == "CONNECT" else target)
         if not parts.hostname or (method != "CONNECT" and parts.scheme != "http"):
@@ -158,12 +159,25 @@ class CheckingProxy:
 
     async def _pass_answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Pass on the answer to a request, so that nobody takes the connection for one that goes on."""
-        head = b""
-        while not head or head.startswith((b"HTTP/1.1 1", b"HTTP/1.0 1")):  # 103: early hints
+        for _ in range(1 + _MOST_HINTS):
+            head = await self._read_head(reader)
+            if not head.startswith((b"HTTP/1.1 1", b"HTTP/1.0 1")):  # 103: early hints
+                writer.write(_for_one_connection(head, head.partition(b"\r\n")[0]))
+                await self._copy(reader, writer)
+                return
+
+    async def _read_head(self, reader: asyncio.StreamReader) -> bytes:
+        """Read the head of a request or an answer; one that is too long, or never complete, counts as well."""
+        try:
             head = await reader.readuntil(b"\r\n\r\n")
+        except asyncio.IncompleteReadError as error:
+            self._count(len(error.partial))
+            raise
+        except asyncio.LimitOverrunError as error:
+            self._count(error.consumed)
+            raise
         self._count(len(head))
-        writer.write(_for_one_connection(head, head.partition(b"\r\n")[0]))
-        await self._copy(reader, writer)
+        return head
 
     async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most: int | None = None) -> None:
         while most is None or most > 0:
