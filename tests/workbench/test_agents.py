@@ -23,11 +23,13 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 from mainmatter.cli import group
+from mainmatter.cli.serve import server_config
 from mainmatter.corpus.search import index_rows
 from mainmatter.errors import InputError
 from mainmatter.limits import MEGABYTE
 from mainmatter.records import Page
 from mainmatter.workbench.agents import AgentTools, make_http_app
+from mainmatter.workbench.connections import Connection
 from mainmatter.workbench.page_source import PageSource
 from mainmatter.workbench.page_tools import PageChunk, PageReading, WholePage, cut, explain, read_whole, shorten
 from mainmatter.workbench.settings import Settings
@@ -108,8 +110,7 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
 def served(settings: Settings) -> Iterator[str]:
     """Over HTTP, in a thread; the address."""
     tools = AgentTools(settings, "density")
-    config = uvicorn.Config(make_http_app(tools), log_level="error", lifespan="on", ws="none")
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(server_config(make_http_app(tools)))
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         async def run() -> None:
@@ -377,6 +378,20 @@ def test_the_command_complains_before_any_work(tmp_path: Path, monkeypatch: pyte
     assert "is at least 8 printable" in run("--http", "--token", "short").stderr
     monkeypatch.setattr("mainmatter.cli.mcp.find_spec", lambda _: None)
     assert run().stderr == "Error: this needs mcp, which is not installed; run: pip install 'mainmatter[mcp]'\n"
+
+
+def test_clients_that_send_nothing_are_cut_off_as_by_the_workbench(monkeypatch: pytest.MonkeyPatch) -> None:
+    configs: list[uvicorn.Config] = []
+
+    async def note(self: uvicorn.Server, sockets: list[socket.socket]) -> None:
+        assert sockets[0].getsockname()[1]
+        configs.append(self.config)
+
+    monkeypatch.setattr(uvicorn.Server, "serve", note)
+    result = CliRunner().invoke(group, ["mcp", "--http", "--port", "0", "-m", "density"], prog_name="mainmatter")
+    assert result.exit_code == 0
+    assert "mainmatter mcp: http://127.0.0.1:" in result.stderr
+    assert [config.http for config in configs] == [Connection]
 
 
 # Parts of pages

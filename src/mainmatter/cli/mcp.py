@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mainmatter.cli import options
-from mainmatter.cli.serve import GOODBYE, checked_token, listen
+from mainmatter.cli.serve import checked_token, listen, server_config
 from mainmatter.errors import MissingExtra
 from mainmatter.isolation.interrupts import INTERRUPTED
 from mainmatter.registry import get_method
@@ -117,16 +117,7 @@ async def _serve_http(tools: AgentTools) -> None:
 
     settings = tools.settings
     with listen(settings.host, settings.port) as listening:
-        config = uvicorn.Config(
-            make_http_app(tools),
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            lifespan="on",
-            ws="none",
-            timeout_graceful_shutdown=GOODBYE,
-        )
+        config = server_config(make_http_app(tools))
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         click.echo(f"mainmatter mcp: http://{host}:{listening.getsockname()[1]}/mcp; Ctrl-C ends it", err=True)
         if settings.token is not None:

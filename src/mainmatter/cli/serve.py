@@ -16,6 +16,8 @@ from mainmatter.errors import InputError, MissingExtra
 from mainmatter.limits import format_size
 
 if TYPE_CHECKING:
+    import uvicorn
+
     from mainmatter.workbench.settings import Settings
 
 BACKLOG = 2048  # connections that the kernel keeps for us while we are busy
@@ -139,21 +141,6 @@ def _run(settings: Settings, *, opens: bool) -> None:
         import uvicorn  # noqa: PLC0415 - an extra
 
         from mainmatter.workbench.app import make_app  # noqa: PLC0415
-        from mainmatter.workbench.connections import Connection  # noqa: PLC0415
-
-        config = uvicorn.Config(
-            make_app(settings),
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            lifespan="on",
-            http=Connection,
-            ws="none",
-            backlog=BACKLOG,
-            timeout_keep_alive=KEEP_ALIVE,
-            timeout_graceful_shutdown=GOODBYE,
-        )
 
         class Server(uvicorn.Server):
             async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -161,7 +148,7 @@ def _run(settings: Settings, *, opens: bool) -> None:
                 if self.started:
                     _welcome(settings, listening.getsockname()[1], opens=opens)
 
-        server = Server(config)
+        server = Server(server_config(make_app(settings)))
         sys.setswitchinterval(SWITCH_INTERVAL)
         try:
             server.run(sockets=[listening])
@@ -169,6 +156,27 @@ def _run(settings: Settings, *, opens: bool) -> None:
             click.echo("stopped", err=True)
     if not server.started:
         click.get_current_context().exit(1)
+
+
+def server_config(app: Any) -> uvicorn.Config:  # noqa: ANN401 - any application that uvicorn runs
+    """How uvicorn runs our servers."""
+    import uvicorn  # noqa: PLC0415 - an extra
+
+    from mainmatter.workbench.connections import Connection  # noqa: PLC0415
+
+    return uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        lifespan="on",
+        http=Connection,
+        ws="none",
+        backlog=BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=GOODBYE,
+    )
 
 
 def listen(host: str, port: int) -> socket.socket:

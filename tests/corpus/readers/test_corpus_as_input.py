@@ -33,10 +33,10 @@ def test_the_parts_of_a_corpus_are_read_and_its_rejects_are_not(tmp_path: Path) 
     assert ids(tmp_path / "all") == [urls[0], urls[2], "u"]
     (out / "summary.jsonl").write_text('{"text": "x", "url": "v"}\n')
     (out / ".huggingface.yaml.html").write_text("<p>A page.</p>")
-    for name in ("_run", "rejects"):  # as earlier versions called their own
-        (out / name).mkdir()
-        (out / name / "p.jsonl").write_text(f'{{"text": "x", "url": "{name}"}}\n')
-    assert [name for name in ids(out) if name] == ["_run", urls[0], urls[2], "rejects", "v"]
+    for own in ("_run", "rejects"):  # as earlier versions called their own
+        (out / own).mkdir()
+        (out / own / "p.jsonl").write_text(f'{{"text": "x", "url": "{own}"}}\n')
+    assert [url for url in ids(out) if url] == ["_run", urls[0], urls[2], "rejects", "v"]
     assert None in ids(out)
     (out / "__about" / "summary.json").unlink()
     for name in (out, tmp_path / "all"):
