@@ -379,6 +379,12 @@ def test_how_deep_mathml_is_read() -> None:
         (r"the triangle \(ABC\)", ["the triangle ", *inline("ABC")]),
         (r"\(a and \(b\)", [r"\(a and ", *inline("b")]),
         (r"\(a\\) b\)", inline(r"a\\) b")),
+        (r"\[a\] or $$ c $$", [*display("a"), " or ", *display("c")]),
+        (
+            r"\(\|x\|\), \(p \| q\), \(P(A\|B)\)",
+            [*inline(r"\|x\|"), ", ", *inline(r"p \| q"), ", ", *inline(r"P(A\|B)")],
+        ),
+        (r"\(\S\), \(x\\1\), \(\d x\)", [*inline(r"\S"), ", ", *inline(r"x\\1"), ", ", *inline(r"\d x")]),
     ],
 )
 def test_tex_in_a_text(text: str, expected: list[str | Formula]) -> None:
@@ -397,6 +403,11 @@ def test_tex_in_a_text(text: str, expected: list[str | Formula]) -> None:
         "from $$ to $$$",
         "$$ – $$",
         r"\[1\] and \(see there\), \(siehe\)",
+        r"\[ab\] and \[a 1\]",
+        r'grep "\(a\|b\)" and \(a\|b\|c[de]\)',
+        r"\(a\.b\), \(\w+\), \(\d{3}\), \(\<a\)",
+        r"\(a\)\|\(b\)\{2\}",
+        r"s/\(a\)b\(c\)/\2\1/",
         r"\(\) \[ \] $$$$",
         r"\(a = 1",
         r"a = 1\)",

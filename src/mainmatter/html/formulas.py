@@ -391,7 +391,13 @@ _CLOSING = {
 # What tells TeX from words that happen to stand between such signs.
 _SIGNS = re.compile(r"\\[A-Za-z{},;]|[\^_=<>+]")
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_PLAIN = re.compile(r"[\w\s.,;:!?–-]*")
+_PLAIN = re.compile(r"(?!\s*[^\W\d_]\s*$)[\w\s.,;:!?–-]*")  # but for one letter
+# What tells regular expressions, where `\(a\)` is a group: `\.`, `\w+`, and `a\|b`, where TeX has norms, as `\|x\|`.
+_EXPRESSION = re.compile(
+    r"(?<!\\)(?:\\[.?+<]|\\[bBdDsSwW](?:[*+?|]|\{\d|\\[|+?{]))|^[\w.*?\[\]-]+(?:\\\|[\w.*?\[\]-]+)+$"
+)
+_GROUPED = re.compile(r"\\[|{+?1-9]")  # after a group
+_REFERENCE = re.compile(r"(?<!\\)\\[1-9]")  # to a group
 
 
 def split_formulas(text: str, *, dollars: bool = False) -> list[str | Formula]:
@@ -411,6 +417,7 @@ def split_formulas(text: str, *, dollars: bool = False) -> list[str | Formula]:
     parts: list[str | Formula] = []
     pattern = _WITH_DOLLARS if dollars else _WITHOUT_DOLLARS
     missing: set[str] = set()  # what was looked for, and does not come any more
+    has_reference = _REFERENCE.search(text) is not None
     end = position = 0
     while (match := pattern.search(text, position)) is not None:
         start, position = match.span()
@@ -435,7 +442,8 @@ def split_formulas(text: str, *, dollars: bool = False) -> list[str | Formula]:
             if close[0] == sign != "$$":
                 position = close.start()
                 continue
-            formula = _formula_in(text[position : close.start()], sign)
+            is_group = has_reference or _GROUPED.match(text, close.end()) is not None
+            formula = _formula_in(text[position : close.start()], sign, is_group=is_group)
             position = close.end()
         if formula is not None:
             if start > end:
@@ -447,12 +455,20 @@ def split_formulas(text: str, *, dollars: bool = False) -> list[str | Formula]:
     return parts
 
 
-def _formula_in(tex: str, sign: str) -> Formula | None:
+def _formula_in(tex: str, sign: str, *, is_group: bool = False) -> Formula | None:
     r"""What stands between delimiters, if it is no text.
 
-    In `\[1\]` and `\(see there\)` somebody's Markdown was not read, and `$$` is a class of prices.
+    In `\[1\]` and `\(see there\)` somebody's Markdown was not read, `\(a\|b\)` is a regular expression, and `$$` is a
+    class of prices.
+
+    Args:
+        tex: what stands there.
+        sign: the first delimiter.
+        is_group: what is around it says that parentheses are those of a regular expression.
     """
     display = sign in ("$$", "\\[")
+    if not display and (is_group or _EXPRESSION.search(tex) is not None):
+        return None
     if _SIGNS.search(tex) is None:
         is_text = _PLAIN.fullmatch(tex) if display else any(not word.isupper() for word in _WORD.findall(tex))
         if is_text:
