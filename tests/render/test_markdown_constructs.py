@@ -28,12 +28,37 @@ CONSTRUCTS = {
     ),
     "spaces inside of emphasis": ("<p>a<b> b </b>c<em>&nbsp;d</em></p>", "a **b** c *d*"),
     "emphasis beside emphasis": ("<p><b>a</b><b>b</b> <i>c</i><b>d</b></p>", "**ab** *c***d**"),
+    "emphasis beside emphasis in other emphasis": (
+        "<p><b>one <i>two</i></b><i>three</i>, <i>a <b>b</b></i><b>c</b></p>",
+        "**one _two_**_three_, _a **b**_**c**",
+    ),
+    "emphasis beside emphasis within a word": (
+        "<p><b>one <i>two</i></b><i>th</i>ree</p>",
+        "**one two***th*ree",
+    ),
     "emphasis within a word": ("<p>un<b>believ</b>able <i>re</i>do</p>", "un**believ**able *re*do"),
     "emphasis that ends in punctuation": (
         "<p><b>Note:</b>this, and <b>“that”</b>too</p>",
-        "**Note**:this, and **“that**”too",
+        "**Note**:this, and “**that**”too",
     ),
     "emphasis in Japanese": ("<p>これは<b>「重要」</b>です。</p>", "これは「**重要**」です。"),
+    "emphasis that ends in brackets": (
+        "<p><b>조사(助詞)</b>가, <b>say (a [b]).</b>c, <b>„a“ »b«</b>c, <b>the \"a\" 'b'</b>c</p>",
+        "**조사**(助詞)가, **say** (a [b]).c, **„a“** »b«c, **the \"a\"** 'b'c",
+    ),
+    "emphasis that begins with brackets": (
+        "<p>a<b>(b) c</b>, 가<b>(가)나(다)</b>라</p>",
+        "a(b) **c**, 가(가)**나**(다)라",
+    ),
+    "emphasis in brackets": (
+        "<p><i>(f)</i>g, a<b>[x]</b>, <b><i>((f) h).</i></b>g, a<b><i>(f)</i></b></p>",
+        "(*f*)g, a[**x**], (***(f) h***).g, a(***f***)",
+    ),
+    "emphasis in brackets in other emphasis": ("<p><b>a <i>(f)</i></b>g</p>", "**a** (f)g"),
+    "emphasis with an apostrophe or half a bracket": (
+        "<p><b>the boys'</b>a, <b>it's 'a.</b>b, <b>b)</b>c, a<b>(b</b></p>",
+        "**the boys**'a, **it's 'a**.b, **b**)c, a(**b**",
+    ),
     "links": (
         "<p><a href='/a?b=1&amp;c=2'>one</a>, <a href='/x (y'>two [2]</a>, <b><a href='/z'>three</a></b></p>",
         "[one](https://e.example/a?b=1&c=2), [two \\[2\\]](https://e.example/x%20\\(y), **[three](https://e.example/z)**",
@@ -104,6 +129,9 @@ CONSTRUCTS = {
         r"<p>Where \(x_i * 2\) is, and $5.</p><p>\[ a = b \]</p>",
         "Where $x_i * 2$ is, and \\$5.\n\n$$\na = b\n$$",
     ),
+    "formulas of one letter": (r"<p>\[a\] text \[b\]</p><p>$$c$$</p>", "$$a$$ text $$b$$\n\n$$\nc\n$$"),
+    "formulas before digits": (r"<p>\(d\)5, \(d\)<b>5</b>, \(d\).5</p>", "$d$ 5, $d$**5**, $d$.5"),
+    "regular expressions": (r"<p>grep '\(a\|b\)'</p>", r"grep '\\(a\\|b\\)'"),
     "footnotes": (
         "<p>Text<sup><a href=#fn1>1</a></sup>.</p><ol><li id=fn1><p>Note one.</p><p>More.</p></ol>",
         "Text[^1].\n\n[^1]: Note one.\n\n    More.",
@@ -148,9 +176,15 @@ def test_options() -> None:
     assert options().startswith("# One\n\n## Two\n\n### Three\n\n")
     assert options(headings="setext").startswith("One\n===\n\nTwo\n---\n\n### Three\n\n")
     assert options().endswith("| A | B |\n| --- | --- |\n| - 1 | 2 \\| 3 |\n| --- |  |")
-    assert options(tables=False).endswith("A | B\\\n\\- 1 | 2 | 3\\\n\\---")
+    assert options(tables=False).endswith("A | B\\\n\\- 1 | 2 | 3\\\n\\--- |")
     with pytest.raises(InputError, match='there are "atx" and "setext"'):
         options(headings="atxx")
+
+
+def test_rows_as_lines_keep_their_columns() -> None:
+    html = "<table><tr><th>A<th>B<th>C<tr><td>South<br>east<td><td>1<tr><td><td>2<td><tr><td><td><td></table>"
+    found = mainmatter.clean(html, method="ice-baseline").render("markdown", tables=False)
+    assert found == "A | B | C\\\nSouth east |  | 1\\\n| 2 |"
 
 
 VALUES = [

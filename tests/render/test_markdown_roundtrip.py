@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from content_trees import any_lines, documents, line, lines_of_text, outline, read_markdown
 from mainmatter.html.parse import parse
-from mainmatter.render import html, tei
+from mainmatter.render import html, markdown, tei
 from mainmatter.render.content import Content
 from mainmatter.render.markdown import to_markdown
 from timing import least_seconds
@@ -28,8 +28,9 @@ FEW = settings(SOME, max_examples=25)
 
 
 def plain(pieces: Pieces) -> str:
-    """The text of a line; code beside code is one, and so are spaces and breaks."""
+    """The text of a line; code beside code is one, and so are spaces and breaks; a digit after a formula is apart."""
     text = "".join(text for text, _ in pieces).replace("\0\0code ", "")
+    text = re.sub(r"(\0formula [^\0]*\0)(?=\d)", r"\1 ", text)
     return re.sub(r" ?\n[ \n]*", "\n", re.sub(" +", " ", text)).strip()
 
 
@@ -42,11 +43,11 @@ def marked(pieces: Pieces) -> list[tuple[str, frozenset[str]]]:
 def written_line(nodes: list[Content | str]) -> tuple[Pieces, Pieces]:
     """What a paragraph holds, and what a parser finds in the Markdown of it."""
     expected = line(nodes)
-    markdown = to_markdown(Content("document", [Content("paragraph", nodes)]))
+    written = to_markdown(Content("document", [Content("paragraph", nodes)]))
     has_formula = "\0formula" in plain(expected)
     # The plugin for formulas looks for a backslash before the first character at the end of the line.
-    assume(not (has_formula and markdown.endswith("\\")))
-    [(kind, found)] = read_markdown(markdown, digits=has_formula)
+    assume(not (has_formula and written.endswith("\\")))
+    [(kind, found)] = read_markdown(written, digits=has_formula)
     assert kind == "paragraph"
     return expected, found
 
@@ -57,7 +58,11 @@ def test_marks_around_text_come_back(nodes: list[Content | str]) -> None:
     assume(any(text.strip() for text, _ in line(nodes)))
     expected, found = written_line(nodes)
     assert plain(found) == plain(expected)
-    assert marked(found) == marked(expected)
+    for (unit, marks), (found_unit, found_marks) in zip(marked(expected), marked(found), strict=True):
+        assert unit == found_unit
+        assert found_marks <= marks
+    if markdown._BRACKETS.keys().isdisjoint(plain(expected)):  # what is in brackets may be outside of its mark
+        assert marked(found) == marked(expected)
 
 
 @SOME
@@ -101,11 +106,11 @@ def comparable(blocks: list[Outline]) -> list[Outline]:
 @FEW
 @given(documents)
 def test_documents_come_back(document: Content) -> None:
-    markdown = to_markdown(document)
+    written = to_markdown(document)
     expected = comparable(outline(document))
     has_formula = "formula" in str(expected)
-    assume(not (has_formula and re.search(r"\$\d|\\$", markdown, re.MULTILINE)))
-    assert comparable(read_markdown(markdown, digits=has_formula)) == expected
+    assume(not (has_formula and re.search(r"\$\d|\\$", written, re.MULTILINE)))
+    assert comparable(read_markdown(written, digits=has_formula)) == expected
 
 
 def texts(node: Content | str) -> str:
@@ -167,6 +172,14 @@ HOSTILE: dict[str, Callable[[int], Content]] = {
     "marks of punctuation": lambda n: in_paragraph(*(Content("strong", ["."]) if i % 2 else "a" for i in range(n))),
     "punctuation in a mark": lambda n: in_paragraph(Content("strong", ["a" + "." * n]), "b"),
     "empty marks": lambda n: in_paragraph("a", *(Content("strong", [" ", Content("break")]) for _ in range(n))),
+    "brackets in a mark": lambda n: in_paragraph(Content("strong", ["a" + "(" * n + "b" + ")" * n]), "b"),
+    "brackets around marks": lambda n: in_paragraph(Content("strong", ["(" * n + "b" + ")" * n]), "b"),
+    "marks that meet": lambda n: in_paragraph(
+        *(
+            Content("strong", ["a ", Content("emphasis", ["b"])]) if i % 2 else Content("emphasis", ["c"])
+            for i in range(n)
+        )
+    ),
     "code beside code": lambda n: in_paragraph(*(Content("code-span", ["`"]) for _ in range(n))),
     "links": lambda n: in_paragraph(*(Content("link", ["a!"], address="/(") for _ in range(n))),
     "an address": lambda n: in_paragraph(Content("link", ["a"], address="/" + "(" * n + "&a;" * n)),

@@ -241,8 +241,8 @@ class _MarkdownWriter:
             else:
                 found += self.other(child, _DEEPEST)
         if not self.tables:
-            lines = [" | ".join(filter(None, (self.line(cell.children) for cell in row))) for row in rows]
-            if text := "\\\n".join(filter(None, lines)):
+            texts = [[self.line(cell.children, breaks=False) for cell in row] for row in rows]
+            if text := "\\\n".join([" | ".join(row).strip() for row in texts if any(row)]):
                 found.append(_protect(text))
             return found
         width = max(map(len, rows), default=0)
@@ -284,6 +284,8 @@ class _MarkdownWriter:
             classes = {*map(type, pieces)}
             if _Delimiter in classes and not _is_settled(pieces):
                 pieces = _settle(pieces)
+            if _FormulaSpan in classes:
+                pieces = _apart_from_digits(pieces)
             text = "\0".join([piece for piece in pieces if piece.__class__ is str])
             has_code = _CodeSpan in classes
         if has_code or not _is_plain(text):
@@ -396,7 +398,7 @@ class _MarkdownWriter:
                     tex = tex.replace("\\|", "\\Vert ")
                 tex = _inner_dollars(tex)
                 if tex:
-                    return _Markdown(f"$${tex}$$" if node.display else f"${tex}$")
+                    return _FormulaSpan(f"$${tex}$$" if node.display else f"${tex}$")
             case "reference":
                 return _Markdown(f"[^{node.label}]")
         return ""
@@ -594,7 +596,7 @@ def _may_pair(mark: str, text: str, pieces: list[str]) -> bool:
 
 def _any_contains(pieces: list[str], mark: str) -> bool:
     """Whether our own Markdown has this character; links' addresses do not count."""
-    return any(mark in piece for piece in pieces if piece.__class__ in (_Delimiter, _Markdown, _CodeSpan))
+    return any(mark in piece for piece in pieces if piece.__class__ in _OURS)
 
 
 def _escape(pairs: set[str], has_bracket: bool, in_link: bool, found: re.Match[str]) -> str:
@@ -644,6 +646,12 @@ class _CodeSpan(_Markdown):
         return f"{ticks}{room}{code}{room}{ticks}"
 
 
+class _FormulaSpan(_Markdown):
+    """A formula in dollar signs."""
+
+    __slots__ = ()
+
+
 class _LinkEnd(_Markdown):
     """The end of a link's text, with its address."""
 
@@ -666,6 +674,7 @@ class _Delimiter(_Markdown):
         return ends
 
 
+_OURS = (_Delimiter, _Markdown, _CodeSpan, _FormulaSpan)
 _MARKS: dict[str, tuple[str, str]] = {
     "strong": _Delimiter.pair("strong", "**"),
     "emphasis": _Delimiter.pair("emphasis", "*"),
@@ -675,6 +684,7 @@ _MARKS: dict[str, tuple[str, str]] = {
 }
 _END_OF = {id(begin): end for begin, end in _MARKS.values()}
 _LINK = _Markdown("[")
+_UNDERSCORES = _Delimiter.pair("emphasis", "_")  # where asterisks of two marks would be read as one run
 _BREAK = _Markdown("\\\n")  # visible, and no editor takes it away
 
 
@@ -695,6 +705,16 @@ def _guard(pieces: list[str]) -> None:
     last = pieces[-1]
     if last.__class__ is str and last[-1] in "!^":
         pieces[-1:] = [*filter(None, [last[:-1]]), _Markdown("\\" + last[-1])]
+
+
+def _apart_from_digits(pieces: list[str]) -> list[str]:
+    """Pieces with a space between a formula and a digit, before which a dollar sign ends no formula."""
+    found: list[str] = []
+    for piece in pieces:
+        if found and found[-1].__class__ is _FormulaSpan and piece[:1].isdigit():
+            found.append(" ")
+        found.append(piece)
+    return found
 
 
 def _ends_in_space(piece: str) -> bool:
@@ -753,6 +773,31 @@ def _is_settled(pieces: list[str]) -> bool:
     return True
 
 
+# What closes brackets and quotations, and what may open them. Languages disagree about quotation marks.
+_BRACKETS = dict(zip(")]}）］｝」』】》〉〕\"'“‘«‹’", "([{（［｛「『【《〈〔\"'„‚»›‘", strict=True))
+_BRACKETS |= {"”": "“„”", "’": "‘‚", "»": "«»", "›": "‹›"}
+_OPEN_BRACKETS = frozenset("".join(_BRACKETS.values()))
+
+
+def _partners(text: str) -> dict[int, int]:
+    """Where brackets and quotation marks stand whose partner is in the text too, and where that stands; both ways."""
+    found: dict[int, int] = {}
+    waiting: dict[str, list[int]] = {}
+    for i, character in enumerate(text):
+        if character not in _BRACKETS and character not in _OPEN_BRACKETS:
+            continue
+        is_straight = character in "\"'"  # which tells not whether it opens, closes or is an apostrophe
+        if not (is_straight and text[i + 1 : i + 2].isalnum()):
+            begins = next(filter(None, map(waiting.get, _BRACKETS.get(character, ""))), None)
+            if begins:
+                begin = begins.pop()
+                found[i], found[begin] = begin, i
+                continue
+        if character in _OPEN_BRACKETS and not (is_straight and i and text[i - 1].isalnum()):
+            waiting.setdefault(character, []).append(i)
+    return found
+
+
 _SURE = frozenset(" \n.,;:!?'\"()[]/\\-<>–—“”‘’„«»…、。「」（），：")
 
 
@@ -760,8 +805,9 @@ def _settle(pieces: list[str]) -> list[str]:
     """Change what a parser would read otherwise, as little as possible.
 
     Punctuation at the edge of emphasis is put outside, where it stands against a word ("**Note:**this" is no emphasis,
-    but "**Note**:this" is); a mark around a link is put inside of the link; and what then cannot be read is no
-    emphasis.
+    but "**Note**:this" is), and with a bracket or quotation mark goes its partner and what is between them; a mark
+    around a link is put inside of the link; emphasis beside other emphasis has underscores; and what then cannot be
+    read is no emphasis.
     """
     for _ in range(_ROUNDS):
         pieces = _joined(pieces)
@@ -804,6 +850,8 @@ class _Emphasis:
         self.dropped: set[int] = set()
         self.cuts: dict[int, slice] = {}  # what remains of a text
         self.inserted: dict[int, list[str]] = {}  # before the piece with this number
+        self.unwrapped: set[int] = set()  # texts without the brackets around them
+        self.underscored: set[int] = set()
         self.runs: list[_DelimiterRun] = []
         stack: list[int] = []
         for i, piece in enumerate(pieces):
@@ -821,14 +869,17 @@ class _Emphasis:
             self._repair([i for i in bad if i < opening], start, start - 1, opening)
             self._repair([i for i in bad if i >= opening], end - 1, end, opening)
         if not self.cuts and not self.dropped:
-            self._drop(self._misread())
-            if not self.dropped:
+            self._resolve(self._misread())
+            if not self.dropped and not self.underscored:
                 return None
         found: list[str] = []
         for i, piece in enumerate(self.pieces):
             found += self.inserted.get(i, ())
-            if i not in self.dropped:
-                found.append(piece[self.cuts[i]] if i in self.cuts else piece)
+            if i in self.dropped:
+                continue
+            if i in self.underscored:
+                piece = _UNDERSCORES[0 if self._opens(i) else 1]  # noqa: PLW2901
+            found.append(piece[self.cuts[i]] if i in self.cuts else piece)
         found += self.inserted.get(len(self.pieces), ())
         return [piece for piece in found if piece]
 
@@ -850,14 +901,64 @@ class _Emphasis:
         if text.__class__ is not str or only:
             self._drop([mark] if only else bad)  # what remains is tried again
             return
+        if edge in self.unwrapped:
+            return
+        part = self._markable(edge, words, outside, closes=closes)
+        if part is None:  # something else was done
+            return
+        moved = text[part.stop :] if closes else text[: part.start]
+        if not moved:
+            self._drop(bad)
+        elif part.start <= part.stop:  # else both ends would move the same, and the other one did
+            self.cuts[edge] = part
+            self.inserted.setdefault(outside, []).append(moved)
+
+    def _markable(self, edge: int, words: list[int], outside: int, *, closes: bool) -> slice | None:
+        """What of a text can be at the edge of marks; None if brackets around all of it were put outside of them.
+
+        Args:
+            edge: the number of the text.
+            words: where in it letters and digits are.
+            outside: before which piece is outside of the marks.
+            closes: the marks are those after the text.
+        """
+        text = self.pieces[edge]
+        first, last = (words[0], words[-1] + 1) if words else (len(text), 0)
         cut = self.cuts.get(edge, slice(0, len(text)))
+        partners = _partners(text)
         if closes:
-            self.cuts[edge] = slice(cut.start, words[-1] + 1 if words else 0)
-            moved = text[words[-1] + 1 :] if words else text
-        else:
-            self.cuts[edge] = slice(words[0] if words else len(text), cut.stop)
-            moved = text[: words[0]] if words else text
-        self.inserted.setdefault(outside, []).append(moved)
+            begin = min((partners[i] for i in range(last, len(text)) if i in partners), default=last)
+            if begin >= last:
+                return slice(cut.start, last)
+            if begin < first and self._unwrap(edge, begin, partners[begin], outside, closes=True):
+                return None
+            return slice(cut.start, len(text[:begin].rstrip()))
+        end = max((partners[i] for i in range(first) if i in partners), default=first)
+        if end <= first:
+            return slice(first, cut.stop)
+        if end >= last and self._unwrap(edge, partners[end], end, outside, closes=False):
+            return None
+        return slice(len(text) - len(text[end + 1 :].lstrip()), cut.stop)
+
+    def _unwrap(self, edge: int, begin: int, end: int, outside: int, *, closes: bool) -> bool:
+        """Put the brackets around a text outside of the marks that hold nothing else; False if all hold more."""
+        before, after = edge, edge + 1
+        while self._opens(before - 1) and self._closes(after) and self.partner[before - 1] == after:
+            before -= 1
+            after += 1
+        if before == edge:
+            return False
+        if edge in self.cuts:  # it is tried again
+            return True
+        if outside != (after if closes else before):  # of which one half would be inside of the other marks
+            self._drop(range(edge + 1, after))
+            return True
+        text = self.pieces[edge]
+        self.unwrapped.add(edge)
+        self.cuts[edge] = slice(begin + 1, end)
+        self.inserted.setdefault(before, []).append(text[: begin + 1])
+        self.inserted.setdefault(after, []).append(text[end:])
+        return True
 
     def _opens(self, i: int) -> bool:
         piece = self.pieces[i] if 0 <= i < len(self.pieces) else None
@@ -893,6 +994,9 @@ class _Emphasis:
             before = _class(pieces[first - 1][-1] if first else "")
             after = _class(pieces[i][0] if i < len(pieces) else "")
             run = _DelimiterRun(character, range(first, i), _flanks(after, before), _flanks(before, after))
+            if character == "_":  # never within a word
+                run.can_open = run.can_open and before in (_SPACE, _PUNCTUATION)
+                run.can_close = run.can_close and after in (_SPACE, _PUNCTUATION)
             run.length = run.left = sum(map(len, pieces[first:i]))
             self.runs.append(run)
             bad += [mark for mark in run.marks if not (run.can_open if self._opens(mark) else run.can_close)]
@@ -914,6 +1018,27 @@ class _Emphasis:
     def _drop(self, marks: Iterable[int]) -> None:
         for mark in marks:
             self.dropped |= {mark, self.partner[mark]}
+
+    def _resolve(self, wrong: list[int]) -> None:
+        """Do something about marks that a parser would pair with others, because their asterisks meet."""
+        run_of = {mark: run for run in self.runs for mark in run.marks}
+        for mark in wrong:
+            ends = mark, self.partner[mark]
+            met = {
+                i for end in ends for i in run_of[end].marks if cast("_Delimiter", self.pieces[i]).kind == "emphasis"
+            }
+            if met and all(map(self._takes_underscores, met)):
+                self.underscored |= {i for other in met for i in (other, self.partner[other])}
+                continue
+            inner = [i for i in met if ends[0] < min(i, self.partner[i]) and max(i, self.partner[i]) < ends[1]]
+            self._drop(inner or [mark])
+
+    def _takes_underscores(self, mark: int) -> bool:
+        begin, end = sorted((mark, self.partner[mark]))
+        before = self.pieces[begin - 1][-1] if begin else ""
+        after = self.pieces[end + 1][0] if end + 1 < len(self.pieces) else ""
+        outside = {_class(before), _class(after)}
+        return self.pieces[mark] == "*" and outside <= {_SPACE, _PUNCTUATION}
 
     def _misread(self) -> list[int]:
         """The marks that a parser would pair with others, by the algorithm of CommonMark."""
