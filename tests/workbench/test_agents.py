@@ -162,6 +162,11 @@ def test_the_tools_and_their_types(agent: Agent) -> None:
         ("search", "limit"): (10, 1, 100),
     }
     assert tools["read_page"].annotations.open_world_hint
+    for name in ("read_page", "clean_html", "explain"):
+        number, nothing = tools[name].input_schema["properties"]["dial"]["anyOf"]
+        assert (number["minimum"], number["maximum"], nothing["type"]) == (0, 1, "null")
+    assert all(tool.input_schema["additionalProperties"] is False for tool in tools.values())
+    assert "Without html, it is fetched" in tools["explain"].input_schema["properties"]["url"]["description"]
 
 
 def test_read_page(agent: Agent, web: str) -> None:
@@ -213,6 +218,30 @@ def test_chunks(agent: Agent, web: str) -> None:
     assert second.text == f"Today\n\n{SECOND}"
     assert second.xpaths == ["/html[1]/body[1]/article[1]/h2[1]", "/html[1]/body[1]/article[1]/p[2]"]
     assert f"[chunk 1: Lamps of the harbour > Today]\nToday\n\n{SECOND}" in answer.text
+
+
+@pytest.mark.parametrize("tool", ["read_page", "clean_html"])
+def test_chunks_are_no_larger_than_asked(agent: Agent, web: str, tool: str) -> None:
+    page = {"url": f"{web}/lamps"} if tool == "read_page" else {"html": PAGE}
+    texts: list[str] = []
+    start: int | None = 0
+    while start is not None:
+        content = agent.call(tool, **page, chunks=True, max_tokens=50, start=start).content
+        assert content is not None
+        assert content["tokens"] == sum(chunk["tokens"] for chunk in content["chunks"]) <= 50
+        texts += [chunk["text"] for chunk in content["chunks"]]
+        start = content["next_start"]
+    assert " ".join(" ".join(texts).split()) == f"Lamps of the harbour {FIRST} See the oil. Today {SECOND}"
+
+
+def test_the_dial(agent: Agent, web: str) -> None:
+    for page in ({"url": f"{web}/lamps"}, {"html": PAGE}):
+        tool = "read_page" if "url" in page else "clean_html"
+        assert "rights" in agent.call(tool, **page, dial=1).text
+        assert "rights" not in agent.call(tool, **page, dial=0.5).text
+        content = agent.call("explain", **page, dial=1).content
+        assert content is not None
+        assert content["kept"] == content["blocks"] == 6
 
 
 def test_clean_html(agent: Agent) -> None:
@@ -307,6 +336,37 @@ def test_errors_are_words(agent: Agent, web: str) -> None:
     assert agent.refused("search", query="(").startswith("the query '(' holds no word")
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        (
+            "clean_html",
+            {"html": "x", "max_token": 10},
+            "clean_html has no argument 'max_token'; did you mean 'max_tokens'?",
+        ),
+        ("search", {"query": "x", "zzz": 1}, "search has no argument 'zzz'; it has: query, limit"),
+        ("clean_html", {}, "html is missing"),
+        ("clean_html", {"html": "x", "max_tokens": 1}, "max_tokens is 1, but it must be greater than or equal to 50"),
+        ("clean_html", {"html": "x", "dial": 2}, "dial is 2, but it must be less than or equal to 1"),
+        ("explain", {"html": "x", "only": "both"}, "only is 'both', but it must be 'kept' or 'dropped'"),
+        ("read_page", {"url": "x" * 9000}, f"url is '{'x' * 78}…, but it must have at most 8000 characters"),
+        ("read_page", {"start": -1}, "url is missing; start is -1, but it must be greater than or equal to 0"),
+        (
+            "clean_html",
+            {"html": "https://a.example/ "},
+            "html is a URL, https://a.example/, and no page; call read_page, which fetches it",
+        ),
+        (
+            "explain",
+            {"html": "www.a.example"},
+            "html is a URL, www.a.example, and no page; give it as url, and it is fetched",
+        ),
+    ],
+)
+def test_wrong_arguments_are_refused_in_words(agent: Agent, tool: str, arguments: dict[str, Any], words: str) -> None:
+    assert agent.refused(tool, **arguments) == words
+
+
 @pytest.mark.parametrize("url", ["http://127.0.0.1:{port}/", "http://localhost:{port}/", "http://[::1]:{port}/"])
 def test_loopback_is_not_fetched_from(address: str, url: str) -> None:
     with connected(address) as agent, socket.create_server(("127.0.0.1", 0)) as listening:
@@ -327,6 +387,7 @@ def test_over_http(address: str) -> None:
         assert answer.content is not None
         assert FIRST in answer.content["markdown"]
         assert answer.content["page_type"] is None  # density does not say
+        assert agent.refused("clean_html", html=PAGE, dial=0.5).startswith("method 'density' has no parameter 'dial'")
         assert "more than 1.0 MB" in agent.refused("clean_html", html="x" * (MEGABYTE + 1))
         for url in ("file:///etc/passwd", "ftp://a.example/", "http://a@b.example/"):
             assert agent.refused("read_page", url=url).startswith(f"{url}: is not fetched: ")
@@ -433,7 +494,7 @@ def test_parts_in_chunks() -> None:
 @pytest.mark.parametrize("around", ["<div>" * 500, f"<{'e' * 2000}>"])
 def test_many_short_blocks_with_long_xpaths(around: str) -> None:
     source = PageSource(Page(around + "<p>Short." * 4000))
-    page = read_whole(source, "density", links=False, chunks=True)
+    page = read_whole(source, "density", links=False, chunks=512)
     for most in (2000, 5000):
         part = page.part(0, most)
         assert part.next_start is not None
@@ -452,15 +513,15 @@ def test_texts_in_one_line() -> None:
 def test_pages_are_remembered_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tools = AgentTools(Settings(folder=tmp_path), "density")
     for number in range(10):
-        tools._remember((str(number), True, False), whole("x"))
-    assert [number for number in range(10) if tools._recall((str(number), True, False))] == list(range(2, 10))
-    tools._remember(("large", True, False), whole("x" * 20_000_001))
-    assert tools._recall(("9", True, False)) is None
+        tools._remember((str(number), True, None, None), whole("x"))
+    assert [number for number in range(10) if tools._recall((str(number), True, None, None))] == list(range(2, 10))
+    tools._remember(("large", True, None, None), whole("x" * 20_000_001))
+    assert tools._recall(("9", True, None, None)) is None
     tools._remember(("fetched",), Page(b"x" * 20_000_000))
-    assert tools._recall(("large", True, False)) is None
-    tools._remember(("large", True, False), whole("x" * 20_000_001))
+    assert tools._recall(("large", True, None, None)) is None
+    tools._remember(("large", True, None, None), whole("x" * 20_000_001))
     assert tools._recall(("fetched",)) is None
-    assert tools._recall(("large", True, False)) is not None
+    assert tools._recall(("large", True, None, None)) is not None
     now = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now + 601)
-    assert tools._recall(("large", True, False)) is None
+    assert tools._recall(("large", True, None, None)) is None

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 
 from mainmatter.clean import clean
 from mainmatter.errors import InputError
-from mainmatter.render.chunks import BYTES_PER_TOKEN, MAX_TOKENS, estimate_tokens
+from mainmatter.render.chunks import BYTES_PER_TOKEN, estimate_tokens
 
 if TYPE_CHECKING:
     from mainmatter.records import Extraction, Page
@@ -186,24 +186,27 @@ def cut(text: str, start: int, max_tokens: int) -> int:
     return end
 
 
-def read_whole(source: PageSource, method: str, *, links: bool, chunks: bool) -> WholePage:
+def read_whole(
+    source: PageSource, method: str, *, links: bool, chunks: int | None, dial: float | None = None
+) -> WholePage:
     """Get a page and clean it. Done in a worker.
 
     Args:
         source: where the page comes from.
         method: which method decides.
         links: keep links in the Markdown.
-        chunks: chunks, and no Markdown.
+        chunks: chunks of at most so many tokens, and no Markdown.
+        dial: how much to keep, from 0 to 1; None for what the method has.
 
     Raises:
         MainmatterError: anything that is wrong with the page.
     """
-    extraction = clean(source.get(), method=method, limits=source.limits)
+    extraction = clean(source.get(), method=method, limits=source.limits, dial=dial)
     found = None
-    if chunks:
+    if chunks is not None:
         found = [
             PageChunk.model_validate(asdict(chunk) | {"number": number, "xpaths": _ends(chunk.xpaths)})
-            for number, chunk in enumerate(extraction.chunks(MAX_TOKENS))
+            for number, chunk in enumerate(extraction.chunks(chunks))
         ]
     markdown = "" if chunks else extraction.render("markdown", links=links).strip("\n")
     note = _NEEDS_SCRIPTS if extraction.document.needs_scripts else None if len(extraction) else _NOTHING
@@ -217,6 +220,7 @@ def explain(
     only: Literal["kept", "dropped"] | None,
     start: int,
     limit: int,
+    dial: float | None = None,
     fetched: Page | None = None,
 ) -> tuple[PageExplanation, Page]:
     """Get a page and tell why some of its blocks were kept or dropped. Done in a worker.
@@ -227,6 +231,7 @@ def explain(
         only: of these blocks only.
         start: the number of the first block.
         limit: of so many blocks.
+        dial: how much to keep, from 0 to 1; None for what the method has.
         fetched: the page, if it was fetched before.
 
     Returns:
@@ -236,7 +241,7 @@ def explain(
         MainmatterError: anything that is wrong with the page.
     """
     page = fetched or source.get()
-    extraction = clean(page, method=method, limits=source.limits)
+    extraction = clean(page, method=method, limits=source.limits, dial=dial)
     kept = extraction.kept.tolist()
     wanted = [i for i in range(start, len(kept)) if only is None or kept[i] == (only == "kept")]
     blocks = extraction.document.blocks
