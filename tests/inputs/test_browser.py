@@ -8,6 +8,7 @@ import re
 import socket
 import sys
 import time
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -269,6 +270,43 @@ def test_private_pages_may_be_allowed_but_no_public_page_reaches_them(web: Web) 
     ):
         assert SENTENCE not in text_of(url, public_only=False)
     assert web.asked == []
+
+
+def test_a_host_with_a_public_address_is_not_private(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = socket.getaddrinfo
+
+    def look_up(host: str, *args: Any, **kwargs: Any) -> Any:
+        addresses = ("127.0.0.2", "127.0.0.1") if host == "two.example" else (host,)
+        return [entry for address in addresses for entry in real(address, *args, **kwargs)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    url = web.page("<script>fetch('http://PRIVATE/secret', {mode: 'no-cors'})</script>")
+    url = url.replace("127.0.0.2", "two.example")
+    words = (
+        r": two\.example is a loopback address and a public address, and pages are fetched from public addresses only$"
+    )
+    with pytest.raises(AddressRefused, match=words):
+        fetch_with_browser(url, public_only=False)
+    assert web.asked == []
+
+
+@pytest.mark.parametrize("way", ["redirect", "script", "frame", "redirect in a frame"])
+def test_a_public_page_reaches_nothing_private_if_a_private_one_led_to_it(web: Web, way: str) -> None:
+    reaching = f"<p>{SENTENCE}</p><script>fetch('http://PRIVATE/secret', {{mode: 'no-cors'}})</script>"
+    public = web.page(reaching, "/public")
+    web.pages["/on"] = public
+    start = {
+        "redirect": "/on",
+        "script": web.page(f"<script>location = '{public}'</script>", "/script"),
+        "frame": web.page(f"<p>{SENTENCE}</p><iframe src='{public}'></iframe>", "/frame"),
+        "redirect in a frame": web.page(f"<p>{SENTENCE}</p><iframe src=/on></iframe>", "/frames"),
+    }[way].removeprefix(web.url)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", PageWarning)
+        assert text_of(f"http://{web.private}{start}", public_only=False) == SENTENCE
+    assert start in web.asked
+    assert "/secret" not in web.asked
+    assert [": 1 request refused, since only public" in str(one.message) for one in caught] == [True] * (way != "frame")
 
 
 def test_bytes_are_limited(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:

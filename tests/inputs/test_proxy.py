@@ -174,26 +174,88 @@ def test_what_is_not_public_is_refused(request_line: str, host: str, monkeypatch
     assert "and pages are fetched from public addresses only" in why
 
 
-def test_a_name_is_looked_up_once_for_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+def answer_names(monkeypatch: pytest.MonkeyPatch, **names: list[list[str]]) -> list[str]:
+    """Have `name.example` the addresses of its first answer, then of its second, ...; returns who was asked for."""
     real = socket.getaddrinfo
-    answers = iter(["127.0.0.2", "127.0.0.1"])
     asked: list[str] = []
 
     def look_up(name: str, *args: Any, **kwargs: Any) -> Any:
         asked.append(name)
-        return real(next(answers) if name == "rebinding.example" else name, *args, **kwargs)
+        found = names.get(name.removesuffix(".example"), [[name]])
+        answer = found[min(asked.count(name), len(found)) - 1]
+        return [entry for address in answer for entry in real(address, *args, **kwargs)]
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    return asked
+
+
+@pytest.mark.parametrize("public_only", [True, False])
+def test_a_name_is_looked_up_once_for_a_load(public_only: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = answer_names(monkeypatch, rebinding=[["127.0.0.2"], ["127.0.0.1"]])
 
     async def work(proxy: CheckingProxy) -> None:
         async with server(lambda _: ANSWER) as (port, seen):
             request = f"GET http://rebinding.example:{port}/ HTTP/1.1\r\n\r\n".encode()
-            assert (await ask(proxy, request)).endswith(b"page")
-            assert (await ask(proxy, request)).startswith(b"HTTP/1.1 403 ")
-            assert len(seen) == 1
+            for _ in range(2):
+                assert (await ask(proxy, request)).endswith(b"page")
+            assert len(seen) == 2
 
-    run(work)
-    assert asked.count("rebinding.example") == 2
+    run(work, public_only=public_only)
+    assert asked.count("rebinding.example") == 1
+
+
+@pytest.mark.parametrize("host", ["127.0.0.2", "two.example", "three.example"])
+def test_a_document_of_a_host_that_is_public_in_part_reaches_nothing_private(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer_names(
+        monkeypatch, two=[["127.0.0.2", "127.0.0.1"], ["127.0.0.1"]], three=[["127.0.0.1", "10.0.0.1", "127.0.0.2"]]
+    )
+
+    async def work(proxy: CheckingProxy) -> None:
+        proxy.add_document(host)
+        async with server(lambda _: ANSWER) as (port, seen), server(lambda _: ANSWER, "127.0.0.1") as (private, secret):
+            document = await ask(proxy, f"GET http://{host}:{port}/ HTTP/1.1\r\n\r\n".encode())
+            assert document.startswith(b"HTTP/1.1 200 " if host == "127.0.0.2" else b"HTTP/1.1 403 ")
+            for name in ("127.0.0.1", "localhost", host):
+                answer = await ask(proxy, f"GET http://{name}:{private}/ HTTP/1.1\r\n\r\n".encode())
+                assert not answer.endswith(b"page")
+            assert secret == []
+            assert len(seen) == (host == "127.0.0.2")
+
+    assert run(work, public_only=False).public_only
+
+
+def test_a_private_document_reaches_what_is_private_until_a_public_one_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Private when first asked for, public ever after: the page is that of the private address.
+    answer_names(monkeypatch, home=[["127.0.0.1", "127.0.0.3"], ["127.0.0.2"]], public=[["127.0.0.2"]])
+
+    async def work(proxy: CheckingProxy) -> None:
+        async with server(lambda _: ANSWER) as (port, seen), server(bytes.upper, "127.0.0.1") as (private, secret):
+            assert [await proxy.is_private(f"{name}.example", 80) for name in ("home", "public", "no")] == [
+                True,
+                False,
+                False,
+            ]
+            proxy.add_document("home.example")
+            reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
+            writer.write(f"CONNECT home.example:{private} HTTP/1.1\r\n\r\n".encode())
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"hello")
+            assert await reader.readexactly(5) == b"HELLO"
+            script = f"GET http://public.example:{port}/script HTTP/1.1\r\n\r\n".encode()
+            assert (await ask(proxy, script)).endswith(b"page")
+            before = proxy.public_only
+            proxy.add_document("public.example")
+            assert (before, proxy.public_only) == (False, True)
+            assert await reader.read() == b""  # the tunnel would be there for the public page
+            writer.close()
+            assert (await ask(proxy, script)).endswith(b"page")
+            answer = await ask(proxy, f"GET http://home.example:{private}/ HTTP/1.1\r\n\r\n".encode())
+            assert answer.startswith(b"HTTP/1.1 403 ")
+            assert (len(seen), secret) == (2, [b"hello"])
+
+    run(work, public_only=False)
 
 
 def test_private_addresses_if_they_are_allowed() -> None:

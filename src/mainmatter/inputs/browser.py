@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from mainmatter.errors import FetchError, PageTooLarge, warn_caller
 from mainmatter.html.browser.rendering import SharedBrowser
-from mainmatter.inputs.fetch import REDIRECTS, AddressRefused, check_answer, is_url, public_addresses
+from mainmatter.inputs.fetch import REDIRECTS, AddressRefused, check_answer, is_url
 from mainmatter.inputs.proxy import CheckingProxy
 from mainmatter.isolation.memory import end_largest
 from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE, Limits, format_size
@@ -94,7 +94,8 @@ def fetch_with_browser(
         limits: how large the DOM may be.
         timeout: how many seconds it may take. What is there by then is the page, with a warning.
         public_only: let neither the URL nor the page's scripts reach an address that is not public. Otherwise a page
-            that has such an address itself may reach others of that kind; a public page may not in any case.
+            whose host has only such addresses may reach others of that kind. A page whose host has a public address,
+            too, may not in any case, even if a private page led to it.
 
     Warns:
         PageWarning: the page may not be complete: it was not quiet in time, or some of what it asked for was refused.
@@ -156,11 +157,9 @@ class PageLoader:
 
     async def _load(self, url: str, limits: Limits, seconds: float, public_only: bool) -> LoadedPage:
         async with self._turn:
-            if not public_only:
-                public_only = await asyncio.get_running_loop().run_in_executor(None, _is_public, url)
             browser = await self._running()
             async with CheckingProxy(public_only=public_only, most_bytes=MOST_BYTES) as proxy:
-                loading = _Loading(url, limits, seconds, proxy)
+                loading = _Loading(url, limits, seconds, proxy, public_only)
                 watching = asyncio.ensure_future(self._watch_memory(loading))
                 try:
                     return await loading.load(browser)
@@ -201,25 +200,14 @@ class PageLoader:
 _shared = SharedBrowser(PageLoader)
 
 
-def _is_public(url: str) -> bool:
-    """Whether a URL leads to public addresses, or to none."""
-    try:
-        parts = urlsplit(url)
-        public_addresses(parts.hostname or "", parts.port or 80)
-    except AddressRefused:
-        return False
-    except (OSError, ValueError):  # it leads nowhere, as will be told
-        return True
-    return True
-
-
 class _Loading:
     """One page that is being loaded."""
 
-    def __init__(self, url: str, limits: Limits, seconds: float, proxy: CheckingProxy) -> None:
+    def __init__(self, url: str, limits: Limits, seconds: float, proxy: CheckingProxy, public_only: bool) -> None:
         self.context: BrowserContext | None = None
         self.took_memory = False
         self._url, self._limits, self._seconds, self._proxy = url, limits, seconds, proxy
+        self._public_only = public_only  # what was asked for; the proxy tells what is in force
         self._page: BrowserPage | None = None
         self._session: CDPSession | None = None
         self._world: int | None = None  # the JavaScript world that is ours
@@ -305,6 +293,7 @@ class _Loading:
                 self._navigations += 1
             if (
                 not is_url(request.url)
+                or not await self._may_be_document(request)
                 or request.resource_type in _LEFT_OUT
                 or self._requests > MOST_REQUESTS
                 or self._navigations > 1 + REDIRECTS
@@ -315,12 +304,29 @@ class _Loading:
             else:
                 await route.continue_()
 
+    async def _may_be_document(self, request: Request) -> bool:
+        """Whether a request asks for no document, or for one that is wanted, of which the proxy is told then.
+
+        What is in frames is not taken. So those that a private page has from public hosts are left out: their scripts
+        must not reach what the page itself may.
+        """
+        if not request.is_navigation_request():
+            return True
+        parts = urlsplit(request.url)
+        host = parts.hostname or ""
+        if not self._proxy.public_only and request.frame.parent_frame is not None:
+            return await self._proxy.is_private(host, parts.port or 80)
+        self._proxy.add_document(host)
+        return True
+
     def _is_of_page(self, request: Request) -> bool:
         """Whether a request is made by the page itself, not by a frame in it."""
         assert self._page is not None
         return request.frame == self._page.main_frame
 
     def _on_request(self, request: Request) -> None:
+        if request.redirected_from is not None and request.is_navigation_request():  # not seen by `_route`
+            self._proxy.add_document(urlsplit(request.url).hostname or "")
         if not self._is_of_page(request):
             return
         if request.is_navigation_request():
@@ -366,7 +372,7 @@ class _Loading:
 
     def _refuse(self) -> None:
         hint = ""
-        if self._document is not None and _place(self._document.url) == _place(self._url):
+        if self._public_only and self._document is not None and _place(self._document.url) == _place(self._url):
             hint = "; --allow-private-addresses, or public_only=False, allows others"
         raise AddressRefused(f"{self._url}: is not fetched: {self._why()}{hint}")
 

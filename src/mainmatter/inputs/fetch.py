@@ -234,6 +234,34 @@ def check_url(url: str) -> None:
         raise AddressRefused(f"{url}: port {parts.port} is not one of web pages; 80, 443, and those from 1024 on are")
 
 
+def addresses_of(host: str, port: int) -> list[str]:
+    """The addresses of a host.
+
+    Raises:
+        OSError: the name has none.
+    """
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def are_private(addresses: list[str]) -> bool:
+    """Whether none of the addresses is public; a host that has a public one as well is a host of the internet."""
+    return all(why_not_public(address) is not None for address in addresses)
+
+
+def check_public(host: str, addresses: list[str]) -> None:
+    """Refuse a host unless all of its addresses are public.
+
+    Raises:
+        AddressRefused: one of them is not.
+    """
+    for address in addresses:
+        why = why_not_public(address)
+        if why is not None:
+            also = "" if are_private(addresses) else " and a public address"
+            raise AddressRefused(f"{host} is {why}{also}, and pages are fetched from public addresses only")
+
+
 def public_addresses(host: str, port: int) -> list[str]:
     """The addresses of a host, all of them public.
 
@@ -241,12 +269,8 @@ def public_addresses(host: str, port: int) -> list[str]:
         AddressRefused: one of them is not.
         OSError: the name has none.
     """
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
-    for address in addresses:
-        why = why_not_public(address)
-        if why is not None:
-            raise AddressRefused(f"{host} is {why}, and pages are fetched from public addresses only")
+    addresses = addresses_of(host, port)
+    check_public(host, addresses)
     return addresses
 
 

@@ -3,19 +3,21 @@
 A browser that runs the scripts of strangers must not reach the machines around it. It is told to send everything here
 (HTTP, and tunnels for HTTPS and WebSockets); here a name is looked up once, and the address that was checked is the one
 that is connected to. So neither names that change their address (DNS rebinding) nor redirects lead elsewhere.
+
+A user may allow pages of a private network to reach that network. This ends for good as soon as a document, which may
+have scripts, comes from a host with a public address.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import socket
 from collections import Counter
 from contextlib import suppress
 from typing import Self
 from urllib.parse import urlsplit
 
-from mainmatter.inputs.fetch import AddressRefused, check_url, public_addresses
+from mainmatter.inputs.fetch import AddressRefused, addresses_of, are_private, check_public, check_url
 
 _CHUNK = 65_536
 _LONGEST_HEAD = 262_144  # bytes of a request's or an answer's head
@@ -29,11 +31,13 @@ class CheckingProxy:
     """A proxy on a port of this machine. Use it in an `async with`.
 
     Args:
-        public_only: refuse addresses that are not public, and ports of other services than web servers.
+        public_only: refuse addresses that are not public, and ports of other services than web servers. Otherwise that
+            begins with the first document of a host that is not private (`add_document`).
         most_bytes: that may pass, both ways together; then all ends.
 
     Attributes:
         port: where it listens.
+        public_only: whether addresses that are not public are refused now.
         bytes: how many have passed, or were read, heads of requests and answers included.
         is_full: those were too many.
         refused: how often each `host:port` was refused.
@@ -46,10 +50,13 @@ class CheckingProxy:
         self.is_full = False
         self.refused: Counter[str] = Counter()
         self.problems: dict[str, str] = {}
-        self._public_only = public_only
+        self.public_only = public_only
         self._most_bytes = most_bytes
         self._server: asyncio.Server | None = None
         self._under_way: set[asyncio.Task[None]] = set()
+        self._addresses: dict[str, list[str]] = {}  # of each host, as long as this proxy is there
+        self._documents: set[str] = set()  # hosts
+        self._private_connections: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=_LONGEST_HEAD)
@@ -64,6 +71,26 @@ class CheckingProxy:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
+    def add_document(self, host: str) -> None:
+        """Tell that a document is asked of a host, whose scripts may ask for anything as soon as it is there."""
+        self._documents.add(host)
+        self._check_documents()
+
+    async def is_private(self, host: str, port: int) -> bool:
+        """Whether a host has addresses, and none of them is public."""
+        try:
+            return are_private(await self._look_up(host, port))
+        except (OSError, UnicodeError):
+            return False
+
+    def _check_documents(self) -> None:
+        """Go to public addresses only, from the first document on that comes from a public one."""
+        known = [self._addresses[host] for host in self._documents if host in self._addresses]
+        if not self.public_only and not all(map(are_private, known)):
+            self.public_only = True
+            for task in self._private_connections:  # a browser keeps tunnels for other requests
+                task.cancel()
+
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
@@ -77,6 +104,7 @@ class CheckingProxy:
             pass  # by us, when all ends
         finally:
             self._under_way.discard(task)
+            self._private_connections.discard(task)
             writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -121,7 +149,11 @@ class CheckingProxy:
         """
         name = f"{host}:{port}"
         try:
-            addresses = await asyncio.get_running_loop().run_in_executor(None, self._look_up, host, port)
+            addresses = await self._look_up(host, port)
+            self._check_documents()
+            if self.public_only:
+                check_url(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+                check_public(host, addresses)
         except AddressRefused as error:
             self.refused[name] += 1
             self.problems[name] = str(error)
@@ -129,6 +161,9 @@ class CheckingProxy:
         except (OSError, UnicodeError) as error:
             self.problems[name] = f"{host} has no address: {getattr(error, 'strerror', None) or error}"
             raise OSError(self.problems[name]) from error
+        task = asyncio.current_task()
+        if task is not None and any(are_private([address]) for address in addresses):
+            self._private_connections.add(task)
         problem: OSError = OSError("no address")
         for address in addresses:
             try:
@@ -140,12 +175,12 @@ class CheckingProxy:
         self.problems[name] = f"no connection to {name}: {why}"
         raise problem
 
-    def _look_up(self, host: str, port: int) -> list[str]:
-        if not self._public_only:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            return list(dict.fromkeys(str(entry[4][0]) for entry in found))
-        check_url(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
-        return public_addresses(host, port)
+    async def _look_up(self, host: str, port: int) -> list[str]:
+        """The addresses of a host, which are the same for the whole load."""
+        if host not in self._addresses:
+            found = await asyncio.get_running_loop().run_in_executor(None, addresses_of, host, port)
+            self._addresses.setdefault(host, found)
+        return self._addresses[host]
 
     async def _tunnel(self, *ways: tuple[asyncio.StreamReader, asyncio.StreamWriter]) -> None:
         """Copy both ways until one of them ends."""
