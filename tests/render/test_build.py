@@ -276,8 +276,16 @@ def test_sections_of_a_table_in_their_order() -> None:
 def test_tools_are_no_content() -> None:
     html = """<h2>Use<span class="mw-editsection">[<a href="/e">edit</a>]</span></h2>
         <table><tr><td class="gutter gl"><pre class="lineno">1\n2</pre><td><pre>a\nb</pre></table>
-        <pre><span class="lineno">1</span>c<button>Copy</button></pre>"""
+        <pre><span class="lineno"><a>1</a></span>c<button><b>Copy</b></button></pre>"""
     assert tree_of(html) == ["heading[2]('Use')", r"code('a\nb')", "code('c')"]
+
+
+@pytest.mark.parametrize("numbers", [99, 100])
+def test_text_in_a_gutter_is_content(numbers: int) -> None:
+    assert tree_of('<div class="gutter">An article</div>') == ["paragraph('An article')"]
+    assert tree_of('<pre class="linenos">a = 1</pre>') == ["code('a = 1')"]
+    # So many texts are looked at.
+    assert bool(tree_of(f'<div class="gutter">{"<b>1</b>" * numbers}An article</div>')) is (numbers == 99)
 
 
 def test_the_largest_picture_and_no_ornaments() -> None:

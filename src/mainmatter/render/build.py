@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from mainmatter.html.formulas import FORMULA_CLASSES, FORMULA_TAGS, read_formula, split_formulas, uses_dollars
-from mainmatter.html.parse import Element, Text, as_text
+from mainmatter.html.parse import Element, Text, all_ancestors, as_text
 from mainmatter.html.segment import HEADING_LEVELS, ROLES, Role
 from mainmatter.records import Kind
 from mainmatter.render.content import HOLD_BLOCKS, HOLD_INLINE, Content, ContentType
 from mainmatter.render.text import main_and_comments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -70,17 +70,18 @@ _TEXT_TYPES: dict[str, ContentType] = {
 _BELONGS_IN: dict[ContentType, ContentType] = {"item": "list", "definition": "definitions", "term": "definitions"}
 _CODE_TAGS = frozenset(("pre", "xmp", "listing", "plaintext"))
 _CELL_TAGS = frozenset(("td", "th"))
-# What is no content, though it is text: links to edit a section (MediaWiki), and numbers of lines (Pygments, Rouge,
-# Prism, highlight.js, GitHub).
-_TOOLS = frozenset(
+# What is no content, though it is text: links to edit a section (MediaWiki), and, if it is without letters, numbers of
+# lines (Pygments, Rouge, Prism, highlight.js, GitHub). Other pages have all of an article in a "gutter".
+_EDIT_LINK = "mw-editsection"
+_LINE_NUMBERS = frozenset(
     """
-    blob-num gutter gl hljs-ln-numbers line-number line-numbers-rows linenodiv lineno linenos ln-num mw-editsection
-    rouge-gutter
+    blob-num gutter hljs-ln-numbers line-number line-numbers-rows linenodiv lineno linenos ln-num rouge-gutter
     """.split()
 )
+_MOST_NUMBERS = 100  # texts to look at for letters
 # The tags whose classes are looked at, and the classes that mean something here.
 _CLASSED = frozenset(("div", "span", "table", "td", "th"))
-_CLASSES = _TOOLS | FORMULA_CLASSES
+_CLASSES = _LINE_NUMBERS | {_EDIT_LINK} | FORMULA_CLASSES
 _NOTE_TAGS = frozenset(("li", "p", "div", "aside", "dd"))
 _FORMULAS_WITHOUT_TEXT = frozenset(("img", "mjx-container", "script"))
 _INLINE_ROLES = frozenset((None, Role.LINK, Role.EMPHASIS, Role.FORMULA))
@@ -213,7 +214,7 @@ class _Builder:
                 for text in segments.text_nodes(i):
                     self._block_of[text] = i
         self._images: frozenset[Node] = _images_among(tree, segments, kept) if images else frozenset()
-        self._wanted = _ancestors(self._block_of) | _ancestors(self._images)
+        self._wanted = all_ancestors(self._block_of) | all_ancestors(self._images)
         self._base = tree.base_url(url or "") or ""
         origin = _ORIGIN.match(self._base)  # most links need no more of the base, and joining takes its time
         self._origin = origin[0] if origin else ""
@@ -264,7 +265,7 @@ class _Builder:
                 if tag in _CLASSED:
                     names = node.attr("class")
                     if names and not _CLASSES.isdisjoint(words := names.split()):
-                        if not _TOOLS.isdisjoint(words):
+                        if _is_tool(node, words):
                             continue
                         formula = read_formula(node)
                 elif tag in FORMULA_TAGS:
@@ -508,11 +509,15 @@ class _Builder:
         parts: list[str] = []
         first = previous = -1
         is_new_line = True  # nothing but white space since the line began
-        for node in element.descendants:
-            if isinstance(node, Text):
+        tools: set[Node | None] = set()  # and what is in them
+        for node in chain((element,), element.descendants):
+            if node.parent in tools or (
+                isinstance(node, Element)
+                and (node.tag == "button" or _is_tool(node, as_text(node.attr("class")).split()))
+            ):
+                tools.add(node)
+            elif isinstance(node, Text):
                 data = node.data
-                if _is_tool(node.parent):
-                    continue
                 block = self._block_of.get(node, -1)
                 if block >= 0:
                     if first < 0:
@@ -847,11 +852,11 @@ def _number(element: Element, name: str, otherwise: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
 
 
-def _is_tool(node: Node | None) -> bool:
-    """Whether an element inside of code is a button, or the number of a line."""
-    if not isinstance(node, Element):
-        return False
-    return node.tag == "button" or not _TOOLS.isdisjoint(as_text(node.attr("class")).split())
+def _is_tool(element: Element, classes: Sequence[str]) -> bool:
+    """Whether an element holds links to edit a section, or the numbers of lines."""
+    if _LINE_NUMBERS.isdisjoint(classes):
+        return _EDIT_LINK in classes
+    return not any(map(str.isalpha, chain.from_iterable(islice(element.strings, _MOST_NUMBERS))))
 
 
 def _language(element: Element) -> str:
@@ -874,17 +879,6 @@ def _language(element: Element) -> str:
         if declared and declared not in _NO_LANGUAGE and _LANGUAGE_NAME.fullmatch(declared):
             return declared
     return ""
-
-
-def _ancestors(nodes: Iterable[Node]) -> set[Node]:
-    """The nodes around some others, each looked at once."""
-    found: set[Node] = set()
-    for node in nodes:
-        parent = node.parent
-        while parent is not None and parent not in found:
-            found.add(parent)
-            parent = parent.parent
-    return found
 
 
 def _images_among(tree: Tree, segments: Segments, kept: Sequence[bool]) -> frozenset[Node]:

@@ -23,6 +23,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -120,6 +121,9 @@ class Span:
     link: Link | None = None
     formula: str | None = None
     needed: bool = True
+
+
+BLOCK_END = Span("\n")  # between the blocks of a cell, which are one text
 
 
 @dataclass(eq=False, slots=True)
@@ -228,12 +232,16 @@ def facts_of(structure: Structure) -> list[Fact]:
         for mark, kind in _RUNS.items():
             facts += _run_facts(block, kind, mark)
         facts += _span_facts(block)
-        of_block: dict[Link, list[Span]] = {}
+        of_block: dict[Link, list[tuple[int, Span]]] = {}
+        number = 0
         for span in block.spans:
+            number += span is BLOCK_END
             if span.link is not None:
-                of_block.setdefault(span.link, []).append(span)
+                of_block.setdefault(span.link, []).append((number, span))
         for link, spans in of_block.items():
-            of_link.setdefault(link, []).append(spans)
+            parts = [[span for _, span in part] for _, part in groupby(spans, itemgetter(0))]
+            whole = [[span for part in parts for span in part]] if len(parts) > 1 else []
+            of_link.setdefault(link, []).extend(whole + parts)
     facts += _link_facts(of_link)
     facts += _cell_facts(structure.blocks)
     facts += _nested_facts(structure.blocks)

@@ -35,6 +35,7 @@ from urllib.parse import urljoin
 from mainmatter.html.parse import Element, Text, as_text
 from mainmatter.html.segment import HEADING_LEVELS, ROLES, Role
 from mainmatter.lab.bench.structure import (
+    BLOCK_END,
     NO_MARKS,
     Item,
     Link,
@@ -86,11 +87,10 @@ _BACK_ADDRESS = re.compile(r"#(?:cite_?ref|fn-?ref|footnote-?ref|_ftnref|ref)", 
 _NOTE_CLASS = re.compile(r"footnote|noteref|endnote|fnref", re.IGNORECASE)
 _NOTE_LABEL = re.compile(r"[\[({]?\s*(?:\d+|\S)\s*[\])}]?")
 
-# What the tools that set code and wikis add to a text.
-_TOOL_CLASS = frozenset(
+# Of the numbers of lines of code, if what has it holds no letters.
+_NUMBERS_CLASS = frozenset(
     """
-    mw-editsection lineno linenos linenodiv line-number line-numbers-rows gutter gl rouge-gutter hljs-ln-numbers
-    blob-num ln-num
+    lineno linenos linenodiv line-number line-numbers-rows gutter rouge-gutter hljs-ln-numbers blob-num ln-num
     """.split()
 )
 
@@ -204,7 +204,7 @@ class _Reader:
             code = None if cell else context.code
             key = code or cell or (i, context.cell)
             if key in blocks and cell is not None and block_before != i:
-                blocks[key].spans.append(Span(" "))
+                blocks[key].spans.append(BLOCK_END)
             block_before = i
             if key not in blocks:
                 blocks[key] = self._new_block(cell, context)
@@ -255,9 +255,7 @@ class _Reader:
             return around
         if _is_formula(element):
             return around._replace(formula=element)
-        if not _TOOL_CLASS.isdisjoint(as_text(element.attr("class")).split()):
-            return around._replace(tool=True)
-        if tag == "button" and around.code is not None:
+        if _is_tool(element) or (tag == "button" and around.code is not None):
             return around._replace(tool=True)
         if tag in _MARKS:
             code = around.code_span or (element if _MARKS[tag] == "code" else None)
@@ -440,12 +438,13 @@ class _Reader:
             rows: dict[Node | None, int] = {}
             for cell in cells:
                 rows[cell.parent] = rows.get(cell.parent, 0) + 1
-            has_header = any(_is_header(child) for row in rows if row is not None for child in row.children)
             if table in dissolved or not crowded.isdisjoint(cells):
                 continue
-            if not has_header and any(cell in cells_with_images or len(blocks_in[cell]) > 1 for cell in cells):
-                continue
             is_sure = max(rows.values()) > 1
+            has_header = any(_is_header(child) for row in rows if row is not None for child in row.children)
+            is_mixed = any(cell in cells_with_images or len(blocks_in[cell]) > 1 for cell in cells)
+            if is_mixed and not (has_header and is_sure):
+                continue
             if not is_sure and not rows_with_images.intersection(rows):
                 continue
             found = _Table(number, _places(table), is_sure)
@@ -577,6 +576,14 @@ def _is_formula(element: Element) -> bool:
         return True
     name = element.attr("class")
     return bool(name) and not _FORMULA_CLASS.isdisjoint(as_text(name).split())
+
+
+def _is_tool(element: Element) -> bool:
+    """Whether an element holds the numbers of lines, or links to edit a section."""
+    names = as_text(element.attr("class")).split()
+    if _NUMBERS_CLASS.isdisjoint(names):
+        return "mw-editsection" in names
+    return not any(map(str.isalpha, element.text))
 
 
 def _tex_of(formula: Element) -> str:
