@@ -54,6 +54,39 @@ def test_headings_tables_and_front_matter_of_markdown(folder: Path) -> None:
     assert table.endswith("Boat | Price\\\nRed | 5\n")
 
 
+@pytest.mark.parametrize(
+    ("name", "format_"),
+    [
+        ("a.md", "markdown"),
+        ("a.markdown", "markdown"),
+        ("a.HTML", "html"),
+        ("a.htm", "html"),
+        ("a.json", "json"),
+        ("a.jsonl", "jsonl"),
+        ("a.xml", "tei"),
+        ("a.txt", "text"),
+        ("a.cleaneval.txt", "cleaneval"),
+        ("a.out", "text"),
+        ("md", "text"),
+    ],
+)
+def test_the_ending_of_the_output_tells_the_format(name: str, format_: str, folder: Path) -> None:
+    assert clean("site/river.html", "-o", name).exit_code == 0
+    assert Path(name).read_text("utf-8") == clean("site/river.html", "-f", format_).stdout
+
+
+def test_the_ending_tells_nothing_if_the_format_is_given_or_a_folder_is_meant(folder: Path) -> None:
+    clean("site/river.html", "-f", "text", "-o", "a.md")
+    assert Path("a.md").read_text("utf-8") == RIVER
+    for arguments in (("site/river.html", "-o", "b.md/"), ("site", "-o", "b.md")):
+        clean(*arguments)
+        assert Path("b.md/river.txt").read_text("utf-8") == RIVER
+    clean("site", "-o", "all.jsonl")
+    assert Path("all.jsonl").read_text("utf-8") == clean("site", "-f", "jsonl").stdout
+    clean("site/river.html", "--chunks", "20", "-o", "chunks.jsonl")
+    assert Path("chunks.jsonl").read_text("utf-8") == clean("site/river.html", "--chunks", "20").stdout
+
+
 def test_url_makes_links_absolute(folder: Path) -> None:
     result = clean("site/river.html", "-f", "markdown", "--url", "https://news.example/today/")
     assert "[the village](https://news.example/village)" in result.stdout
@@ -99,7 +132,7 @@ def test_json_with_chunks(folder: Path) -> None:
     [
         (("--overlap", "5"), "--overlap is for chunks; give --chunks, too"),
         (("--chunks", "5", "--overlap", "5"), "--overlap must be less than --chunks, which is 5"),
-        (("--chunks", "5", "-f", "tei"), "--chunks does not go with -f tei, but with json"),
+        (("--chunks", "5", "-f", "tei"), "--chunks does not go with the format tei; it is for: text, json, jsonl"),
         (("--chunks", "0"), "0 is not in the range"),
     ],
 )

@@ -102,6 +102,9 @@ def test_mistakes_are_one_line_each(tmp_path: Path) -> None:
         assert (result.returncode, result.stderr, result.stdout) == (code, words, "")
     assert run(crawl).returncode == 2
     assert run(crawl, "-o", tmp_path / "out", "--max-memory", "nan").returncode == 2
+    for chunks, message in (((), "give --chunks, too\n"), (("--chunks", "30"), "less than --chunks, which is 30\n")):
+        refused = run(crawl, "-o", tmp_path / "out", *chunks, "--overlap", "30")
+        assert (refused.returncode, refused.stderr.endswith(message)) == (2, True)
 
 
 def test_an_input_without_pages_is_an_error(tmp_path: Path) -> None:

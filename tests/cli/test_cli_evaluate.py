@@ -99,6 +99,7 @@ def test_named_dataset_that_is_not_there() -> None:
         (("density", "--on", "dragnett"), 1, "Error: unknown dataset 'dragnett'; did you mean 'dragnet'?\n"),
         (("density", "--on", "tiny/html/a.html"), 1, "a.html: neither a Parquet file nor a folder\n"),
         (("density", "--on", "tiny", "--metric", "bagg"), 2, "'bagg' is not one of 'align', 'bag'"),
+        (("density", "--on", "tiny", "--metric", "bga"), 2, "; did you mean 'bag'?\n"),
         (("density",), 2, "Missing option '--on'"),
         (("--on", "tiny"), 2, "Missing argument 'METHOD...'"),
         (("density", "--on", "tiny", "-o", "no/such.json"), 2, "there is no folder no\n"),

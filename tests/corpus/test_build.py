@@ -6,6 +6,7 @@ import json
 import os
 import random
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -103,7 +104,7 @@ def test_the_text_may_be_markdown_and_nothing_else_changes(tmp_path: Path) -> No
     as_text = replace(DENSITY, duplicates="exact", filters=Filters(languages=("en",)))
     plain = build_corpus([str(crawl)], str(tmp_path / "text"), as_text, workers=1)
     out, left_out = tmp_path / "markdown", ("words", "language", "url", "author")
-    job = replace(as_text, text_format="markdown", without_columns=left_out, chunks=30)
+    job = replace(as_text, text_format="markdown", without_columns=left_out, chunks=30, overlap=9)
     summary = build_corpus([str(crawl)], str(out), job, workers=1)
     assert (summary.kept, summary.words, summary.rejects) == (3, plain.words, {"duplicate": 1})
     assert summary.languages == plain.languages == {"en": 3}
@@ -120,10 +121,15 @@ def test_the_text_may_be_markdown_and_nothing_else_changes(tmp_path: Path) -> No
             assert chunk["text"] == before["text"][chunk["start"] : chunk["end"]]
             assert chunk["xpaths"]
             assert chunk["tokens"] <= 30
-    assert "text as markdown, chunks of 30 tokens, without words, language, url, author" in corpus_report(out)
-    for other in (replace(job, text_format="html"), replace(job, without_columns=()), replace(job, chunks=31)):
-        with pytest.raises(InputError, match=r"holds a run that was begun otherwise: (text_format|without|chunks)"):
-            build_corpus([str(crawl)], str(out), other)
+        assert any(after["start"] < chunk["end"] for chunk, after in pairwise(row["chunks"]))
+    assert (
+        "text as markdown, chunks of 30 tokens that repeat up to 9, without words, language, url, author"
+        in corpus_report(out)
+    )
+    changes: list[dict[str, Any]] = [{"text_format": "html"}, {"without_columns": ()}, {"chunks": 31}, {"overlap": 8}]
+    for change in changes:
+        with pytest.raises(InputError, match=f"holds a run that was begun otherwise: {next(iter(change))[:7]}"):
+            build_corpus([str(crawl)], str(out), replace(job, **change))
 
 
 @pytest.mark.parametrize(
@@ -299,6 +305,9 @@ def test_an_output_that_cannot_be_written_is_told(crawl: Path, tmp_path: Path) -
             "the column id cannot be left out; those that can: url, time, title",
         ),
         (Job(without_columns="author"), InputError, "a list of names, such as author, not 'author'"),  # type: ignore[arg-type]
+        (Job(chunks=5, overlap=5), InputError, "overlap is a number of tokens, less than chunks, not 5"),
+        (Job(overlap=1), InputError, "overlap is a number of tokens, less than chunks, not 1"),
+        (Job(chunks=5, overlap=-1), InputError, "overlap is a number of tokens, less than chunks, not -1"),
         (Job(chunks=-1), InputError, "chunks is a number of tokens, or 0 for none, not -1"),
         (Job(duplicates="all"), UnknownName, "unknown kind of duplicates 'all'"),  # type: ignore[arg-type]
     ],

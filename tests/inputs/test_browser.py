@@ -253,7 +253,7 @@ def test_a_page_that_is_private_itself(web: Web, way: str) -> None:
     words = r": is not fetched: .* is a loopback address, and pages are fetched from public addresses only"
     with pytest.raises(AddressRefused, match=words) as caught:
         fetch_with_browser(url)
-    assert ("; --allow-private-addresses, or public_only=False, allows others" in str(caught.value)) == (url == address)
+    assert ("; --allow-private, or public_only=False, allows others" in str(caught.value)) == (url == address)
     assert web.asked == []
 
 
@@ -391,7 +391,8 @@ def test_on_the_command_line(web: Web) -> None:
     ("arguments", "message"),
     [
         (["-", "--browser"], "--browser loads URLs, and - is none"),
-        (["http://x.example/", "--allow-private-addresses"], "is for pages that a browser loads; give --browser, too"),
+        (["http://x.example/", "--allow-private-addresses"], "--allow-private is for pages that a browser loads"),
+        (["http://x.example/", "--allow-private"], "is for pages that a browser loads; give --browser, too"),
     ],
 )
 def test_options_that_make_no_sense(arguments: list[str], message: str) -> None:

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
+from click.core import ParameterSource
 
 from mainmatter.clean import clean, read
 from mainmatter.cli import options
@@ -32,6 +33,17 @@ if TYPE_CHECKING:
 
 
 _JSON = ("json", "jsonl")
+_BY_ENDING = {ending: name for name, (_, ending) in FORMATS.items()} | {".markdown": "markdown", ".htm": "html"}
+# Options that only some formats have.
+_FORMATS_WITH = {
+    "blocks": _JSON,
+    "links": ("markdown",),
+    "images": ("markdown", "html", "tei"),
+    "tables": ("markdown",),
+    "heading_style": ("markdown",),
+    "front_matter": ("markdown",),
+    "chunks": ("text", *_JSON),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +62,19 @@ class _Task:
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @options.method
 @options.controls
-@click.option("-f", "--format", "format_", type=click.Choice(sorted(FORMATS)), default="text", show_default=True)
+@click.option(
+    "-f",
+    "--format",
+    "format_",
+    type=options.OneOf(sorted(FORMATS), {ending.strip("."): name for ending, name in _BY_ENDING.items()}),
+    show_default="by the ending of the file that -o names, else text",
+)
 @click.option(
     "-o",
     "--output",
     type=click.Path(),
     help="A file for one input, a folder for several or for a folder; a name that ends in / is a folder. With -f "
-    "jsonl, a file for all of them.",
+    "jsonl, or a name that ends in .jsonl, a file for all of them.",
 )
 @click.option(
     "--blocks/--no-blocks",
@@ -74,7 +92,7 @@ class _Task:
 )
 @click.option(
     "--heading-style",
-    type=click.Choice(["atx", "setext"]),
+    type=options.OneOf(["atx", "setext"]),
     default="atx",
     help="Headings after #, or underlined (markdown).",
     show_default=True,
@@ -87,14 +105,7 @@ class _Task:
     help="Cut the text into chunks of at most so many tokens, a token being four bytes: one JSON object a line, with "
     "its place on the page. With -f json, the page's object has them.",
 )
-@click.option(
-    "--overlap",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    metavar="TOKENS",
-    help="Repeat at most so many tokens from the chunk before.",
-)
+@options.overlap
 @click.option(
     "--site-templates",
     is_flag=True,
@@ -113,7 +124,7 @@ def command(
     comments: str | None,
     with_: tuple[str, ...],
     without: tuple[str, ...],
-    format_: str,
+    format_: str | None,
     output: str | None,
     blocks: bool | None,
     links: bool,
@@ -126,7 +137,7 @@ def command(
     site_templates: bool,
     url: str | None,
     browser: bool,
-    allow_private_addresses: bool,
+    allow_private: bool,
     input_format: str | None,
     max_size: float,
     workers: int,
@@ -146,9 +157,12 @@ def command(
     parameters = options.to_parameters(method, dial, comments, with_, without)  # complain before any work
     if not site_templates:
         check_has_sites(method)
-    _check_chunks(format_, chunks, overlap)
+    options.check_overlap(chunks, overlap)
     looked_through = look_through(inputs, input_format)
-    found = options.with_browser(looked_through.inputs, browser, allow_private_addresses)
+    found = options.with_browser(looked_through.inputs, browser, allow_private)
+    is_batch = len(found) > 1 or any(Path(name).is_dir() for name in inputs)
+    format_ = format_ or _format_by_ending(output, is_batch=is_batch, has_chunks=chunks is not None)
+    _check_options(click.get_current_context(), format_)
     if url is not None and len(found) > 1:
         raise click.BadParameter(
             f"there are {len(found)} pages, and they cannot all come from {url}", param_hint="--url"
@@ -162,7 +176,6 @@ def command(
             "overlap": overlap,
             "blocks": format_ == "json" if blocks is None else blocks,
         }
-    is_batch = len(found) > 1 or any(Path(name).is_dir() for name in inputs)
     if is_batch and format_ == "json" and output is None:
         format_ = "jsonl"
     task = _Task(method, format_, options.to_limits(max_size), parameters, render_options)
@@ -186,19 +199,30 @@ def command(
         click.get_current_context().exit(1)
 
 
-def _check_chunks(format_: str, chunks: int | None, overlap: int) -> None:
+def _format_by_ending(output: str | None, *, is_batch: bool, has_chunks: bool) -> str:
+    """The format of a file with such a name; text where the results go elsewhere, or the name tells nothing."""
+    if output is None or output.endswith(("/", os.sep)) or Path(output).is_dir():
+        return "text"
+    name = Path(output).name.lower()
+    fitting = [ending for ending in _BY_ENDING if name.endswith(ending)]
+    format_ = _BY_ENDING[max(fitting, key=len)] if fitting else "text"
+    if format_ == "jsonl":
+        return "text" if has_chunks else format_  # chunks of the text are JSON Lines by themselves
+    return "text" if is_batch else format_
+
+
+def _check_options(context: click.Context, format_: str) -> None:
     """Complain before any work.
 
     Raises:
-        UsageError: the options for chunks contradict each other or the format.
+        UsageError: an option was given that the format does not have.
     """
-    if chunks is None:
-        if overlap:
-            raise click.UsageError("--overlap is for chunks; give --chunks, too")
-    elif format_ not in ("text", *_JSON):
-        raise click.UsageError(f"chunks are pieces of the text: --chunks does not go with -f {format_}, but with json")
-    elif overlap >= chunks:
-        raise click.UsageError(f"--overlap must be less than --chunks, which is {chunks}")
+    for option in context.command.params:
+        name = option.name or ""
+        formats = _FORMATS_WITH.get(name, (format_,))
+        if format_ not in formats and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            given = option.secondary_opts[0] if context.params[name] is False else option.opts[0]
+            raise click.UsageError(f"{given} does not go with the format {format_}; it is for: {', '.join(formats)}")
 
 
 def _with_sites(task: _Task, folder: str) -> _Task:

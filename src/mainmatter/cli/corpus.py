@@ -47,11 +47,11 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True)
 @options.method
 @options.controls
 @click.option(
-    "-f", "--format", "format_", type=click.Choice(["parquet", "jsonl"]), default="parquet", show_default=True
+    "-f", "--format", "format_", type=options.OneOf(["parquet", "jsonl"]), default="parquet", show_default=True
 )
 @click.option(
     "--text-format",
-    type=click.Choice(get_args(TextFormat)),
+    type=options.OneOf(get_args(TextFormat)),
     default="text",
     show_default=True,
     help="What the column text holds.",
@@ -64,18 +64,25 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True)
     metavar="N",
     help="Give the text in pieces of at most N tokens, too, with where each stands on the page.",
 )
+@options.overlap
 @options.fields
 @click.option("--language", "languages", multiple=True, metavar="CODE", help="Keep only these, such as de; repeatable.")
 @click.option("--min-words", type=click.IntRange(min=0), default=0, metavar="N", help="Drop pages with fewer words.")
 @click.option("--max-words", type=click.IntRange(min=0), metavar="N", help="Drop pages with more words.")
 @click.option("--noindex", is_flag=True, help="Drop pages that ask robots not to index them.")
 @click.option("--robots", is_flag=True, help="Of lists of URLs, fetch only what robots.txt allows.")
-@click.option("--drop-duplicates", type=click.Choice(KINDS), help="Drop pages that repeat an earlier one, of any site.")
+@click.option(
+    "--drop-duplicates", type=options.OneOf(KINDS), help="Drop pages that repeat an earlier one, of any site."
+)
 @click.option(
     "--site-templates", is_flag=True, help="First find out what each site repeats on its pages; reads the input twice."
 )
 @click.option(
-    "--engine", type=click.Choice(sorted(ENGINES)), default=DEFAULT_ENGINE, show_default=True, help="Who does the work."
+    "--engine",
+    type=options.OneOf(sorted(ENGINES)),
+    default=DEFAULT_ENGINE,
+    show_default=True,
+    help="Who does the work.",
 )
 @click.option(
     "-j",
@@ -129,6 +136,7 @@ def command(
     id_field: str,
     blocks: bool,
     chunks: int | None,
+    overlap: int,
     languages: tuple[str, ...],
     min_words: int,
     max_words: int | None,
@@ -158,6 +166,7 @@ def command(
     Exit codes: 0 the corpus is complete, whatever was rejected; 1 it is not, or the input holds no page at all, or none
     that could be read or fetched; 130 interrupted.
     """
+    options.check_overlap(chunks, overlap)
     job = Job(
         method=method,
         parameters=options.to_parameters(method, dial, comments, with_, without),
@@ -166,6 +175,7 @@ def command(
         without_columns=tuple(filter(None, (name.strip() for name in (without_columns or "").split(",")))),
         blocks=blocks,
         chunks=chunks or 0,
+        overlap=overlap,
         max_size=options.to_limits(max_size).size,
         max_seconds=max_seconds,
         max_memory=_to_bytes(max_memory, "--max-memory"),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     "--metric",
     "metrics",
     multiple=True,
-    type=click.Choice(sorted(METRICS)),
+    type=options.OneOf(sorted(METRICS)),
     default=("bag",),
     show_default=True,
     help="May be repeated; one alone shows all its columns.",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command(name="explain")
 @options.one_page
-@click.option("--only", type=click.Choice(["kept", "dropped"]), help="Show only these blocks.")
+@click.option("--only", type=options.OneOf(["kept", "dropped"]), help="Show only these blocks.")
 def command(page: str, only: str | None, **choices: Any) -> None:  # noqa: ANN401 - see options.one_page
     """Show why each block of a page was kept or dropped.
 

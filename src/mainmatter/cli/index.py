@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from mainmatter.cli import options
 from mainmatter.cli.printing import progress
 from mainmatter.corpus.search import STEMMERS, Corpus, build_index
 from mainmatter.limits import format_size
@@ -23,7 +24,7 @@ from mainmatter.limits import format_size
 )
 @click.option(
     "--stem",
-    type=click.Choice(list(STEMMERS)),
+    type=options.OneOf(list(STEMMERS)),
     help="Cut off the endings of words as in this language, so that laws finds law.",
 )
 @click.option("--unfinished", is_flag=True, help="Index what is there of a corpus that is not finished.")

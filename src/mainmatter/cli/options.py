@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from mainmatter.clean import clean
-from mainmatter.errors import InputError, PageWarning
+from mainmatter.errors import InputError, PageWarning, suggest
 from mainmatter.inputs.fetch import is_url
 from mainmatter.inputs.paths import find_inputs
 from mainmatter.isolation.parallel import default_workers
@@ -22,11 +22,49 @@ from mainmatter.main.choice import ADDITIONS, PIECES, SWITCHES, Comments
 from mainmatter.registry import DEFAULT_METHOD, get_method, method_names, split_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
+    from collections.abc import Callable, Iterable, Mapping
 
     from mainmatter.inputs.paths import Input
     from mainmatter.records import Document, Extraction, Page
+
+    _Choice = click.Choice[str]
+else:  # which click 8.1 has not made generic
+    _Choice = click.Choice
+
+
+class OneOf(_Choice):
+    """One of some names; of another, the error says which was probably meant.
+
+    Args:
+        choices: the names.
+        others: what some call them.
+    """
+
+    def __init__(self, choices: Iterable[str], others: Mapping[str, str] | None = None) -> None:
+        super().__init__(tuple(choices))
+        self._others = others or {}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401
+        """The name.
+
+        Raises:
+            BadParameter: it is none of them.
+        """
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            hint = suggest(self._others.get(str(value).lower(), str(value)), self.choices, "")
+            if hint.startswith("did you mean"):
+                raise click.BadParameter(f"{error.message.rstrip('.')}; {hint}", ctx, param) from error
+            raise
+
+
+class _Respelled(click.Option):
+    """A flag with another spelling, which works, but is not shown."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        record = super().get_help_record(ctx)
+        return None if record is None else (self.opts[0], record[1])
 
 
 method = click.option(
@@ -39,7 +77,7 @@ method = click.option(
 )
 input_format = click.option(
     "--input-format",
-    type=click.Choice(["html", "text"]),
+    type=OneOf(["html", "text"]),
     help="What the inputs are; by default text for .txt files and URLs of plain text, html for all others.",
 )
 max_size = click.option(
@@ -63,7 +101,7 @@ data = click.option(
 )
 convention = click.option(
     "--convention",
-    type=click.Choice(["own", "house", "both"]),
+    type=OneOf(["own", "house", "both"]),
     default="own",
     show_default=True,
     help="Whose rules about headlines, bylines, captions and comments a method follows that knows several: those of "
@@ -77,6 +115,14 @@ workers = click.option(
     show_default="all cores",
     help="How many processes.",
 )
+overlap = click.option(
+    "--overlap",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="TOKENS",
+    help="Repeat at most so many tokens from the chunk before.",
+)
 _dial = click.option(
     "--dial",
     type=click.FloatRange(0, 1),
@@ -84,19 +130,19 @@ _dial = click.option(
 )
 _comments = click.option(
     "--comments",
-    type=click.Choice(get_args(Comments)),
+    type=OneOf(get_args(Comments)),
     help="Readers' comments: drop them, keep them where they stand, or set them apart at the end.",
 )
 _with = click.option(
     "--with",
     "with_",
-    type=click.Choice(ADDITIONS),
+    type=OneOf(ADDITIONS),
     multiple=True,
     help="Keep these too, which are dropped by default; may be repeated.",
 )
 _without = click.option(
     "--without",
-    type=click.Choice([*PIECES, *SWITCHES]),
+    type=OneOf([*PIECES, *SWITCHES]),
     multiple=True,
     help="Leave these out; may be repeated.",
 )
@@ -105,8 +151,10 @@ _browser = click.option(
     is_flag=True,
     help="Load URLs with Chromium, with their scripts, for pages that only scripts build. Needs the extra `visual`.",
 )
-_allow_private_addresses = click.option(
-    "--allow-private-addresses",
+_PRIVATE = ("--allow-private", "--allow-private-addresses", "allow_private")
+_allow_private = click.option(
+    *_PRIVATE,
+    cls=_Respelled,
     is_flag=True,
     help="With --browser: load pages of this machine and its network, too, which may then reach others there.",
 )
@@ -123,10 +171,10 @@ def controls(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def browser(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that `with_browser` takes."""
-    return _browser(_allow_private_addresses(command))
+    return _browser(_allow_private(command))
 
 
-def with_browser(inputs: list[Input], browser: bool, allow_private_addresses: bool) -> list[Input]:
+def with_browser(inputs: list[Input], browser: bool, allow_private: bool) -> list[Input]:
     """The inputs, which are to be loaded by a browser if so chosen.
 
     Raises:
@@ -135,8 +183,8 @@ def with_browser(inputs: list[Input], browser: bool, allow_private_addresses: bo
         InputError: there is no Chromium.
     """
     if not browser:
-        if allow_private_addresses:
-            raise click.UsageError("--allow-private-addresses is for pages that a browser loads; give --browser, too")
+        if allow_private:
+            raise click.UsageError("--allow-private is for pages that a browser loads; give --browser, too")
         return inputs
     for one in inputs:
         if not is_url(one.name):
@@ -145,8 +193,21 @@ def with_browser(inputs: list[Input], browser: bool, allow_private_addresses: bo
     from mainmatter.inputs.browser import fetch_with_browser  # noqa: PLC0415
 
     need_browser()
-    fetch = partial(fetch_with_browser, public_only=not allow_private_addresses)
+    fetch = partial(fetch_with_browser, public_only=not allow_private)
     return [replace(one, fetch=fetch) for one in inputs]
+
+
+def check_overlap(chunks: int | None, overlap: int) -> None:
+    """Complain before any work.
+
+    Raises:
+        UsageError: the chunks cannot overlap so.
+    """
+    if chunks is None:
+        if overlap:
+            raise click.UsageError("--overlap is for chunks; give --chunks, too")
+    elif overlap >= chunks:
+        raise click.UsageError(f"--overlap must be less than --chunks, which is {chunks}")
 
 
 def read_page(one: Input, limits: Limits) -> tuple[Page, list[str]]:
@@ -234,7 +295,7 @@ def rules_for_clients(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a server's command the options that bound what clients may have it do."""
     positive = click.FloatRange(0, min_open=True)
     for decorate in (
-        click.option("--allow-private", is_flag=True, help="Fetch from private and loopback addresses too."),
+        click.option(*_PRIVATE, cls=_Respelled, is_flag=True, help="Fetch from private and loopback addresses too."),
         click.option(
             "--fetch/--no-fetch", default=True, show_default=True, help="Fetch pages that clients name by URL."
         ),
@@ -287,7 +348,7 @@ def clean_one_page(
     input_format: str | None,
     max_size: float,
     browser: bool,
-    allow_private_addresses: bool,
+    allow_private: bool,
 ) -> Extraction:
     """Clean the one page that an argument names."""
     parameters = to_parameters(method, dial, comments, with_, without)
@@ -295,7 +356,7 @@ def clean_one_page(
     inputs = find_inputs([page], input_format)
     if len(inputs) > 1:
         raise click.BadParameter(f"{page} holds {len(inputs)} pages; name one", param_hint="PAGE")
-    (one,) = with_browser(inputs, browser, allow_private_addresses)
+    (one,) = with_browser(inputs, browser, allow_private)
     page_read, notes = read_page(one, limits)
     extraction = clean(page_read, method=method, limits=limits, parameters=parameters)
     say_notes([*notes, *scripts_note(one, extraction.document)])

@@ -53,7 +53,7 @@ _PARTS = 1000  # of a progress bar
 )
 @click.option(
     "--split",
-    type=click.Choice(["auto", "site", "page"]),
+    type=options.OneOf(["auto", "site", "page"]),
     default="auto",
     show_default=True,
     help="What is left out together to measure on: whole sites (if there are two), or single pages.",

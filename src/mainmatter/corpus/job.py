@@ -39,6 +39,7 @@ class Job:
         without_columns: which columns to leave out; `id`, `text`, `source` and `position` stay.
         blocks: whether the output has the blocks of each page, too.
         chunks: how many tokens a piece of the column `chunks` has at most; 0 for no such column.
+        overlap: how many tokens such a piece may repeat from the one before.
         max_size: the largest page to clean, in bytes.
         max_seconds: how long a page may take, in seconds of processor time; ten times that by the clock.
         max_memory: how much memory a page may take, in bytes.
@@ -59,6 +60,7 @@ class Job:
     without_columns: tuple[str, ...] = ()
     blocks: bool = False
     chunks: int = 0
+    overlap: int = 0
     max_size: int = DEFAULT_LIMITS.size
     max_seconds: float = DEFAULT_SECONDS
     max_memory: int = DEFAULT_MEMORY
@@ -97,6 +99,8 @@ class Job:
         _check_columns(self.without_columns)
         if type(self.chunks) is not int or self.chunks < 0:
             raise InputError(f"chunks is a number of tokens, or 0 for none, not {self.chunks!r}")
+        if type(self.overlap) is not int or not 0 <= self.overlap < max(self.chunks, 1):
+            raise InputError(f"overlap is a number of tokens, less than chunks, not {self.overlap!r}")
         for name in ("max_size", "max_seconds", "max_memory", "shard_size"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):

@@ -344,7 +344,8 @@ def _options(facts: CorpusFacts) -> str:
     chosen += ["site templates"] if job.site_templates else []
     chosen += [f"text as {job.text_format}"] if job.text_format != "text" else []
     chosen += ["blocks"] if job.blocks else []
-    chosen += [f"chunks of {job.chunks:,} tokens"] if job.chunks else []
+    overlap = f" that repeat up to {job.overlap:,}" if job.overlap else ""
+    chosen += [f"chunks of {job.chunks:,} tokens{overlap}"] if job.chunks else []
     chosen += [f"without {', '.join(job.without_columns)}"] if job.without_columns else []
     chosen += [f"{name.replace('_', ' ')}: {value}" for name, value in job.filters.to_json().items() if value]
     return ", ".join(chosen)

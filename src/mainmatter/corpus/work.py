@@ -103,7 +103,7 @@ def _to_result(job: Job, record: Record, extraction: Extraction) -> Result:
     if job.blocks:
         values += (make_blocks(extraction),)
     if job.chunks:
-        values += (make_chunks(extraction, job.chunks),)
+        values += (make_chunks(extraction, job.chunks, job.overlap),)
     return values, duplicates_signature
 
 

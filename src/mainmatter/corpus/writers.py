@@ -152,12 +152,10 @@ def make_blocks(extraction: Extraction) -> list[dict[str, Any]]:
     ]
 
 
-def make_chunks(extraction: Extraction, max_tokens: int) -> list[dict[str, Any]]:
+def make_chunks(extraction: Extraction, max_tokens: int, overlap: int) -> list[dict[str, Any]]:
     """The text of a page in pieces, each with where it stands."""
     names = [name for column in SCHEMA if column.name == CHUNKS for name, _ in column.fields]
-    return [
-        {name: _plain(getattr(chunk, name)) for name in names} for chunk in extraction.chunks(max_tokens=max_tokens)
-    ]
+    return [{name: _plain(getattr(chunk, name)) for name in names} for chunk in extraction.chunks(max_tokens, overlap)]
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - of a chunk

@@ -373,7 +373,7 @@ class _Loading:
     def _refuse(self) -> None:
         hint = ""
         if self._public_only and self._document is not None and _place(self._document.url) == _place(self._url):
-            hint = "; --allow-private-addresses, or public_only=False, allows others"
+            hint = "; --allow-private, or public_only=False, allows others"
         raise AddressRefused(f"{self._url}: is not fetched: {self._why()}{hint}")
 
     def _why(self) -> str:
