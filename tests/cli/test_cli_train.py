@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import json
+import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
@@ -19,8 +21,6 @@ from mainmatter.lab.reproduction import REPRODUCTIONS, ResultsPage, load_reprodu
 from toys import LONG, write_gold_folder
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from click.testing import Result
 
     from mainmatter.lab.reproduction import Run
@@ -63,8 +63,8 @@ def test_train_and_use(tmp_path: Path, gold: Path) -> None:
 def test_a_log_has_a_few_lines_of_many_epochs(tmp_path: Path, gold: Path) -> None:
     result = run("train", "main:epochs=20", "--on", gold, "-o", tmp_path / "model", "--no-check", "-j", 1)
     assert result.exit_code == 0, result.output
-    told = [line.partition(" of ")[0] for line in result.stderr.splitlines() if line.startswith("epoch")]
-    assert told == [f"epoch {number}" for number in range(2, 21, 2)]
+    told = [line.partition(" of ")[0] for line in result.stderr.splitlines() if "epoch " in line]
+    assert told == [f"{net}epoch {number}" for net in ("texts: ", "") for number in range(2, 21, 2)]
 
 
 def test_an_older_model_is_replaced(tmp_path: Path, gold: Path) -> None:
@@ -72,6 +72,8 @@ def test_an_older_model_is_replaced(tmp_path: Path, gold: Path) -> None:
         result = run("train", f"cutoff:unit={unit}", "--on", gold, "-o", tmp_path / "model", "--no-check", "-j", 1)
         assert result.exit_code == 0, result.output
         assert "check" not in result.stderr
+        is_said = f"replacing the older model in {tmp_path / 'model'}\n" in result.stderr
+        assert is_said == (unit == "words")
         description = json.loads((tmp_path / "model" / "model.json").read_bytes())
         assert description["parameters"]["unit"] == unit
 
@@ -83,6 +85,7 @@ def test_an_older_model_is_replaced(tmp_path: Path, gold: Path) -> None:
         (("cut",), 1, "did you mean 'cutoff'"),
         (("cutoff:size=3",), 1, "has no parameter 'size'"),
         (("cutoff", "--on", "nowhere"), 1, "unknown dataset 'nowhere'"),
+        (("cutoff", "--on", "./nowhere"), 1, "Error: ./nowhere: no such file or folder\n"),
         (("cutoff", "--labels", "luck"), 2, "'luck' is not one of"),
     ],
 )
@@ -91,6 +94,12 @@ def test_bad_requests(tmp_path: Path, gold: Path, arguments: tuple[str, ...], co
     assert result.exit_code == code
     assert message in result.stderr
     assert not (tmp_path / "model").exists()
+
+
+def test_the_guide_names_all_that_learn() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guide" / "training.md").read_text(encoding="utf-8")
+    first = guide.split("\n\n")[1]
+    assert sorted(re.findall(r"\[`([a-z-]+)`\]", first)) == sorted({*registry.trainable_names()} - {"cutoff"})
 
 
 def test_nothing_is_written_over(gold: Path) -> None:

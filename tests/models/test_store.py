@@ -118,6 +118,8 @@ def test_no_model(tmp_path: Path) -> None:
     assert not is_model(tmp_path)
     with pytest.raises(ModelError, match=r"not a model: there is no model\.json"):
         load(tmp_path)
+    with pytest.raises(ModelError, match=r"^\./nowhere: no such file or folder$"):
+        load("./nowhere")
 
 
 def test_missing_weights(folder: Path) -> None:

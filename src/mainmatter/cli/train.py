@@ -16,10 +16,10 @@ from mainmatter.cli.printing import progress
 from mainmatter.lab.datasets import load_dataset, sample_by_site
 from mainmatter.lab.training.train import CARD_PAGE, Training, save_model, train
 from mainmatter.limits import format_size
-from mainmatter.models.store import may_be_written
+from mainmatter.models.store import is_model, may_be_written
 from mainmatter.registry import make_untrained, method_names
 
-_EPOCH = re.compile(r"(?:check: )?epoch (\d+) of (\d+): ")
+_EPOCH = re.compile(r"(?:check: )?(?:texts: )?epoch (\d+) of (\d+): ")
 _EPOCHS_TOLD = 10  # where nobody watches
 
 
@@ -41,7 +41,7 @@ _EPOCHS_TOLD = 10  # where nobody watches
 @click.option(
     "--labels",
     "by",
-    type=click.Choice(["words", "dice"]),
+    type=options.OneOf(["words", "dice"]),
     default="words",
     show_default=True,
     help="How gold texts become labels of blocks: word by word, or by the overlap of paragraphs (FIASCO 5.1).",
@@ -101,6 +101,8 @@ def command(
         if checkpoint.is_dir():
             click.echo(f"interrupted; the same command goes on from {checkpoint}", err=True)
         raise
+    if is_model(output):
+        click.echo(f"replacing the older model in {output}", err=True)
     size = save_model(trained, card, output)
     shutil.rmtree(checkpoint, ignore_errors=True)
     seconds = card["seconds"]["in_all"]

@@ -129,6 +129,8 @@ def load(path: str | Path) -> Model:
     folder = Path(path)
     changed = last_change(folder)
     if changed is None:
+        if not folder.exists():
+            raise ModelError(f"{path}: no such file or folder")
         raise ModelError(f"{folder}: not a model: there is no {DESCRIPTION}")
     return _load(folder, changed)
 

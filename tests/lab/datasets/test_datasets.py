@@ -271,6 +271,13 @@ def test_unknown_name() -> None:
     assert str(caught.value).startswith("unknown dataset 'wcxb'; ")
 
 
+@pytest.mark.parametrize("name", ["./nowhere", "nowhere/", "/nowhere/at-all", "nowhere.parquet"])
+def test_what_looks_like_a_path_is_no_unknown_name(name: str) -> None:
+    with pytest.raises(DatasetError) as caught:
+        load_dataset(name)
+    assert str(caught.value) == f"{name}: no such file or folder"
+
+
 def test_table_is_sorted_and_complete() -> None:
     assert list(DATASETS) == sorted(DATASETS) == sorted(ENDS)
     assert all(dataset.name == name for name, dataset in DATASETS.items())

@@ -88,7 +88,7 @@ def test_errors_are_json_too(tmp_path: Path) -> None:
     assert result.exit_code == 1
     last = json.loads(result.stdout.splitlines()[-1])
     assert last["event"] == "error"
-    assert "unknown dataset" in last["error"]
+    assert "no such file or folder" in last["error"]
     assert "there is no such workbench" in last["error"]
     result = run(tmp_path, "-o", tmp_path / "model")
     assert f"{tmp_path} has no annotations.db, so it was read as a gold standard: " in result.stderr

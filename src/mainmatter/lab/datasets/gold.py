@@ -120,7 +120,7 @@ def load_dataset(name: str, data: str | Path | None = None) -> list[GoldPage]:
         data: the folder where the named ones are.
 
     Raises:
-        UnknownName: it is neither a name nor a path.
+        UnknownName: it is neither a name nor looks like a path.
         DatasetError: it is missing, damaged or in no known layout.
         MissingExtra: Parquet files need pyarrow.
     """
@@ -135,6 +135,8 @@ def load_dataset(name: str, data: str | Path | None = None) -> list[GoldPage]:
         pages = list(_read_parquet(path))
     elif path.exists():
         raise DatasetError(f"{path}: neither a Parquet file nor a folder")
+    elif path.name != name or path.suffix:
+        raise DatasetError(f"{name}: no such file or folder")
     else:
         raise UnknownName("dataset", name, DATASETS)
     if not pages:
