@@ -4,7 +4,7 @@
     python scripts/digests.py check --every 40 --sets wcxb-dev readability
     python scripts/digests.py record                record them anew, after a change that was wanted
 
-Covered are, by every method: every page of the gold standards, also as a plain-text dump, and the pages that we wrote;
+Covered are, by every method: every tenth page of the gold standards, also as a plain-text dump, and our own pages;
 tables of `mainmatter evaluate`; and a corpus of the example archive. Pages of the gold standards are written as JSON,
 which holds text and decisions, and by `main` in every format. Our own are written in every format but those with
 scores, since the tests compare them on any machine; scores are compared as JSON prints them, with four digits. Of the
@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="the gold standards")
     parser.add_argument("--recorded", type=Path, default=RECORDED, help="the file of recorded digests")
     parser.add_argument("--pages-file", type=Path, help="a file for the digests of single pages (JSONL), to trace with")
-    parser.add_argument("--every", type=int, default=1, help="only every nth page of each set (needs its own record)")
+    parser.add_argument("--every", type=int, default=10, help="only every nth page of each set (needs its own record)")
     parser.add_argument("--sets", nargs="*", help="only these sets")
     parser.add_argument("--methods", nargs="*", default=METHODS, help="only these methods")
     parser.add_argument("--workers", type=int, default=2)

@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mainmatter.html.formulas import FORMULA_TAGS, NOTHING, Formula, read_formula, split_formulas, uses_dollars
+from mainmatter.html.formulas import (
+    FORMULA_TAGS,
+    NOTHING,
+    Formula,
+    may_use_dollars,
+    read_formula,
+    split_formulas,
+    uses_dollars,
+)
 from mainmatter.html.mathml import to_tex
 from mainmatter.html.parse import Element, parse
 
@@ -565,3 +573,11 @@ def test_tex_from_mathml_is_balanced(html: str) -> None:
     assert depth == 0
     for begin, end in ((r"\\left(?![a-z])", r"\\right(?![a-z])"), (r"\\begin\{", r"\\end\{")):
         assert len(re.findall(begin, tex)) == len(re.findall(end, tex))
+
+
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [("$5 or $10", False), ("$5-$10", False), ("let $x$ be", True), ("$ 5", False), ("a $x^2$, b", True)],
+)
+def test_prices_are_told_before_scripts_are_read(text: str, may: bool) -> None:
+    assert may_use_dollars(text) == may

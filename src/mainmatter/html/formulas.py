@@ -380,6 +380,7 @@ def _without_dollars(tex: str) -> str | None:
 _NAMES = "|".join((*_DISPLAY_NAMES, *"array Bmatrix bmatrix cases math matrix pmatrix split Vmatrix vmatrix".split()))
 _OPENING = rf"(?<!\\)(?:\\\(|\\\[|\\begin\{{(?P<name>(?:{_NAMES})\*?)\}}|(?<!\$)\$\$(?!\$))"
 _DOLLARS = r"(?<![\\$])\$(?![\s$])(?P<tex>(?:[^$\\]|\\.)+)(?<!\s)\$(?![\d$])"
+_BETWEEN_DOLLARS = re.compile(_DOLLARS, re.DOTALL)
 _WITHOUT_DOLLARS = re.compile(_OPENING)
 _WITH_DOLLARS = re.compile(f"{_OPENING}|{_DOLLARS}", re.DOTALL)
 # The end of a formula, or the beginning of another one, after which the first has no end.
@@ -407,7 +408,7 @@ def split_formulas(text: str, *, dollars: bool = False) -> list[str | Formula]:
 
     Args:
         text: of one text node of the page.
-        dollars: read `$x$`, too. Ask `uses_dollars`, but only if the text has a dollar sign.
+        dollars: read `$x$`, too. Ask `uses_dollars`, but only if `may_use_dollars` says so.
 
     Returns:
         Texts and formulas in their order; the text alone if it holds none.
@@ -480,6 +481,11 @@ _CONFIGURATION = re.compile(r"inlineMath.{0,200}?(['\"])\$\1|\bleft['\"]?\s*:\s*
 
 
 _ARXIV = "mathjaxToggle"  # in the address of the script that configures MathJax there
+
+
+def may_use_dollars(text: str) -> bool:
+    """Whether a text has what could be a formula between single dollar signs, which most prices are not."""
+    return _BETWEEN_DOLLARS.search(text) is not None
 
 
 def uses_dollars(tree: Tree) -> bool:

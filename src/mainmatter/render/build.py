@@ -16,7 +16,14 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
-from mainmatter.html.formulas import FORMULA_CLASSES, FORMULA_TAGS, read_formula, split_formulas, uses_dollars
+from mainmatter.html.formulas import (
+    FORMULA_CLASSES,
+    FORMULA_TAGS,
+    may_use_dollars,
+    read_formula,
+    split_formulas,
+    uses_dollars,
+)
 from mainmatter.html.parse import Element, Text, all_ancestors, as_text
 from mainmatter.html.segment import HEADING_LEVELS, ROLES, Role
 from mainmatter.records import Kind
@@ -220,7 +227,7 @@ class _Builder:
         self._origin = origin[0] if origin else ""
         self._references, self._notes = self._find_notes()
         texts = list(compress(segments.columns.texts, kept))
-        self._uses_dollars = any("$" in text for text in texts) and uses_dollars(tree)
+        self._uses_dollars = any("$" in text and may_use_dollars(text) for text in texts) and uses_dollars(tree)
         self._may_have_tex = self._uses_dollars or any("\\" in text or "$$" in text for text in texts)
         self._cells_left = _MAX_ADDED_CELLS
         # By identity, with the cell, since another might get the place in memory of one that is gone.
