@@ -294,6 +294,11 @@ def test_the_largest_picture_and_no_ornaments() -> None:
     assert tree_of(html, images=True) == [f"paragraph('a', {', '.join(images)})"]
 
 
+@pytest.mark.parametrize("candidates", ["#, # 2x", " 150w,  200w", "{{ image | width: 2048 }} 2048w"])
+def test_sizes_without_an_address_are_no_pictures(candidates: str) -> None:
+    assert tree_of(f'<p>a<img srcset="{candidates}"></p>', images=True) == ["paragraph('a')"]
+
+
 def test_many_sources_of_pictures_take_linear_time() -> None:
     start = process_time()
     build("<p>a<picture>" + "<source>" * 4_000 + "<img>" * 4_000, images=True)

@@ -112,7 +112,8 @@ _LAZY = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-orig-f
 # What stands in its place until then.
 _PLACEHOLDER = re.compile(r"placeholder|blank|spacer|pixel|1x1|loading|lazy|transparent", re.IGNORECASE)
 _SPACER = re.compile(r"\b(?:spacer|blank|pixel|1x1|transparent)\.(?:gif|png)", re.IGNORECASE)
-_CANDIDATE = re.compile(r"([^\s,]\S*[^\s,])(?:\s+(\d+(?:\.\d+)?)[wx])?\s*(?:,|$)")
+# An address and its size; scripts and templates leave sizes without an address, and `#`.
+_CANDIDATE = re.compile(r"(?<![^\s,])(?![\d.]+[wx](?:[\s,]|$))([^\s,#]\S*[^\s,])(?:\s+(\d+(?:\.\d+)?)[wx])?\s*(?:,|$)")
 _MOST_SOURCES = 16  # of a picture, among which its address is looked for
 _LARGEST_TRACKER = 2  # pixels
 # Of a link in a heading to that heading, if it says so in words.
@@ -934,7 +935,8 @@ def _address_of_image(image: Element) -> str:
 
 def _largest(candidates: str) -> str:
     """The largest of the pictures of a `srcset`."""
-    sizes = [(float(size or 1), address) for address, size in _CANDIDATE.findall(candidates)]
+    found = () if "{{" in candidates else _CANDIDATE.findall(candidates)
+    sizes = [(float(size or 1), address) for address, size in found]
     return max(sizes, key=itemgetter(0))[1] if sizes else ""
 
 

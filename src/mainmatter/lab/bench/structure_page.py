@@ -132,7 +132,7 @@ _LAZY = (
     "data-full-src",
 )
 _SRCSETS = ("srcset", "data-srcset", "data-lazy-srcset")
-_PLACEHOLDER = re.compile(r"blank|placeholder|spacer|pixel|1x1|loading|lazy|transparent|grey\.|gray\.", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"blank|placeholder|spacer|pixel|1x1|loading|lazy|transparent|/gr[ae]y\.", re.IGNORECASE)
 _SPACER = re.compile(r"\b(?:spacer|blank|pixel|1x1|transparent)\.(?:gif|png)", re.IGNORECASE)
 _PIXELS = 2  # an image of that size or less is there to track
 _MOST_UP = 4  # elements to look at for the language of code
@@ -417,6 +417,7 @@ class _Reader:
         """For each cell of a table of data, that table."""
         blocks_in: dict[Element, set[int]] = {}
         crowded: set[Element] = set()
+        terms: dict[Element, set[str]] = {}  # the tags of those in a cell
         dissolved: set[Element] = set()  # tables around others
         of_table: dict[Element, list[Element]] = {}
         for i, node in self._nodes:
@@ -430,6 +431,8 @@ class _Reader:
                     of_table.setdefault(table, []).append(cell)
                     dissolved.update(a for a in table.ancestors if isinstance(a, Element) and a.tag == "table")
             blocks_in.setdefault(cell, set()).add(i)
+            if context.term is not None:
+                terms.setdefault(cell, set()).add(context.term.tag)
             if context.heading is not None or context.code is not None or context.term in self._definitions:
                 crowded.add(cell)
         rows_with_images, cells_with_images = self._around_images()
@@ -443,7 +446,7 @@ class _Reader:
             is_sure = max(rows.values()) > 1
             has_header = any(_is_header(child) for row in rows if row is not None for child in row.children)
             is_mixed = any(cell in cells_with_images or len(blocks_in[cell]) > 1 for cell in cells)
-            if is_mixed and not (has_header and is_sure):
+            if is_mixed and (not (has_header and is_sure) or any(len(terms.get(cell, ())) > 1 for cell in cells)):
                 continue
             if not is_sure and not rows_with_images.intersection(rows):
                 continue
@@ -553,7 +556,10 @@ def _largest(candidates: str) -> str:
     """The address of the largest image of a `srcset`."""
     found = [part.rstrip(",").split() for part in re.split(r"(?<=[\d.][wx]),|,\s", candidates.strip()) if part.strip()]
     sizes = [float(size[0]) if (size := re.findall(r"^[\d.]+(?=[wx]$)", part[-1])) else 1.0 for part in found]
-    return found[sizes.index(max(sizes))][0] if found else ""
+    largest = found[sizes.index(max(sizes))][0] if found and "{{" not in candidates else ""
+    return (
+        "" if largest.startswith("#") or re.fullmatch(r"[\d.]+[wx]", largest) else largest
+    )  # no address was filled in
 
 
 def _join(base: str, address: str) -> str:
