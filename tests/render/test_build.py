@@ -294,6 +294,12 @@ def test_the_largest_picture_and_no_ornaments() -> None:
     assert tree_of(html, images=True) == [f"paragraph('a', {', '.join(images)})"]
 
 
+def test_title_that_is_said_to_be_wider_than_its_table() -> None:
+    rows = "<tr><td>a<td>b" * 50
+    [table] = tree_of(f"<table><tr><th colspan=999>All{rows}</table>")
+    assert table.startswith("table(row[head](cell[head]('All'), cell()), row(")
+
+
 @pytest.mark.parametrize("candidates", ["#, # 2x", " 150w,  200w", "{{ image | width: 2048 }} 2048w"])
 def test_sizes_without_an_address_are_no_pictures(candidates: str) -> None:
     assert tree_of(f'<p>a<img srcset="{candidates}"></p>', images=True) == ["paragraph('a')"]

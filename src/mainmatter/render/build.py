@@ -642,6 +642,13 @@ class _Builder:
         """
         grid: list[list[Content]] = []
         reaching: dict[int, int] = {}  # column: how many more rows a cell above reaches into
+        # A cell that has a row to itself may be said to be far wider than the table.
+        widths = (
+            sum(self._spans.get(id(cell), (cell, 1, 1))[1] for cell in row.nodes)
+            for row in rows
+            if len(row.children) > 1
+        )
+        widest = max(widths, default=1)
         for row in rows:
             cells: list[Content] = []
             for cell in (*row.nodes, None):
@@ -653,6 +660,8 @@ class _Builder:
                 if cell is None:
                     break
                 _, width, height = self._spans.get(id(cell), (cell, 1, 1))
+                if len(row.children) == 1:
+                    width = min(width, widest)
                 if not self._may_add(width - 1):
                     return None
                 if height > 1:

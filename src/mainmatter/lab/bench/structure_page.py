@@ -28,7 +28,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
 
@@ -431,8 +431,8 @@ class _Reader:
                     of_table.setdefault(table, []).append(cell)
                     dissolved.update(a for a in table.ancestors if isinstance(a, Element) and a.tag == "table")
             blocks_in.setdefault(cell, set()).add(i)
-            if context.term is not None:
-                terms.setdefault(cell, set()).add(context.term.tag)
+            inside = takewhile(lambda node, cell=cell: node is not cell, node.ancestors)  # type: ignore[misc]
+            terms.setdefault(cell, set()).update({getattr(a, "tag", "") for a in inside} & {"dt", "dd"})
             if context.heading is not None or context.code is not None or context.term in self._definitions:
                 crowded.add(cell)
         rows_with_images, cells_with_images = self._around_images()
