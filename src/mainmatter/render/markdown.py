@@ -761,14 +761,18 @@ def _flanks(near: int, far: int) -> bool:
 
 
 def _is_settled(pieces: list[str]) -> bool:
-    """Whether every mark can be read in one way only: nothing but spaces and punctuation outside, a letter inside."""
+    """Whether every mark can be read in one way only.
+
+    With a letter inside, if there is nothing but spaces and punctuation outside; with punctuation inside, if there are
+    spaces alone.
+    """
     last = len(pieces) - 1
     for i, piece in enumerate(pieces):
         if piece.__class__ is _Delimiter:
             before = pieces[i - 1][-1] if i else ""
             after = pieces[i + 1][0] if i < last else ""
             inside, outside = (after, before) if piece.opens else (before, after)
-            if not inside.isalnum() or (outside and outside not in _SURE):
+            if not (outside in _SURE if inside.isalnum() else outside in _SPACES and inside not in _NOT_INSIDE):
                 return False
     return True
 
@@ -798,7 +802,9 @@ def _partners(text: str) -> dict[int, int]:
     return found
 
 
-_SURE = frozenset(" \n.,;:!?'\"()[]/\\-<>–—“”‘’„«»…、。「」（），：")
+_SPACES = frozenset(("", " ", "\n"))  # or nothing: the line begins or ends
+_NOT_INSIDE = frozenset(("", *"*_~ \n"))  # of marks that can be read in one way only
+_SURE = _SPACES | frozenset(" \n.,;:!?'\"()[]/\\-<>–—“”‘’„«»…、。「」（），：")
 
 
 def _settle(pieces: list[str]) -> list[str]:
