@@ -118,7 +118,7 @@ def test_making_a_method_that_is_to_learn() -> None:
 
 
 def test_a_method_without_a_shipped_model() -> None:
-    with pytest.raises(ModelError, match=r"cutoff: not a model"):
+    with pytest.raises(ModelError, match=r"cutoff: no such file or folder"):
         get_method("cutoff")
 
 

@@ -152,7 +152,7 @@ def test_going_on_from_an_own_model(tmp_path: Path, lesson: Lesson) -> None:
         ("density", InputError, "'density' does not learn"),
         ("mani", UnknownName, "did you mean 'main'"),
         ("main:epochs=0", InputError, "epochs is a whole number from 1"),
-        ("main:start=nowhere", ModelError, "not a model"),
+        ("main:start=nowhere", ModelError, "nowhere: no such file or folder"),
     ],
 )
 def test_wrong_methods_are_refused_before_any_work(method: str, error: type[Exception], message: str) -> None:
