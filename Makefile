@@ -5,27 +5,33 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= ../shared/data
+# Compiles what changed since it was compiled; installing has done so before.
+COMPILE = $(BIN)/python hatch_build.py
 UV := $(shell command -v uv 2>/dev/null)
 
 .PHONY: demo test test-fast coverage chromium test-integrations check check-python check-scripts check-docs dist bench quality \
 	models results docs clean
 
 demo: $(VENV)/installed
+	@$(COMPILE)
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/installed-dev chromium check
+	$(COMPILE)
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 # The core alone, without a browser, in less than a minute on two cores: what reads pages, judges them and writes them.
 CORE_TESTS := tests/html tests/text tests/render tests/main tests/contract tests/test_clean.py tests/test_errors.py tests/test_imports.py \
 	tests/test_registry.py
 test-fast: $(VENV)/installed-dev
+	$(COMPILE)
 	$(BIN)/python -m pytest -q -n auto --dist loadfile --ignore tests/html/browser $(CORE_TESTS)
 
 # Which lines the tests run: a table here, pages under COVERAGE. TESTS=tests/html measures what the tests of one folder run.
 COVERAGE ?= $(VENV)/coverage
 TESTS ?= tests
 coverage: export COVERAGE_FILE = $(abspath $(COVERAGE))/data
+coverage: export MAINMATTER_PURE = 1 # lines of compiled code are not counted
 coverage: $(VENV)/installed-dev chromium
 	rm -rf $(COVERAGE)
 	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report term --cov-report markdown:$(COVERAGE)/report.md \
@@ -81,6 +87,7 @@ dist: $(VENV)-dist/installed
 # Speed, memory and accuracy beside the peers; DATA is the folder of gold standards, BENCH gets tables and plots.
 BENCH ?= $(VENV)/bench
 bench: $(VENV)/installed-dev
+	$(COMPILE)
 	$(BIN)/mainmatter bench speed --data $(DATA)
 	$(BIN)/mainmatter bench speed --profile --data $(DATA)
 	$(BIN)/mainmatter bench speed --workers 2 --data $(DATA)
@@ -128,11 +135,11 @@ clean:
 	rm -rf $(VENV) $(VENV)-dist $(VENV)-dolma $(VENV)-llama-index $(VENV)-nemo dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/installed: EXTRAS = corpus,eval,plot,search,serve
-$(VENV)/installed: pyproject.toml | $(BIN)/python
+$(VENV)/installed: pyproject.toml hatch_build.py | $(BIN)/python
 	$(INSTALL)
 
 $(VENV)/installed-dev: EXTRAS = dev
-$(VENV)/installed-dev: pyproject.toml | $(BIN)/python
+$(VENV)/installed-dev: pyproject.toml hatch_build.py | $(BIN)/python
 	$(INSTALL)
 	@touch $(VENV)/installed
 

@@ -8,6 +8,13 @@
 from mainmatter.isolation import interrupts as _interrupts  # noqa: F401 - first: what follows takes its time
 
 # isort: split
+import os as _os
+
+if _os.environ.get("MAINMATTER_PURE") or _os.environ.get("MAINMATTER_REQUIRE_COMPILED"):
+    from mainmatter.compiled import obey_environment as _obey_environment
+
+    _obey_environment()
+
 from importlib.metadata import version as _version
 
 from mainmatter.clean import (

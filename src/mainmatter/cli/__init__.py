@@ -79,8 +79,23 @@ class _LazyGroup(click.Group):
             ctx.exit(INTERRUPTED)
 
 
+def _print_version(ctx: click.Context, _parameter: click.Parameter, asked: bool) -> None:
+    if asked:
+        from mainmatter.compiled import status  # noqa: PLC0415 - other commands do not need it
+
+        click.echo(f"mainmatter {__version__} ({status()})")
+        ctx.exit()
+
+
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="mainmatter")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version, and whether it is compiled, and exit.",
+)
 def group() -> None:
     """Keep the main matter of web pages, drop the boilerplate.
 

@@ -63,7 +63,7 @@ class Declared:
     """A page's declarations.
 
     Attributes:
-        metas: contents of the meta tags by lower-case name, property, itemprop or http-equiv, in order.
+        metas: contents of the meta tags as they stand, by lower-case name, property, itemprop or http-equiv, in order.
         title: the text of the title element.
         canonical: the address in the canonical link.
         language: the language attribute of the root.
@@ -90,9 +90,16 @@ class Declared:
         """Whether the headings are first-level ones."""
         return bool(self.headings) and self.headings[0][0].tag == "h1"
 
+    def contents(self, *names: str) -> Iterator[str]:
+        """The contents of the meta tags of these names, in the order of the names."""
+        for name in names:
+            # Most pages have dozens of tags of which few are asked for: what nobody reads need not be tidied.
+            if name in self.metas:
+                yield from islice(filter(None, map(tidy, self.metas[name])), MAX_ITEMS)
+
     def meta(self, *names: str) -> str:
         """The first content of the first of these names that has one."""
-        return next((value for name in names for value in self.metas.get(name, ())), "")
+        return next(self.contents(*names), "")
 
 
 def gather(tree: Tree) -> Declared:
@@ -255,14 +262,10 @@ def _headings(elements: Iterable[Element]) -> list[tuple[Element, str]]:
 
 
 def _add_meta(element: Element, metas: dict[str, list[str]]) -> None:
-    content = tidy(element.attr("content") or "")
-    if not content:
-        return
-    for attribute in ("property", "name", "itemprop", "http-equiv"):
-        if name := element.attr(attribute):
-            contents = metas.setdefault(name[:MAX_VALUE].strip().lower(), [])
-            if len(contents) < MAX_ITEMS:
-                contents.append(content)
+    if content := element.attr("content"):
+        for attribute in ("property", "name", "itemprop", "http-equiv"):
+            if name := element.attr(attribute):
+                metas.setdefault(name[:MAX_VALUE].strip().lower(), []).append(content)
 
 
 def _repaired(source: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import date
-from itertools import chain, islice, pairwise
+from itertools import chain, islice, pairwise, tee
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
@@ -31,6 +31,7 @@ from mainmatter.html.declared import (
     tidy,
     types_of,
 )
+from mainmatter.html.parse import base_url
 from mainmatter.records import Metadata
 
 if TYPE_CHECKING:
@@ -56,8 +57,10 @@ def read_metadata(tree: Tree, url: str | None = None) -> Metadata:
     language = _language(declared)
     author, date = "", None
     if _is_text(declared, items, address):
-        author = "; ".join(next(filter(None, _authors(declared, items, heading, site_keys)), []))
-        date = _read_published(declared, items, heading, address, month_first=language in _MONTH_FIRST)
+        lines, same_lines = tee(lines_after(heading))
+        author = "; ".join(next(filter(None, _authors(declared, items, lines, site_keys)), []))
+        around = declared, items, heading, same_lines
+        date = _read_published(*around, address, month_first=language in _MONTH_FIRST)
     return Metadata(
         title=title or None,
         author=author or None,
@@ -151,7 +154,7 @@ def _address(declared: Declared, tree: Tree, url: str | None) -> str:
     base = url or ""
     for candidate in (declared.canonical, declared.meta("og:url")):
         try:
-            absolute = urljoin(tree.base_url(base), candidate) if candidate else ""
+            absolute = urljoin(base_url(tree, base), candidate) if candidate else ""
         except ValueError:
             continue
         if split_address(absolute).scheme in ("http", "https") and split_address(absolute).netloc:
@@ -348,25 +351,25 @@ def people(texts: Iterable[str], site_keys: Collection[str] = ()) -> list[str]:
 
 
 def _authors(
-    declared: Declared, items: Iterable[Item], heading: Element | None, site_keys: Collection[str]
+    declared: Declared, items: Iterable[Item], lines: Iterable[str], site_keys: Collection[str]
 ) -> Iterator[list[str]]:
     """The names of a page's authors in each source, most trusted first.
 
     Args:
         declared: the page's declarations.
         items: the JSON-LD objects that stand for the page, most telling first.
-        heading: the headline's element, after which a byline may stand.
+        lines: what follows the headline, where a byline may stand.
         site_keys: keys of the names that the site goes by.
     """
     by_id = {item["@id"]: item for item in declared.items if isinstance(item.get("@id"), str)}
     for item in items:
         yield people(_item_authors(item, by_id), site_keys)
-    yield people(map(_given_name_first, declared.metas.get("citation_author", ())), site_keys)
+    yield people(map(_given_name_first, declared.contents("citation_author")), site_keys)
     for name in _AUTHOR_METAS:
-        yield people(declared.metas.get(name, ()), site_keys)
+        yield people(declared.contents(name), site_keys)
     for element in islice(filter(_is_marked_author, declared.marked), _MOST_BYLINES):
         yield _in_element(element, site_keys, certain=True)
-    yield _in_lines(islice(lines_after(heading), _NEAR), site_keys)
+    yield _in_lines(islice(lines, _NEAR), site_keys)
     for element in islice(filter(_is_styled_byline, declared.marked), _MOST_BYLINES):
         yield _in_element(element, site_keys, certain=False)
 
@@ -515,7 +518,13 @@ _MONTH_OF = {name: month for month, names in enumerate(_MONTHS, 1) for name in n
 
 
 def _read_published(
-    declared: Declared, items: Sequence[Item], heading: Element | None, url: str, *, month_first: bool
+    declared: Declared,
+    items: Sequence[Item],
+    heading: Element | None,
+    lines: Iterable[str],
+    url: str,
+    *,
+    month_first: bool,
 ) -> str | None:
     """The day on which a page was published.
 
@@ -523,6 +532,7 @@ def _read_published(
         declared: the page's declarations.
         items: the JSON-LD objects that stand for the page, most telling first.
         heading: the headline's element, near which a visible date is the page's own.
+        lines: what follows the headline.
         url: the page's address.
         month_first: whether 3/4/2024 is a day in March.
     """
@@ -530,14 +540,17 @@ def _read_published(
     declared_day = _first_day(_declared_dates(declared, items), month_first=month_first)
     if declared_day and in_path and abs((date.fromisoformat(declared_day) - date.fromisoformat(in_path)).days) == 1:
         return in_path  # the same moment: paths have the site's own time, declarations often UTC
-    return declared_day or in_path or _first_day(_visible_dates(declared, heading), month_first=month_first)
+    return declared_day or in_path or _first_day(_visible_dates(declared, heading, lines), month_first=month_first)
 
 
 def read_day(text: str, *, month_first: bool = True) -> str | None:
     """The first day in the beginning of a text; `month_first` decides what 3/4/2024 means."""
     text = text[:_LONGEST_DATE]
-    has_year = "20" in text or "19" in text  # most texts have none
-    return _day_beside_year(text, month_first=month_first) if has_year else None
+    return _day_beside_year(text, month_first=month_first) if _may_have_year(text) else None
+
+
+def _may_have_year(text: str) -> bool:
+    return "20" in text or "19" in text  # most texts have none
 
 
 def _day_beside_year(text: str, *, month_first: bool) -> str | None:
@@ -572,14 +585,14 @@ def _declared_dates(declared: Declared, items: Sequence[Item]) -> Iterator[str]:
         for item in items:
             yield first_text(item.get(name))
     for name in _DATE_METAS:
-        yield from declared.metas.get(name, ())[:1]
+        yield declared.meta(name)
     for element in declared.marked:
         marks = f"{element.attr('itemprop')} {element.attr('property')}"
         if "datePublished" in marks or "dateCreated" in marks or element.attr("pubdate") is not None:
             yield _date_of_element(element)
 
 
-def _visible_dates(declared: Declared, heading: Element | None) -> Iterator[str]:
+def _visible_dates(declared: Declared, heading: Element | None, lines: Iterable[str]) -> Iterator[str]:
     """Texts that readers take for the date of publication: near the headline, or styled as a date.
 
     A revision's date comes last: a page that shows no other is dated by it.
@@ -591,8 +604,8 @@ def _visible_dates(declared: Declared, heading: Element | None) -> Iterator[str]
             yield _date_of_element(element)
             break  # the next one belongs to a comment or a teaser
     revisions: list[str] = []
-    for label, line in pairwise(chain([""], lines_after(heading), lines_before(heading))):
-        if len(line) <= _LONGEST_DATE:
+    for label, line in pairwise(chain([""], lines, lines_before(heading))):
+        if len(line) <= _LONGEST_DATE and _may_have_year(line):
             if _OTHER_DAY.search(label[:_LONGEST_DATE]) or _OTHER_DAY.search(line):
                 revisions.append(line)
             else:

@@ -39,6 +39,7 @@ __all__ = [
     "Tree",
     "all_ancestors",
     "as_text",
+    "base_url",
     "decode",
     "decode_page",
     "is_html",
@@ -145,6 +146,12 @@ def parse(html: str, *, scripting: bool = True) -> Tree:
 def is_html(element: Element) -> bool:
     """Whether an element is HTML, not SVG or MathML."""
     return element.namespace is Namespace.HTML
+
+
+def base_url(tree: Tree, url: str) -> str:
+    """What the page's links are relative to: what its `<base>` says, or the URL that it came from."""
+    # The parser has an index of tags, but looks for a base among all elements.
+    return tree.base_url(url) if tree.select("base") else url
 
 
 def as_text(value: str | list[str] | None) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from mainmatter.html.parse import Element, as_text, is_html
+from mainmatter.html.parse import Element, as_text, base_url, is_html
 from mainmatter.records import Kind
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def safe_html(document: Document, *, base: bool = True) -> str:
     if parsed is None:
         return _marked_dump(document)
     tree, segments = parsed
-    address = tree.base_url(document.page.url or "") if base else ""  # before the page's own `<base>` is taken out
+    address = base_url(tree, document.page.url or "") if base else ""  # before the page's own `<base>` is taken out
     _mark(tree, segments)
     _make_harmless(tree)
     _write_head(tree, address)

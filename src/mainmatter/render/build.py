@@ -24,7 +24,7 @@ from mainmatter.html.formulas import (
     split_formulas,
     uses_dollars,
 )
-from mainmatter.html.parse import Element, Text, all_ancestors, as_text
+from mainmatter.html.parse import Element, Text, all_ancestors, as_text, base_url
 from mainmatter.html.segment import HEADING_LEVELS, ROLES, Role
 from mainmatter.records import Kind
 from mainmatter.render.content import HOLD_BLOCKS, HOLD_INLINE, Content, ContentType
@@ -223,7 +223,7 @@ class _Builder:
                     self._block_of[text] = i
         self._images: frozenset[Node] = _images_among(tree, segments, kept) if images else frozenset()
         self._wanted = all_ancestors(self._block_of) | all_ancestors(self._images)
-        self._base = tree.base_url(url or "") or ""
+        self._base = base_url(tree, url or "")
         origin = _ORIGIN.match(self._base)  # most links need no more of the base, and joining takes its time
         self._origin = origin[0] if origin else ""
         self._references, self._notes = self._find_notes()

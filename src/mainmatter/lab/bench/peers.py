@@ -48,7 +48,7 @@ def resiliparse(page: Page, with_metadata: bool) -> Output:  # noqa: ARG001 - it
     from resiliparse.extract.html2text import extract_plain_text  # noqa: PLC0415 - an extra
     from resiliparse.parse.encoding import bytes_to_str, detect_encoding  # noqa: PLC0415
 
-    html = page.html if isinstance(page.html, str) else bytes_to_str(page.html, detect_encoding(page.html))
+    html = page.html if isinstance(page.html, str) else bytes_to_str(page.html, detect_encoding(page.html) or "utf-8")
     return _plain(extract_plain_text(html, main_content=True))
 
 

@@ -71,7 +71,7 @@ def _resiliparse_loop(archive: Path, target: Path) -> None:
             if "html" not in (record.http_content_type or ""):
                 continue
             html = record.reader.read()
-            tree = HTMLTree.parse_from_bytes(html, detect_encoding(html))
+            tree = HTMLTree.parse_from_bytes(html, detect_encoding(html) or "utf-8")
             text = extract_plain_text(tree, main_content=True)
             rows.append({"id": record.record_id, "url": record.headers.get("WARC-Target-URI"), "text": text})
             if len(rows) == _ROWS_AT_ONCE:

@@ -1,0 +1,105 @@
+"""Compiled or pure Python: which modules are compiled, and which of the two runs.
+
+The modules listed here are compiled by Cython where mainmatter is installed with a C compiler, each into an extension
+beside its source. Without one, Python runs the sources, with the same results. Two environment variables decide
+otherwise, at installing and at running. `hatch_build.py`, which compiles, reads this file before anything is installed:
+it needs the standard library alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
+from importlib.util import spec_from_file_location
+from pathlib import Path
+
+MODULES = (
+    "mainmatter.html.segment",
+    "mainmatter.main.features",
+    "mainmatter.main.net",
+)
+PURE, REQUIRE_COMPILED = "MAINMATTER_PURE", "MAINMATTER_REQUIRE_COMPILED"
+
+_PACKAGE = Path(__file__).parent
+RECORD = _PACKAGE / "compiled.json"
+"""What hatch_build.py compiled."""
+
+
+def is_set(variable: str) -> bool:
+    """Whether an environment variable is set to something other than 0."""
+    return os.environ.get(variable, "") not in {"", "0"}
+
+
+def source_of(module: str) -> Path:
+    """The file that a module is compiled from."""
+    return _PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")
+
+
+def extension_of(module: str) -> Path | None:
+    """The file that a module was compiled to for this Python, if it was."""
+    files = (source_of(module).with_suffix(suffix) for suffix in EXTENSION_SUFFIXES)
+    return next((file for file in files if file.exists()), None)
+
+
+def digest_of(module: str) -> str:
+    """What tells one version of a module's source from another."""
+    return hashlib.sha256(source_of(module).read_bytes()).hexdigest()
+
+
+def missing_modules() -> list[str]:
+    """Modules that are not compiled for this Python."""
+    return [module for module in MODULES if not extension_of(module)]
+
+
+def stale_modules() -> list[str]:
+    """Modules whose source changed since they were compiled: what runs is not what the source says."""
+    digests, _ = read_record()
+    files = {module: extension_of(module) for module in MODULES}
+    return [
+        module for module, file in files.items() if file and digests.get(module, {}).get(file.name) != digest_of(module)
+    ]
+
+
+def status() -> str:
+    """What runs and why, as `mainmatter --version` tells: "compiled", or "pure Python" and the reason."""
+    if is_set(PURE):
+        return f"pure Python: {PURE} is set"
+    missing = missing_modules()
+    _, why_not = read_record()
+    if len(missing) == len(MODULES):
+        return f"pure Python: {why_not or 'nothing was compiled when it was installed'}"
+    if stale := stale_modules():
+        return f"compiled, but {', '.join(stale)} changed since: run `python hatch_build.py`"
+    return f"compiled, except {', '.join(missing)}: {why_not}" if missing else "compiled"
+
+
+def read_record() -> tuple[dict[str, dict[str, str]], str]:
+    """The digest of the source that each file of each module was compiled from, and why others were not compiled."""
+    if not RECORD.exists():
+        return {}, ""
+    record = json.loads(RECORD.read_text("utf-8"))
+    return record["digests"], record["why_not"]
+
+
+def obey_environment() -> None:
+    """Do as the environment variables say: use the sources only, or insist on compiled modules.
+
+    Raises:
+        ImportError: if compiled modules are required and not here, or forbidden too.
+    """
+    if is_set(PURE):
+        if is_set(REQUIRE_COMPILED):
+            raise ImportError(f"{PURE} and {REQUIRE_COMPILED} contradict each other: set one of them only")
+        sys.meta_path.insert(0, _SourceFinder())
+    elif is_set(REQUIRE_COMPILED) and (missing := missing_modules()):
+        raise ImportError(f"{REQUIRE_COMPILED} is set, but {', '.join(missing)} cannot be found compiled ({status()})")
+
+
+class _SourceFinder:
+    """Finds the sources of modules that are also there compiled, which Python would prefer."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:  # noqa: ARG002
+        return spec_from_file_location(name, source_of(name)) if name in MODULES else None
