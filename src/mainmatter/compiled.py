@@ -17,6 +17,7 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 
 MODULES = (
+    "mainmatter.html.containers",
     "mainmatter.html.segment",
     "mainmatter.main.features",
     "mainmatter.main.net",

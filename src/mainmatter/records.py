@@ -199,7 +199,7 @@ class Containers:
         end: the block after the last one in each.
         wider: the nearest element around each that holds more blocks; the document for itself.
         depth: how many elements are around each.
-        around: what each stands inside of, or is: a sum of bits, one for each of `mainmatter.html.read.AROUND`.
+        around: what each stands inside of, or is: a sum of bits, one for each of `mainmatter.html.containers.AROUND`.
         alike: how many elements of the same tag stand beside each in the same parent, itself included.
         siblings: how many elements stand beside each, itself included.
         numbers: the number of each in the segmenter's outline.

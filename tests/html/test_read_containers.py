@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import mainmatter
-from mainmatter.html.read import AROUND
+from mainmatter.html.containers import AROUND
 from mainmatter.html.segment import TAGS
 from mainmatter.records import Containers, Document, Page
 

@@ -1,9 +1,4 @@
-"""An HTML page to a document: decode, parse, segment; the other facts on demand.
-
-Among those are the containers around the page's blocks, as arrays, from the outline that the segmenter's walk leaves
-behind: an element holds the blocks from `first` to `end`, and all that is asked about a container is then a difference
-of two running sums. Elements without text are left out.
-"""
+"""An HTML page to a document: decode, parse, segment; the other facts on demand."""
 
 from __future__ import annotations
 
@@ -12,26 +7,22 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress, count, repeat
 from operator import itemgetter
-from struct import pack
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
+from mainmatter.html.containers import find_containers
 from mainmatter.html.declared import CANONICAL, MAX_VALUE, host_keys, key
 from mainmatter.html.locate import locate
 from mainmatter.html.metadata import complete_metadata, read_metadata
 from mainmatter.html.parse import Element, Tree, decode_page, parse
 from mainmatter.html.scripted import add_scripted_text, needs_scripts
-from mainmatter.html.segment import TAGS, segment
-from mainmatter.records import Containers, Document
+from mainmatter.html.segment import segment
+from mainmatter.records import Document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from numpy.typing import NDArray
-
     from mainmatter.html.segment import Segments
-    from mainmatter.records import Block, Metadata, Page
+    from mainmatter.records import Block, Containers, Metadata, Page
 
 _NOSCRIPT = re.compile("<noscript", re.IGNORECASE)  # also in the head, where the walk does not look
 _TAG = re.compile(r"<[^<>]*>|\s+")
@@ -45,27 +36,6 @@ _COMMENT_END = re.compile("-->")
 _MARKUP = re.compile(
     r"<(?:body|div|table|td|p|h[1-6]|ul|ol|form|section|article|main|header|nav|center)\b", re.IGNORECASE
 )
-
-# What a block may stand inside of: one bit for each group of tags.
-AROUND = (
-    "ul ol menu dir",
-    "dl",
-    "table",
-    "form fieldset",
-    "nav",
-    "header hgroup",
-    "footer",
-    "aside",
-    "article",
-    "main",
-    "section",
-    "figure",
-    "details",
-    "dialog",
-    "blockquote",
-    "button select label",
-)
-_BITS = np.array([sum(1 << bit for bit, tags in enumerate(AROUND) if tag in tags.split()) for tag in TAGS], np.int64)
 
 
 def read_html(page: Page) -> Document:
@@ -189,7 +159,7 @@ class HtmlDocument(Document):
     @cached_property
     def containers(self) -> Containers:
         """The elements that hold the page's text, as arrays."""
-        return _containers(self.parsed[1])
+        return find_containers(self.parsed[1])
 
     @cached_property
     def names(self) -> list[str]:
@@ -213,79 +183,3 @@ class HtmlDocument(Document):
     def parse_again(self) -> tuple[Tree, Segments]:
         """A tree and its segments that the caller may change; the blocks are the same as the document's."""
         return parse_and_segment(decode_page(self.page)[0])
-
-
-def _containers(segments: Segments) -> Containers:
-    blocks = len(segments.columns.texts)
-    if not blocks:
-        return Containers.one(0)
-    outline = segments.outline
-    parents, first, end, pictures = map(as_array, (outline.parents, outline.first, outline.end, outline.pictures))
-    if not isinstance(segments.numbers, range):  # some texts were joined, or dropped
-        numbers = as_array(segments.numbers)
-        first, end, pictures = (np.searchsorted(numbers, places) for places in (first, end, pictures))
-    # Elements without text drop out, all others get new numbers.
-    holds = end > first
-    kept = holds.nonzero()[0]
-    number = np.zeros(len(holds), np.intp)
-    number[kept] = np.arange(len(kept))
-    parents, first, end = number.take(parents.take(kept)), first.take(kept), end.take(kept)
-    tags = np.frombuffer(outline.tags, np.uint8).take(kept)
-    jumps: list[NDArray[np.intp]] = []
-    ancestors = parents
-    while ancestors.any():  # a page that is 500 deep has nine
-        jumps.append(ancestors)
-        ancestors = ancestors.take(ancestors)
-    depth, around = np.ones(len(parents), np.intp), _BITS.take(tags)
-    depth[0] = 0
-    for jump in jumps:  # in rounds, as in `Containers.inherit`
-        depth += depth.take(jump)
-        around |= around.take(jump)
-    beside = _numbered_pairs(parents, tags)
-    return Containers(
-        parents=parents,
-        jumps=tuple(jumps),
-        tags=tags,
-        first=first,
-        end=end,
-        wider=_wider(parents, end - first),
-        depth=depth,
-        around=around,
-        alike=np.bincount(beside).take(beside),
-        siblings=np.bincount(parents).take(parents),
-        numbers=kept,
-        holders=number.take(as_array(segments.holders)),
-        pictures=np.bincount(pictures, minlength=blocks)[:blocks],
-        text_nodes=as_array(segments.end_nodes) - as_array(segments.first_nodes),
-    )
-
-
-def as_array(numbers: Sequence[int]) -> NDArray[np.intp]:
-    """Numbers as an array that is not to be changed, in the fastest way that there is for a list of some hundred."""
-    return np.frombuffer(pack(f"{len(numbers)}n", *numbers), np.intp)
-
-
-def unpack(bits: NDArray[np.int64], count: int) -> NDArray[np.uint8]:
-    """The first `count` bits of each number: one row a bit, one column a number."""
-    planes = bits.astype("<i8", copy=False).view(np.uint8).reshape(-1, 8).T[: -(-count // 8)]
-    return np.unpackbits(planes, axis=0, count=count, bitorder="little")
-
-
-def _numbered_pairs(parents: NDArray[np.intp], tags: NDArray[np.uint8]) -> NDArray[np.intp]:
-    """A number for each pair of a parent and a tag; small ones, since few of the tags are on one page."""
-    is_there = np.zeros(len(TAGS), np.intp)
-    is_there[tags] = 1
-    of_page = is_there.cumsum()
-    pairs: NDArray[np.intp] = parents * int(of_page[-1])
-    pairs += (of_page - 1).take(tags)
-    return pairs
-
-
-def _wider(parents: NDArray[np.intp], sizes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The nearest element around each that holds more blocks."""
-    widest_alike = np.where(sizes.take(parents) == sizes, parents, np.arange(len(parents)))
-    while True:
-        further = widest_alike.take(widest_alike)
-        if (further == widest_alike).all():
-            return parents.take(further)
-        widest_alike = further

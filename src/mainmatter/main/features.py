@@ -1,10 +1,15 @@
+# cython: annotation_typing=True
 """What `main` sees of each block: its looks, the containers around it, the page, and where the page's anchors are.
 
 Nothing here reads words: lengths, links, marks, tags and places are the same signals in every language. They come from
 the papers: length, links and headings (ICE 3.2), tags and depth (FIASCO 3.2), density of text and the region around
 the longest one (Density 4), what kinds of characters there are (NCleaner 3.3), closeness to the page's title (ICE 3.4).
-One pass of array operations a page; the tree comes from the outline that the segmenter's walk leaves behind. No class
-of characters needs a language either: letters, capitals, digits, and marks that end or divide sentences in any script.
+The tree comes from the outline that the segmenter's walk leaves behind. No class of characters needs a language either:
+letters, capitals, digits, and marks that end or divide sentences in any script.
+
+A page has some hundred blocks. Compiled, all columns are filled by loops (`_describe_in_loops`). In Python, array
+operations fill them column by column (`_Description`). Both give the same numbers, to the last bit: logarithms and
+hyperbolic tangents are numpy's in both, and running sums have the same order.
 """
 
 from __future__ import annotations
@@ -18,9 +23,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mainmatter.html.read import AROUND, as_array, unpack
+from mainmatter import cython
+from mainmatter.html.containers import AROUND, as_array, unpack
 from mainmatter.main.names import CALLED
 from mainmatter.records import Kind
+
+if cython.compiled and not TYPE_CHECKING:
+    import cython
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,6 +90,15 @@ COLUMNS = (
 )
 
 
+# Where each group of columns begins.
+_FIRST_OF_TEXT = cython.declare(cython.Py_ssize_t, COLUMNS.index("chars"))
+_FIRST_OF_LOOKS = cython.declare(cython.Py_ssize_t, COLUMNS.index("kind_heading"))
+_FIRST_OF_PLACE = cython.declare(cython.Py_ssize_t, COLUMNS.index("place"))
+_FIRST_OF_TAGS = cython.declare(cython.Py_ssize_t, COLUMNS.index("in_ul"))
+_FIRST_OF_CONTAINERS = cython.declare(cython.Py_ssize_t, COLUMNS.index("container_1_chars"))
+_FIRST_OF_ANCHORS = cython.declare(cython.Py_ssize_t, COLUMNS.index("longest_level"))
+_FIRST_OF_PAGE = cython.declare(cython.Py_ssize_t, COLUMNS.index("page_blocks"))
+
 # Classes of characters: what is counted, and last what is not.
 LETTER, CAPITAL, DIGIT, STOP, COMMA, MARK, SPACE, WIDE, OTHER = range(9)
 COUNTED = 8
@@ -132,8 +150,322 @@ def describe_blocks(
         return PageFeatures(rows.T, np.zeros(0), np.zeros((0, LEVELS + 1), np.intp), containers, vectors)
     if bits is not None:
         rows[len(COLUMNS) :] = unpack(containers.inherit(bits).take(containers.holders), len(CALLED))
-    page = _Description(document, rows)
-    return PageFeatures(rows.T, page.sizes, page.around.T, containers, vectors)
+    if cython.compiled:
+        sizes, around = _describe_in_loops(document, rows)
+    else:
+        page = _Description(document, rows)
+        sizes, around = page.sizes, page.around
+    return PageFeatures(rows.T, sizes, around.T, containers, vectors)
+
+
+@cython.boundscheck(False)
+@cython.wraparound(False)
+@cython.cdivision(True)
+def _describe_in_loops(  # noqa: C901, PLR0912, PLR0914, PLR0915 - one loop after the other, as in `_Description`
+    document: Document, rows_of_columns: NDArray[np.float32]
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Fill the columns of a page as `_Description` does, where this file is compiled; returns `sizes` and `around`."""
+    columns, containers = document.columns, document.containers
+    texts: list[str] = columns.texts
+    kinds: list[Kind] = columns.kinds
+    levels: list[int] = columns.levels
+    controls: list[bool] = columns.controls
+    positions: list[int] = columns.positions
+    link_chars: list[int] = columns.link_chars
+    link_counts: list[int] = columns.link_counts
+    count: cython.Py_ssize_t = len(texts)
+    n: cython.Py_ssize_t = len(containers.first)
+    rows: cython.float[:, ::1] = rows_of_columns
+    holders: cython.Py_ssize_t[::1] = containers.holders
+    first: cython.Py_ssize_t[::1] = containers.first
+    end: cython.Py_ssize_t[::1] = containers.end
+    wider: cython.Py_ssize_t[::1] = containers.wider
+    depths: cython.Py_ssize_t[::1] = containers.depth
+    alike: cython.Py_ssize_t[::1] = containers.alike
+    siblings: cython.Py_ssize_t[::1] = containers.siblings
+    pictures: cython.Py_ssize_t[::1] = containers.pictures
+    text_nodes: cython.Py_ssize_t[::1] = containers.text_nodes
+    bits: cython.longlong[::1] = containers.around
+    # What the loops compare with, as numbers of C.
+    letter: cython.Py_ssize_t = LETTER
+    capital: cython.Py_ssize_t = CAPITAL
+    digit: cython.Py_ssize_t = DIGIT
+    stop: cython.Py_ssize_t = STOP
+    comma: cython.Py_ssize_t = COMMA
+    space: cython.Py_ssize_t = SPACE
+    wide: cython.Py_ssize_t = WIDE
+    counted: cython.Py_ssize_t = COUNTED
+    last_code: cython.Py_UCS4 = _TABLE_SIZE - 1
+    per_wide: cython.double = LETTERS_PER_WIDE_CHARACTER
+    least_in_title: cython.Py_ssize_t = _MIN_LENGTH_IN_TITLE
+    kinds_in_all: cython.Py_ssize_t = len(_KINDS)
+    heading: cython.Py_ssize_t = _HEADING
+    paragraph: cython.Py_ssize_t = _PARAGRAPH
+    groups_of_tags: cython.Py_ssize_t = len(AROUND)
+    all_levels: cython.Py_ssize_t = LEVELS
+    facts_of_containers: cython.Py_ssize_t = len(_OF_CONTAINER)
+    short: cython.double = _SHORT
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    c: cython.Py_ssize_t
+    level: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+
+    # Texts: sizes, and what is counted in them.
+    sizes_of_blocks = np.empty(count)
+    sizes: cython.double[::1] = sizes_of_blocks
+    numbers_of_blocks = np.empty((4, count))
+    link_share: cython.double[::1] = numbers_of_blocks[0]
+    in_title: cython.double[::1] = numbers_of_blocks[1]
+    free: cython.double[::1] = numbers_of_blocks[2]
+    lengths: cython.double[::1] = numbers_of_blocks[3]
+    marks: cython.Py_ssize_t[:, ::1] = np.zeros((3, count), np.intp)  # stops, commas; 1 for a heading
+    # What log1p is taken of, all at once.
+    to_log = np.empty((9, count))
+    logs: cython.double[:, ::1] = to_log
+    title: str = document.title
+    length_of_title: cython.Py_ssize_t = len(title)
+    classes: cython.uchar[::1] = _tables()[0]
+    tally: cython.Py_ssize_t[::1] = np.zeros(COUNTED + 1, np.intp)
+    text: str
+    character: cython.Py_UCS4
+    length: cython.Py_ssize_t
+    number: cython.Py_ssize_t
+    begins: cython.Py_ssize_t
+    ends: cython.Py_ssize_t
+    position: cython.Py_ssize_t
+    last_position: cython.Py_ssize_t = 0
+    letters: cython.double
+    size: cython.double
+    sum_of_depths: cython.Py_ssize_t = 0
+    controlled: cython.Py_ssize_t = 0
+    of_paragraphs: cython.double = 0.0
+    first_place: dict[str, int] = {}
+    places: cython.Py_ssize_t[::1] = np.empty(count, np.intp)
+    for i in range(count):
+        text = texts[i]
+        length = len(text)
+        for j in range(counted + 1):
+            tally[j] = 0
+        begins = ends = 0
+        for j in range(length):
+            character = text[j]
+            ends = classes[character if character < last_code else last_code]
+            tally[ends] += 1
+            if j == 0:
+                begins = ends
+        lengths[i] = length
+        size = sizes[i] = length + (per_wide - 1) * tally[wide]
+        marks[0, i], marks[1, i] = tally[stop], tally[comma]
+        link_share[i] = cython.cast(cython.Py_ssize_t, link_chars[i]) / lengths[i]
+        free[i] = (1 - link_share[i]) * size
+        letters = max(tally[letter] + tally[capital] + tally[wide], 1)
+        rows[_FIRST_OF_TEXT + 1, i] = link_share[i]
+        rows[_FIRST_OF_TEXT + 3, i] = tally[digit] / lengths[i]
+        rows[_FIRST_OF_TEXT + 4, i] = tally[capital] / letters
+        for j in range(stop, space + 1):
+            rows[_FIRST_OF_TEXT + 5 + j - stop, i] = tally[j] / lengths[i]
+        rows[_FIRST_OF_TEXT + 11, i] = ends == stop
+        rows[_FIRST_OF_TEXT + 12, i] = ends == comma
+        rows[_FIRST_OF_TEXT + 13, i] = begins == capital
+        rows[_FIRST_OF_TEXT + 14, i] = begins == digit
+        # Looks.
+        number = _NUMBER_OF_KIND[id(kinds[i])]
+        level = levels[i]
+        for row in range(kinds_in_all):
+            rows[_FIRST_OF_LOOKS + row, i] = row == number
+        for row in range(1, 4):
+            rows[_FIRST_OF_LOOKS + kinds_in_all + row - 1, i] = row == level
+        rows[_FIRST_OF_LOOKS + kinds_in_all + 3, i] = 1 if controls[i] else 0
+        if controls[i]:
+            controlled += 1
+        if number == heading:
+            marks[2, i] = 1
+        elif number == paragraph:
+            of_paragraphs += size
+        # The title, copies.
+        in_title[i] = 0
+        if least_in_title <= length <= length_of_title and text in title:
+            in_title[i] = lengths[i] / length_of_title
+        places[i] = first_place.setdefault(text, i)
+        # Places.
+        c = holders[i]
+        position = positions[i]
+        sum_of_depths += depths[c]
+        logs[0, i], logs[1, i], logs[2, i], logs[3, i] = size, link_counts[i], tally[stop], tally[comma]
+        logs[4, i], logs[5, i], logs[6, i] = text_nodes[i], position - last_position, pictures[i]
+        logs[7, i], logs[8, i] = siblings[c], alike[c]
+        last_position = position
+    np.log1p(to_log, out=to_log)
+
+    # Running sums over all rows as over one; only differences within a row are used.
+    before: cython.double[:, ::1] = np.empty((7, count + 1))
+    running: cython.double = 0.0
+    for row in range(7):
+        before[row, 0] = running
+        for i in range(count):
+            if row == 0:
+                running += sizes[i]
+            elif row == 1:
+                running += cython.cast(cython.Py_ssize_t, link_chars[i])
+            elif row == 2:
+                running += lengths[i]
+            elif row == 3:
+                running += logs[0, i]
+            elif row == 4:
+                running += marks[0, i]
+            elif row == 5:
+                running += marks[2, i]
+            else:
+                running += pictures[i]
+            before[row, i + 1] = running
+    total: cython.double = before[0, count] - before[0, 0]
+
+    # The columns that had to wait for the logarithms and sums.
+    mean_depth: cython.double = cython.cast(cython.double, sum_of_depths) / count
+    longest: cython.Py_ssize_t = 0
+    headline: cython.Py_ssize_t = 0
+    longest_size: cython.double = logs[0, 0]
+    has_copies: cython.bint = len(first_place) < count
+    for i in range(count):
+        c = holders[i]
+        rows[_FIRST_OF_TEXT, i], rows[_FIRST_OF_TEXT + 2, i] = logs[0, i], logs[1, i]
+        rows[_FIRST_OF_TEXT + 9, i], rows[_FIRST_OF_TEXT + 10, i] = logs[2, i], logs[3, i]
+        rows[_FIRST_OF_PLACE, i] = (i + 0.5) / count
+        rows[_FIRST_OF_PLACE + 1, i] = before[0, i] / total
+        rows[_FIRST_OF_PLACE + 2, i], rows[_FIRST_OF_PLACE + 3, i] = logs[4, i], logs[5, i]
+        rows[_FIRST_OF_PLACE + 4, i] = logs[5, i + 1] if i + 1 < count else 0
+        rows[_FIRST_OF_PLACE + 5, i] = logs[6, i]
+        rows[_FIRST_OF_PLACE + 6, i] = rows[_FIRST_OF_PLACE + 7, i] = 0
+        rows[_FIRST_OF_PLACE + 8, i] = in_title[i]
+        rows[_FIRST_OF_PLACE + 9, i] = depths[c] / 10.0
+        rows[_FIRST_OF_PLACE + 10, i] = (depths[c] - mean_depth) / 5
+        rows[_FIRST_OF_PLACE + 11, i], rows[_FIRST_OF_PLACE + 12, i] = logs[7, i], logs[8, i]
+        for j in range(groups_of_tags):
+            rows[_FIRST_OF_TAGS + j, i] = (bits[c] >> j) & 1
+        if free[i] > free[longest]:
+            longest = i
+        if in_title[i] * (1 + marks[2, i]) > in_title[headline] * (1 + marks[2, headline]):
+            headline = i
+        longest_size = max(longest_size, logs[0, i])
+    if has_copies:
+        places_of_blocks = np.asarray(places)
+        rows_of_columns[_FIRST_OF_PLACE + 6] = np.log(np.bincount(places_of_blocks).take(places_of_blocks))
+        for i in range(count):
+            rows[_FIRST_OF_PLACE + 7, i] = places[i] < i
+
+    # How dense the text is in ever wider containers.
+    to_log = np.empty((3, n))
+    logs_of_containers: cython.double[:, ::1] = to_log
+    for c in range(n):
+        logs_of_containers[0, c] = before[0, end[c]] - before[0, first[c]]
+        logs_of_containers[1, c] = end[c] - first[c]
+        logs_of_containers[2, c] = alike[c]
+    np.log1p(to_log, out=to_log)
+    around_of_blocks = np.empty((LEVELS + 1, count), np.intp)
+    around: cython.Py_ssize_t[:, ::1] = around_of_blocks
+    of_containers: cython.float[:, ::1] = np.empty((len(_OF_CONTAINER) - 1, n), np.float32)
+    link_shares: cython.double[::1] = np.empty(n)
+    blocks: cython.double
+    chars: cython.double
+    deepest: cython.Py_ssize_t = 0
+    for c in range(n):
+        blocks = end[c] - first[c]
+        chars = before[0, end[c]] - before[0, first[c]]
+        link_shares[c] = (before[1, end[c]] - before[1, first[c]]) / max(before[2, end[c]] - before[2, first[c]], 1.0)
+        of_containers[0, c] = logs_of_containers[0, c]
+        of_containers[1, c] = link_shares[c]
+        of_containers[2, c] = logs_of_containers[1, c]
+        of_containers[3, c] = (before[3, end[c]] - before[3, first[c]]) / blocks
+        of_containers[4, c] = chars / total
+        of_containers[5, c] = 30 * (before[4, end[c]] - before[4, first[c]]) / max(chars, 1.0)
+        of_containers[6, c] = (before[5, end[c]] - before[5, first[c]]) / blocks
+        of_containers[7, c] = (before[6, end[c]] - before[6, first[c]]) / blocks
+        of_containers[8, c] = logs_of_containers[2, c]
+        deepest = max(deepest, depths[c])
+    for i in range(count):
+        # An element that holds no other block is passed over: the nearest container is the first that is wider.
+        c = around[0, i] = holders[i]
+        if end[c] - first[c] == 1:
+            c = wider[c]
+        for level in range(1, all_levels + 1):
+            around[level, i] = c
+            c = wider[c]
+    for level in range(all_levels):
+        for j in range(facts_of_containers - 2):
+            row = _FIRST_OF_CONTAINERS + j * all_levels + level
+            for i in range(count):
+                rows[row, i] = of_containers[j, around[level + 1, i]]
+        row = _FIRST_OF_CONTAINERS + (facts_of_containers - 2) * all_levels + level
+        for i in range(count):
+            c = around[level + 1, i]
+            rows[row, i] = cython.cast(cython.double, i - first[c]) / (end[c] - first[c])
+            rows[row + all_levels, i] = of_containers[8, c]
+
+    # How near the block is to the anchors.
+    worth: cython.double[:, ::1] = np.zeros((2, n))
+    says: cython.double
+    for i in range(count):
+        if free[i] > short and cython.cast(cython.Py_ssize_t, link_chars[i]) < 0.5 * lengths[i]:
+            says = 1 + marks[1, i] + min(free[i] / 100, 3.0)
+            worth[0, around[1, i]] += says
+            worth[1, around[2, i]] += says
+    top: cython.Py_ssize_t = 0
+    for c in range(n):
+        worth[0, c] = (worth[0, c] + 0.5 * worth[1, c]) * (1 - link_shares[c])
+        if worth[0, c] > worth[0, top]:
+            top = c
+    highest: cython.double = max(worth[0, top], 1e-6)
+    has_headline: cython.bint = in_title[headline] > MIN_SHARE_OF_TITLE
+    top_first: cython.Py_ssize_t = first[top]
+    top_end: cython.Py_ssize_t = end[top]
+    to_tanh = np.empty((3, count))
+    sides: cython.double[:, ::1] = to_tanh
+    off_top: cython.Py_ssize_t
+    misses: cython.Py_ssize_t
+    misses_title: cython.Py_ssize_t
+    for i in range(count):
+        off_top = i - min(max(i, top_first), top_end - 1)
+        sides[0, i] = (i - longest) / 20.0
+        sides[1, i] = (i - headline) / 10.0
+        sides[2, i] = off_top / 20.0
+        misses = misses_title = 0
+        for level in range(all_levels + 1):
+            c = around[level, i]
+            misses += first[c] > longest or end[c] <= longest
+            misses_title += first[c] > headline or end[c] <= headline
+        rows[_FIRST_OF_ANCHORS, i] = cython.cast(cython.double, misses) / (all_levels + 1)
+        rows[_FIRST_OF_ANCHORS + 2, i] = logs[0, i] - logs[0, longest]
+        rows[_FIRST_OF_ANCHORS + 3, i] = (
+            cython.cast(cython.double, misses_title) / (all_levels + 1) if has_headline else 0
+        )
+        rows[_FIRST_OF_ANCHORS + 5, i] = off_top == 0
+        for j in range(3):
+            rows[_FIRST_OF_ANCHORS + 6 + j, i] = worth[0, around[1 + j, i]] / highest
+    np.tanh(to_tanh, out=to_tanh)
+    for i in range(count):
+        rows[_FIRST_OF_ANCHORS + 1, i] = sides[0, i]
+        rows[_FIRST_OF_ANCHORS + 4, i] = sides[1, i] if has_headline else 0
+        rows[_FIRST_OF_ANCHORS + 9, i] = sides[2, i]
+    of_page = (
+        log1p(count),
+        log1p(total),
+        (before[1, count] - before[1, 0]) / (before[2, count] - before[2, 0]),
+        longest_size,
+        of_paragraphs / total,
+        30 * (before[4, count] - before[4, 0]) / total,
+        (before[5, count] - before[5, 0]) / count,
+        log1p(before[6, count] - before[6, 0]),
+        deepest / 10.0,
+        controlled / cython.cast(cython.double, count),
+        has_headline,
+        (before[0, top_end] - before[0, top_first]) / total,
+        log1p(top_end - top_first),
+    )
+    for j, says in enumerate(of_page):
+        for i in range(count):
+            rows[_FIRST_OF_PAGE + j, i] = says
+    return sizes_of_blocks, around_of_blocks
 
 
 class _Description:

@@ -21,7 +21,7 @@ import numpy as np
 
 from mainmatter.errors import InputError
 from mainmatter.html.declared import key
-from mainmatter.html.read import unpack
+from mainmatter.html.containers import unpack
 from mainmatter.html.sniff import readable_share
 from mainmatter.main.choice import (
     IS_ROW,

@@ -5,7 +5,7 @@ id that many training sites use, as it stands and cut at hyphens and capitals, h
 means is learned, not told. Names that few sites use, such as hashes, say nothing.
 
 A block deep inside of something that is called "comments" is a comment, whatever the elements between are called; so
-some stems, of whatever word, are inherited (`CALLED`), as the tags in html/read.py are. Words of other languages count
+some stems, of whatever word, are inherited (`CALLED`), as the tags in html/containers.py are. Words of other languages count
 as the English stem of the same meaning.
 """
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from mainmatter.errors import InputError
 from mainmatter.html.parse import Element
-from mainmatter.html.read import as_array
+from mainmatter.html.containers import as_array
 from mainmatter.html.segment import TAGS
 
 if TYPE_CHECKING:
