@@ -20,6 +20,7 @@ MODULES = (
     "mainmatter.html.containers",
     "mainmatter.html.segment",
     "mainmatter.main.features",
+    "mainmatter.main.names",
     "mainmatter.main.net",
 )
 PURE, REQUIRE_COMPILED = "MAINMATTER_PURE", "MAINMATTER_REQUIRE_COMPILED"

@@ -126,8 +126,6 @@ def test_many_threads_at_once(most: int) -> None:
     asked = [names(*rng.integers(0, 60, rng.integers(1, 20)).tolist()) for _ in range(80)]
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(lambda some: is_right(cache, some), asked))
-    if most == 1000:
-        assert set(maker.made.values()) == {1}
 
 
 def test_a_maker_that_fails_leaves_the_others_in_order() -> None:

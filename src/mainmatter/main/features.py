@@ -161,7 +161,7 @@ def describe_blocks(
 @cython.boundscheck(False)
 @cython.wraparound(False)
 @cython.cdivision(True)
-def _describe_in_loops(  # noqa: C901, PLR0912, PLR0914, PLR0915 - one loop after the other, as in `_Description`
+def _describe_in_loops(  # noqa: C901, PLR0912, PLR0915 - one loop after the other, as in `_Description`
     document: Document, rows_of_columns: NDArray[np.float32]
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Fill the columns of a page as `_Description` does, where this file is compiled; returns `sizes` and `around`."""
@@ -176,16 +176,16 @@ def _describe_in_loops(  # noqa: C901, PLR0912, PLR0914, PLR0915 - one loop afte
     count: cython.Py_ssize_t = len(texts)
     n: cython.Py_ssize_t = len(containers.first)
     rows: cython.float[:, ::1] = rows_of_columns
-    holders: cython.Py_ssize_t[::1] = containers.holders
-    first: cython.Py_ssize_t[::1] = containers.first
-    end: cython.Py_ssize_t[::1] = containers.end
-    wider: cython.Py_ssize_t[::1] = containers.wider
-    depths: cython.Py_ssize_t[::1] = containers.depth
-    alike: cython.Py_ssize_t[::1] = containers.alike
-    siblings: cython.Py_ssize_t[::1] = containers.siblings
-    pictures: cython.Py_ssize_t[::1] = containers.pictures
-    text_nodes: cython.Py_ssize_t[::1] = containers.text_nodes
-    bits: cython.longlong[::1] = containers.around
+    holders: cython.const[cython.Py_ssize_t][::1] = containers.holders
+    first: cython.const[cython.Py_ssize_t][::1] = containers.first
+    end: cython.const[cython.Py_ssize_t][::1] = containers.end
+    wider: cython.const[cython.Py_ssize_t][::1] = containers.wider
+    depths: cython.const[cython.Py_ssize_t][::1] = containers.depth
+    alike: cython.const[cython.Py_ssize_t][::1] = containers.alike
+    siblings: cython.const[cython.Py_ssize_t][::1] = containers.siblings
+    pictures: cython.const[cython.Py_ssize_t][::1] = containers.pictures
+    text_nodes: cython.const[cython.Py_ssize_t][::1] = containers.text_nodes
+    bits: cython.const[cython.longlong][::1] = containers.around
     # What the loops compare with, as numbers of C.
     letter: cython.Py_ssize_t = LETTER
     capital: cython.Py_ssize_t = CAPITAL
@@ -225,7 +225,7 @@ def _describe_in_loops(  # noqa: C901, PLR0912, PLR0914, PLR0915 - one loop afte
     logs: cython.double[:, ::1] = to_log
     title: str = document.title
     length_of_title: cython.Py_ssize_t = len(title)
-    classes: cython.uchar[::1] = _tables()[0]
+    classes: cython.const[cython.uchar][::1] = _tables()[0]
     tally: cython.Py_ssize_t[::1] = np.zeros(COUNTED + 1, np.intp)
     text: str
     character: cython.Py_UCS4

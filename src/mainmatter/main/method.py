@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from mainmatter.errors import InputError
-from mainmatter.html.declared import key
 from mainmatter.html.containers import unpack
+from mainmatter.html.declared import key
 from mainmatter.html.sniff import readable_share
 from mainmatter.main.choice import (
     IS_ROW,

@@ -5,15 +5,14 @@ id that many training sites use, as it stands and cut at hyphens and capitals, h
 means is learned, not told. Names that few sites use, such as hashes, say nothing.
 
 A block deep inside of something that is called "comments" is a comment, whatever the elements between are called; so
-some stems, of whatever word, are inherited (`CALLED`), as the tags in html/containers.py are. Words of other languages count
-as the English stem of the same meaning.
+some stems, of whatever word, are inherited (`CALLED`), as the tags in html/containers.py are. Words of other languages
+count as the English stem of the same meaning.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -187,8 +186,9 @@ class Vocabulary:
 class VectorCache:
     """The vector of each name, and its bits, made once: a page has hundreds of elements, few names.
 
-    One look-up finds both. A crawl of many sites has ever new names, but few meanings: on 400 pages 46,000 names have
-    9,000 sets of stems. Threads may share it.
+    One look-up finds both, since they are remembered as the bytes of one row. A crawl of many sites has ever new names,
+    but few meanings: on 400 pages 46,000 names have 9,000 sets of stems. Threads may share it and wait for nobody: the
+    worst that happens is that two of them make the same row.
 
     Args:
         meaning_of: what a name means; names with the same meaning have the same vector and bits.
@@ -206,46 +206,34 @@ class VectorCache:
     ) -> None:
         self._meaning_of, self._vectors_of, self._bits_of = meaning_of, vectors_of, bits_of
         self._most = most
-        self._lock = Lock()
-        self._clear()
+        self._known: tuple[dict[str, bytes], dict[Meaning, bytes]] = ({}, {})  # rows by name, and by meaning
 
     def of(self, names: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """The vectors of some names, one a row, and their bits; there must be at least one."""
-        with self._lock:  # else another thread might start afresh between a look and the next
-            try:
-                rows = self._rows_of(names)
-            except KeyError:
-                self._learn(names)
-                rows = self._rows_of(names)
-            return self._vectors.take(rows, axis=0), self._bits.take(rows)
+        try:
+            found = b"".join(map(self._known[0].__getitem__, names))
+        except KeyError:
+            found = b"".join(map(self._learn(names).__getitem__, names))
+        rows = np.frombuffer(found, np.uint8).reshape(len(names), -1)
+        bits = rows[:, -np.dtype(np.int64).itemsize :]
+        vectors = rows[:, : -bits.shape[1]]
+        return vectors.view(np.float32).copy(), bits.view(np.int64)[:, 0].copy()
 
-    def _rows_of(self, names: Sequence[str]) -> NDArray[np.intp]:
-        return np.fromiter(map(self._rows.__getitem__, names), np.intp, len(names))
-
-    def _clear(self) -> None:
-        self._rows: dict[str, int] = {}
-        self._row_of_meaning: dict[Meaning, int] = {}
-        self._vectors, self._bits = np.zeros((0, 0), np.float32), np.zeros(0, np.int64)
-
-    def _learn(self, names: Sequence[str]) -> None:
-        new = [name for name in dict.fromkeys(names) if name not in self._rows]
-        if len(self._rows) + len(new) > self._most:
-            self._clear()
+    def _learn(self, names: Sequence[str]) -> dict[str, bytes]:
+        """The rows of some names, and of all that are remembered."""
+        by_name, by_meaning = self._known
+        new = [name for name in dict.fromkeys(names) if name not in by_name]
+        if len(by_name) + len(new) > self._most:  # other threads go on with the old ones
+            by_name, by_meaning = {}, {}
             new = list(dict.fromkeys(names))
         meanings = list(map(self._meaning_of, new))
-        known = self._row_of_meaning
-        unknown = [meaning for meaning in dict.fromkeys(meanings) if meaning not in known]
+        unknown = [meaning for meaning in dict.fromkeys(meanings) if meaning not in by_meaning]
         if unknown:
-            self._remember(self._vectors_of(unknown), self._bits_of(unknown), len(known))
-            known |= {meaning: row for row, meaning in enumerate(unknown, start=len(known))}
-        self._rows |= zip(new, map(known.__getitem__, meanings), strict=True)
-
-    def _remember(self, vectors: NDArray[np.float32], bits: NDArray[np.int64], start: int) -> None:
-        """Write new rows behind those that are there. There is always more room than needed: to copy all takes time."""
-        end = start + len(bits)
-        if end > len(self._bits):
-            all_vectors, all_bits = np.empty((2 * end, vectors.shape[1]), np.float32), np.empty(2 * end, np.int64)
-            if start:
-                all_vectors[:start], all_bits[:start] = self._vectors[:start], self._bits[:start]
-            self._vectors, self._bits = all_vectors, all_bits
-        self._vectors[start:end], self._bits[start:end] = vectors, bits
+            vectors, bits = self._vectors_of(unknown), self._bits_of(unknown)
+            rows = np.hstack((vectors.view(np.uint8), bits[:, None].view(np.uint8)))
+            size, data = rows.shape[1], rows.tobytes()
+            starts = range(0, len(data), size)
+            by_meaning.update((one, data[start : start + size]) for one, start in zip(unknown, starts, strict=True))
+        by_name.update(zip(new, map(by_meaning.__getitem__, meanings), strict=True))
+        self._known = by_name, by_meaning
+        return by_name

@@ -1,4 +1,5 @@
-"""The net of `main`, in numpy alone: its arrays and its forward pass.
+# cython: annotation_typing=True
+"""The net of `main`: its arrays and its forward pass.
 
 It sees a page as a sequence of blocks. A block is a row of numbers and the names (tags, classes) of the elements around
 it. Names have embeddings; the vector of an element is the sum over its names. A first layer sees each block by itself,
@@ -8,6 +9,9 @@ and two pools over all blocks see the page as a whole. It says of each block wha
 Which labels belong to the main matter is a convention: gold standards differ about headlines, bylines, captions and
 comments. What the net knows about pages is shared by all conventions; each has only a vector that is added before the
 last layers, and a number a label that says whether it is kept (`BlockNet.keep`). Convention 0 is our own.
+
+Products of matrices are numpy's. What stands between them is done by loops where this file is compiled, in one go over
+the numbers, and else by numpy, one operation after the other. Both give the same numbers, to the last bit.
 """
 
 from __future__ import annotations
@@ -17,6 +21,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from mainmatter import cython
+
+if cython.compiled and not TYPE_CHECKING:
+    import cython
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -129,7 +138,6 @@ class BlockNet:
         self._lowest, self._highest = self.mean - _MAX_DEVIATIONS * self.scale, self.mean + _MAX_DEVIATIONS * self.scale
         self._name_weights = np.ascontiguousarray(self.weights["in_weights"][features:])
         self._kernels = self.weights["conv_weights"][:, :, None]
-        self._conv_bias = np.tile(self.weights["conv_bias"], _ROWS_AS_ONE)
 
     @property
     def features(self) -> int:
@@ -212,24 +220,21 @@ class BlockNet:
             return NetOutput(np.zeros((0, labels), np.float32), page @ weights["type_weights"] + weights["type_bias"])
         paths = path_means(vectors, jumps)
         activations = _Activations(len(dense), weights["in_weights"].shape[1], self.dilations)
-        zeros = activations.zeros
         for part, h in activations.chunks():
-            self._first_layer(dense[part], vectors, paths, containers[part], h)
-            np.maximum(h, zeros[: len(h)], out=h)
+            self._first_layer(dense, part, vectors, paths, containers, h)
         page = self._page_vector("pool1", activations.pool())
         of_page = page @ weights["back1_weights"] + weights["back1_bias"]
         for _, h in activations.chunks():
-            np.maximum(np.add(h, of_page, out=h), zeros[: len(h)], out=h)
-        for dilation, kernel, bias in zip(self.dilations, self._kernels, self._conv_bias, strict=True):
+            _add_and_rectify(h, of_page)
+        for dilation, kernel, bias in zip(self.dilations, self._kernels, weights["conv_bias"], strict=True):
             activations.convolve(dilation, kernel, bias)
         page = self._page_vector("pool2", activations.pool())
         of_page = page @ weights["back2_weights"] + weights["back2_bias"] + weights["convention_vectors"][convention]
         logits = np.empty((len(dense), labels), np.float32)
         for part, h in activations.chunks():
-            np.maximum(np.add(h, of_page, out=h), zeros[: len(h)], out=h)
+            _add_and_rectify(h, of_page)
             hidden = multiply(h, weights["hidden_weights"])
-            hidden += weights["hidden_bias"]
-            np.maximum(hidden, 0, out=hidden)
+            _add_and_rectify(hidden, weights["hidden_bias"])
             np.add(multiply(hidden, weights["out_weights"]), weights["out_bias"], out=logits[part])
         return NetOutput(logits, page @ weights["type_weights"] + weights["type_bias"])
 
@@ -242,20 +247,20 @@ class BlockNet:
     def _first_layer(
         self,
         dense: NDArray[np.float32],
+        part: slice,
         vectors: NDArray[np.float32],
         paths: NDArray[np.float32],
         containers: NDArray[np.intp],
         h: NDArray[np.float32],
     ) -> None:
-        """Numbers, names of the containers, and names of all elements around, into `h`, before its ReLU."""
-        x = np.maximum(dense, self._lowest)
-        np.minimum(x, self._highest, out=x)
-        multiply(x, self._dense_weights, out=h)
-        around = vectors.take(containers.ravel(), axis=0).reshape(len(dense), -1)
+        """Numbers, names of the containers, and names of all elements around, of some blocks, into `h`."""
+        multiply(_clip(dense, part, self._lowest, self._highest), self._dense_weights, out=h)
+        containers = containers[part]
+        around = vectors.take(containers.ravel(), axis=0).reshape(len(h), -1)
         cut = around.shape[1]
-        h += multiply(around, self._name_weights[:cut])
-        h += multiply(paths.take(containers[:, 0], axis=0), self._name_weights[cut:])
-        h += self._in_bias
+        of_names = multiply(around, self._name_weights[:cut])
+        of_paths = multiply(paths.take(containers[:, 0], axis=0), self._name_weights[cut:])
+        _add_three_and_rectify(h, of_names, of_paths, self._in_bias)
 
     def _page_vector(self, name: str, pooled: NDArray[np.float32]) -> NDArray[np.float32]:
         page: NDArray[np.float32] = pooled @ self.weights[f"{name}_weights"] + self.weights[f"{name}_bias"]
@@ -268,7 +273,6 @@ class _Activations:
 
     Attributes:
         count: of the blocks, at least one.
-        zeros: as many as a chunk has; numpy compares with an array three times as fast as with a number.
     """
 
     def __init__(self, count: int, hidden: int, dilations: tuple[int, ...]) -> None:
@@ -281,7 +285,6 @@ class _Activations:
         shape = (self._padding + -(-count // self._chunk) * self._chunk + self._padding, hidden)
         self._now, self._next = np.zeros(shape, np.float32), np.zeros(shape if dilations else (0, hidden), np.float32)
         self._products = np.empty((3, self._chunk, hidden), np.float32)
-        self.zeros = np.zeros((self._chunk, hidden), np.float32)
 
     def chunks(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         """Which blocks, and their vectors, to be changed in place."""
@@ -294,8 +297,9 @@ class _Activations:
         hidden = self._now.shape[1]
         even = self._now[self._padding : self._padding + _round_up(self.count)].reshape(-1, _ROWS_AS_ONE * hidden)
         pooled = np.empty(2 * hidden, np.float32)
-        for reduce, half in ((np.add.reduce, pooled[:hidden]), (np.maximum.reduce, pooled[hidden:])):
-            reduce(reduce(even).reshape(_ROWS_AS_ONE, hidden), out=half)
+        sums, maxima = _pool_in_loops(even) if cython.compiled else (np.add.reduce(even), np.maximum.reduce(even))
+        np.add.reduce(sums.reshape(_ROWS_AS_ONE, hidden), out=pooled[:hidden])
+        np.maximum.reduce(maxima.reshape(_ROWS_AS_ONE, hidden), out=pooled[hidden:])
         pooled[:hidden] /= self.count
         return pooled
 
@@ -303,20 +307,147 @@ class _Activations:
         """A residual layer: add to each vector the ReLU of a convolution over it and those `dilation` away from it."""
         hidden, row, size = self._now.shape[1], self._now.strides[0], self._now.itemsize
         shape, strides = (3, self._tiles, self._at_once, hidden), (dilation * row, self._at_once * row, row, size)
-        products, (before, y, behind) = self._products.reshape(shape), self._products
-        long = y.reshape(-1, _ROWS_AS_ONE * hidden)
+        products = self._products.reshape(shape)
         buffer = self._now.data
         for part, h in self.chunks():
             # Three views of the same memory, each in tiles: before, here, behind.
             first = self._padding + part.start
             views = np.ndarray(shape, np.float32, buffer, (first - dilation) * row, strides)
             np.matmul(views, kernel, out=products)
-            y += before
-            y += behind
-            long += bias
-            np.maximum(y, self.zeros, out=y)
-            np.add(h, y[: len(h)], out=self._next[first : first + len(h)])
+            _add_residual(self._products, bias, h, self._next[first : first + len(h)])
         self._now, self._next = self._next, self._now
+
+
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _clip(
+    dense: NDArray[np.float32], part: slice, lowest_of: NDArray[np.float32], highest_of: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """The numbers of some blocks, none of them beyond what is usual."""
+    if not cython.compiled or not dense.T.flags.c_contiguous:
+        x = np.maximum(dense[part], lowest_of)
+        return np.minimum(x, highest_of, out=x)
+    start: cython.Py_ssize_t = part.start
+    count: cython.Py_ssize_t = part.stop - start
+    clipped = np.empty((dense.shape[1], count), np.float32)
+    rows: cython.const[cython.float][:, ::1] = dense.T
+    out: cython.float[:, ::1] = clipped
+    lowest: cython.const[cython.float][::1] = lowest_of
+    highest: cython.const[cython.float][::1] = highest_of
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    low: cython.float
+    high: cython.float
+    number: cython.float
+    with cython.nogil:
+        for j in range(out.shape[0]):
+            low, high = lowest[j], highest[j]
+            for i in range(count):
+                number = rows[j, start + i]
+                number = number if number > low else low
+                out[j, i] = number if number < high else high
+    return clipped.T
+
+
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _add_and_rectify(h: NDArray[np.float32], bias_of: NDArray[np.float32]) -> None:
+    """Add a vector to each row, then take the ReLU, in place."""
+    if not cython.compiled:
+        h += bias_of
+        np.maximum(h, np.zeros_like(h), out=h)  # three times as fast as with a number
+        return
+    rows: cython.float[:, ::1] = h
+    bias: cython.const[cython.float][::1] = bias_of
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    number: cython.float
+    with cython.nogil:
+        for i in range(rows.shape[0]):
+            for j in range(rows.shape[1]):
+                number = rows[i, j] + bias[j]
+                rows[i, j] = number if number > 0 else 0
+
+
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _add_three_and_rectify(
+    h: NDArray[np.float32], more_of: NDArray[np.float32], most_of: NDArray[np.float32], bias_of: NDArray[np.float32]
+) -> None:
+    """Add two more products, and a vector to each row, to those in `h`, then take the ReLU, in place."""
+    if not cython.compiled:
+        h += more_of
+        h += most_of
+        _add_and_rectify(h, bias_of)
+        return
+    rows: cython.float[:, ::1] = h
+    more: cython.const[cython.float][:, ::1] = more_of
+    most: cython.const[cython.float][:, ::1] = most_of
+    bias: cython.const[cython.float][::1] = bias_of
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    number: cython.float
+    with cython.nogil:
+        for i in range(rows.shape[0]):
+            for j in range(rows.shape[1]):
+                number = rows[i, j] + more[i, j]
+                number = number + most[i, j]
+                number = number + bias[j]
+                rows[i, j] = number if number > 0 else 0
+
+
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _add_residual(
+    products_of: NDArray[np.float32], bias_of: NDArray[np.float32], h: NDArray[np.float32], out: NDArray[np.float32]
+) -> None:
+    """What follows a convolution: the sum of its three products and a vector, its ReLU added to what was there.
+
+    Args:
+        products_of: of what stands before each block, of the block itself, and of what stands behind it.
+        bias_of: the vector that is added to each row.
+        h: the rows before the convolution.
+        out: where the new ones go.
+    """
+    if not cython.compiled:
+        before, y, behind = products_of[:, : len(h)]
+        y += before
+        y += behind
+        _add_and_rectify(y, bias_of)
+        np.add(h, y, out=out)
+        return
+    products: cython.const[cython.float][:, :, ::1] = products_of
+    bias: cython.const[cython.float][::1] = bias_of
+    old: cython.const[cython.float][:, ::1] = h
+    new: cython.float[:, ::1] = out
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    number: cython.float
+    with cython.nogil:
+        for i in range(old.shape[0]):
+            for j in range(old.shape[1]):
+                number = products[1, i, j] + products[0, i, j]
+                number = number + products[2, i, j]
+                number = number + bias[j]
+                new[i, j] = old[i, j] + (number if number > 0 else 0)
+
+
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _pool_in_loops(even: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The sums and the maxima of all rows, in their order."""
+    sums_of, maxima_of = even[0].copy(), even[0].copy()
+    rows: cython.const[cython.float][:, ::1] = even
+    sums: cython.float[::1] = sums_of
+    maxima: cython.float[::1] = maxima_of
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(1, rows.shape[0]):
+            for j in range(rows.shape[1]):
+                sums[j] = sums[j] + rows[i, j]
+                maxima[j] = rows[i, j] if rows[i, j] > maxima[j] else maxima[j]
+    return sums_of, maxima_of
 
 
 def _round_up(rows: int) -> int:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from mainmatter.errors import InputError
-from mainmatter.html.parse import Element
 from mainmatter.html.containers import as_array
+from mainmatter.html.parse import Element
 from mainmatter.html.segment import TAGS
 
 if TYPE_CHECKING:
