@@ -123,11 +123,11 @@ def _relate_in_loops(
     numbered = _numbered_pairs(parents_of, tags_of)
     table = np.zeros((4, count), np.intp)
     numbers_of_bits, how_many = np.empty(count, np.int64), np.zeros(int(numbered.max()) + 1, np.intp)
-    parents: cython.const[cython.Py_ssize_t][::1] = parents_of
-    sizes: cython.const[cython.Py_ssize_t][::1] = sizes_of
-    tags: cython.const[cython.uchar][::1] = tags_of
-    pairs: cython.const[cython.Py_ssize_t][::1] = numbered
-    bits: cython.const[cython.longlong][::1] = _BITS
+    parents = cython.declare(cython.const[cython.Py_ssize_t][::1], parents_of)
+    sizes = cython.declare(cython.const[cython.Py_ssize_t][::1], sizes_of)
+    tags = cython.declare(cython.const[cython.uchar][::1], tags_of)
+    pairs = cython.declare(cython.const[cython.Py_ssize_t][::1], numbered)
+    bits = cython.declare(cython.const[cython.longlong][::1], _BITS)
     around: cython.longlong[::1] = numbers_of_bits
     of_pair: cython.Py_ssize_t[::1] = how_many
     related: cython.Py_ssize_t[:, ::1] = table  # wider, depth, alike, siblings

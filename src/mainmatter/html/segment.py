@@ -1,3 +1,4 @@
+# cython: annotation_typing=True
 """A parsed page to blocks, in one pass over the tree.
 
 A block is a paragraph-sized piece of text: what stands between two block-level tags, or between two runs of
@@ -19,8 +20,12 @@ from enum import IntEnum
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mainmatter import cython
 from mainmatter.html.parse import Element, Text, Tree, is_html
 from mainmatter.records import Columns, Kind
+
+if cython.compiled and not TYPE_CHECKING:
+    import cython
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -110,11 +115,12 @@ _STATES: list[TextState] = [
 ]
 _NUMBER_OF_STATE = {state: number for number, state in enumerate(_STATES)}
 
-_MOVE_OF_TAG: dict[str, tuple[int, list[int]]] = {
-    tag: (int(role), [_NUMBER_OF_STATE[_next_state(tag, state)] for state in _STATES]) for tag, role in ROLES.items()
+_MOVE_OF_TAG: dict[str, tuple[int, bytes]] = {
+    tag: (int(role), bytes(_NUMBER_OF_STATE[_next_state(tag, state)] for state in _STATES))
+    for tag, role in ROLES.items()
 }
 # From here on the text is code, whose white space matters.
-_FIRST_CODE_STATE = _NUMBER_OF_STATE[TextState(Kind.CODE)]
+_FIRST_CODE_STATE = cython.declare(cython.int, _NUMBER_OF_STATE[TextState(Kind.CODE)])
 
 
 # The tags that the outline knows; their numbers are those of this list. Number 0 is the document, which has no tag.
@@ -195,27 +201,32 @@ class Segments:
         )
 
 
-_BLOCK, _LINK, _BREAK, _SKIP, _TEMPLATE, _NOSCRIPT, _PICTURE, _EMPHASIS, _FORMULA = map(int, Role)
+# The walk compares with numbers of C, where it is compiled.
+_BLOCK = cython.declare(cython.int, int(Role.BLOCK))
+_LINK = cython.declare(cython.int, int(Role.LINK))
+_BREAK = cython.declare(cython.int, int(Role.BREAK))
+_SKIP = cython.declare(cython.int, int(Role.SKIP))
+_TEMPLATE = cython.declare(cython.int, int(Role.TEMPLATE))
+_NOSCRIPT = cython.declare(cython.int, int(Role.NOSCRIPT))
+_PICTURE = cython.declare(cython.int, int(Role.PICTURE))
+_EMPHASIS = cython.declare(cython.int, int(Role.EMPHASIS))
+_FORMULA = cython.declare(cython.int, int(Role.FORMULA))
 # Roles that only the walk knows: what has none of the others; what cannot hold anything, so that there is nothing to
 # skip; what is inside of a formula, where a template may be one in name only.
-_INLINE, _VOID, _VOID_PICTURE, _IN_FORMULA, _TEMPLATE_IN_FORMULA = range(len(Role), len(Role) + 5)
+_INLINE = cython.declare(cython.int, len(Role))
+_VOID = cython.declare(cython.int, len(Role) + 1)
+_VOID_PICTURE = cython.declare(cython.int, len(Role) + 2)
+_IN_FORMULA = cython.declare(cython.int, len(Role) + 3)
+_TEMPLATE_IN_FORMULA = cython.declare(cython.int, len(Role) + 4)
 # What the end of an element does to the text; that of a formula changes what tags mean.
-_NOTHING, _BREAKS, _MAKES_SEAM, _ENDS_FORMULA = range(4)
+_NOTHING = cython.declare(cython.int, 0)
+_BREAKS = cython.declare(cython.int, 1)
+_MAKES_SEAM = cython.declare(cython.int, 2)
+_ENDS_LINK = cython.declare(cython.int, 3)
+_ENDS_FORMULA = cython.declare(cython.int, 4)
 
 # What the walk knows of a tag: its role, the state that follows each state, its number in the outline.
-_Move = tuple[int, list[int], int]
-
-
-class _Moves(dict[str, _Move]):
-    """The move of each tag."""
-
-    def __init__(self, moves: dict[str, _Move], otherwise: _Move) -> None:
-        super().__init__(moves)
-        self._otherwise = otherwise
-
-    def __missing__(self, tag: str) -> _Move:
-        return self._otherwise
-
+_Move = tuple[int, bytes, int]
 
 _VOID_TAGS = frozenset("area base col embed frame img input link meta param source track wbr".split())
 _ROLE_OF_VOID = {_SKIP: _VOID, _PICTURE: _VOID_PICTURE}
@@ -226,20 +237,18 @@ def _move_of(tag: str) -> _Move:
     return _ROLE_OF_VOID[role] if tag in _VOID_TAGS else role, next_state, NUMBER_OF_TAG[tag]
 
 
-_INLINE_MOVE: _Move = (_INLINE, [], 0)
+_INLINE_MOVE: _Move = (_INLINE, b"", 0)
 # Those that are met often, since to miss takes longer than to find.
 _OFTEN_INLINE = "abbr bdi nobr optgroup picture ruby slot span time".split()
-_MOVES = _Moves(dict.fromkeys(_OFTEN_INLINE, _INLINE_MOVE) | {tag: _move_of(tag) for tag in _MOVE_OF_TAG}, _INLINE_MOVE)
-_MOVES_WITH_NOSCRIPT = _Moves({**_MOVES, "noscript": (*_MOVE_OF_TAG["div"], NUMBER_OF_TAG["noscript"])}, _INLINE_MOVE)
+_MOVES: dict[str, _Move] = dict.fromkeys(_OFTEN_INLINE, _INLINE_MOVE) | {tag: _move_of(tag) for tag in _MOVE_OF_TAG}
+_MOVES_WITH_NOSCRIPT = _MOVES | {"noscript": (*_MOVE_OF_TAG["div"], NUMBER_OF_TAG["noscript"])}
 # The names in a formula mean nothing here, but for those of what annotates it.
-_SKIP_MOVE: _Move = (_SKIP, [], 0)
-_MOVES_IN_FORMULA = _Moves(
-    {
-        **dict.fromkeys(("annotation", "annotation-xml", "script", "style", "svg"), _SKIP_MOVE),
-        "template": (_TEMPLATE_IN_FORMULA, [], 0),
-    },
-    otherwise=(_IN_FORMULA, [], 0),
-)
+_SKIP_MOVE: _Move = (_SKIP, b"", 0)
+_MOVES_IN_FORMULA: dict[str, _Move] = {
+    **dict.fromkeys(("annotation", "annotation-xml", "script", "style", "svg"), _SKIP_MOVE),
+    "template": (_TEMPLATE_IN_FORMULA, b"", 0),
+}
+_MOVE_IN_FORMULA: _Move = (_IN_FORMULA, b"", 0)
 
 _KINDS = [state.kind for state in _STATES]
 _LEVELS = [state.level for state in _STATES]
@@ -251,7 +260,7 @@ _LINE_MARK = "\x02"
 
 _SOFT_HYPHEN = "\u00ad"
 # From here on Unicode has the scripts that put no spaces between words.
-_FIRST_CJK = "\u2e80"
+_FIRST_CJK = cython.declare(cython.Py_UCS4, "\u2e80")
 
 
 class _Findings(NamedTuple):
@@ -316,42 +325,75 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
     An element has ended when a node comes whose parent is another one.
     """
     parts: list[str] = []
-    first_nodes, positions, states, holders = list[int](), list[int](), list[int](), list[int]()
-    link_chars, link_counts = list[int](), list[int]()
+    first_nodes: list[int] = []
+    positions: list[int] = []
+    states: list[int] = []
+    holders: list[int] = []
+    link_chars: list[int] = []
+    link_counts: list[int] = []
     nodes: list[Text] = []
     spaced: list[Text] = []
     noscripts: list[str] = []
+    # The outline, and the state of the text in each of its elements.
     elements: list[Element | None] = [None]
-    tags, parents, first, ends, pictures = bytearray(1), [0], [0], [0], list[int]()
-    # What to go back to at the end of each open element, and what that end does to the text.
-    open_elements: list[tuple[Node, int, int, Element | None, int]] = []
-    usual_moves = _MOVES_WITH_NOSCRIPT if read_noscript else _MOVES
-    moves = usual_moves
-    current: Node = tree
-    holder = count = 0  # the number of the block-level element that the walk is in, and how many blocks began
-    link: Element | None = None
-    last_link: Element | None = None  # that the block has text in
-    state = position = last_position = line_breaks = 0
-    block_ended = True
-    indentation = ""  # white space before the first text of a block of code
-    seam = 0  # between two inline elements: 1 after the end of one, 2 after the beginning of the next, or a picture
+    tags, inner_states = bytearray(1), bytearray(1)
+    parents: list[int] = [0]
+    first: list[int] = [0]
+    ends: list[int] = [0]
+    pictures: list[int] = []
+    # What is open: the node around each element, what the element's end does to the text, and the links around links.
+    around: list[Node] = []
+    effects: list[int] = []
+    outer_links: list[Element | None] = []
+    usual_moves: dict[str, _Move] = _MOVES_WITH_NOSCRIPT if read_noscript else _MOVES
+    moves: dict[str, _Move] = usual_moves
+    otherwise: _Move = _INLINE_MOVE
+    move: _Move
+    next_state: bytes
+    role: cython.int
+    effect: cython.int
+    current: object = tree
+    # The number of the block-level element that the walk is in, and how many blocks began.
+    holder: cython.Py_ssize_t = 0
+    count: cython.Py_ssize_t = 0
+    link: Any = None
+    last_link: object = None  # that the block has text in
+    state: cython.int = 0
+    position: cython.Py_ssize_t = 0
+    last_position: cython.Py_ssize_t = 0
+    line_breaks: cython.Py_ssize_t = 0
+    block_ended: cython.bint = True
+    # Of the block: how many of its characters are in links, and how many links there are.
+    linked: cython.Py_ssize_t = 0
+    links: cython.Py_ssize_t = 0
+    indentation: str = ""  # white space before the first text of a block of code
+    data: str
+    # Between two inline elements: 1 after the end of one, 2 after the beginning of the next, or a picture.
+    seam: cython.int = 0
+    text_type, element_type = Text, Element
     coming: Iterator[Any] = tree.descendants
     while True:
         for node in coming:
             parent = node.parent
             while parent is not current:
-                current, outer, state, link, effect = open_elements.pop()
+                current = around.pop()
+                effect = effects.pop()
                 if effect == _BREAKS:
                     block_ended = True
                     ends[holder] = count
-                    holder = outer
+                    holder = parents[holder]
+                    state = inner_states[holder]
                 elif effect == _MAKES_SEAM:
                     if not seam:
                         seam = 1
+                elif effect == _ENDS_LINK:
+                    link = outer_links.pop()
+                    if not seam:
+                        seam = 1
                 elif effect == _ENDS_FORMULA:
-                    moves = usual_moves
+                    moves, otherwise = usual_moves, _INLINE_MOVE
             node_type = type(node)
-            if node_type is Text:
+            if node_type is text_type:
                 data = node.data
                 if data.isspace():
                     if not block_ended:
@@ -364,12 +406,14 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
                     if position == last_position:  # a block ended, but no tag began the next one
                         position += 1
                     last_position = position
+                    if count:
+                        link_chars.append(linked)
+                        link_counts.append(links)
                     first_nodes.append(len(nodes))
                     positions.append(position)
                     states.append(state)
                     holders.append(holder)
-                    link_chars.append(0)
-                    link_counts.append(0)
+                    linked = links = 0
                     last_link = None
                     count += 1
                     parts.append(_BLOCK_MARK)
@@ -379,36 +423,44 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
                 elif seam == 2 and state < _FIRST_CODE_STATE and _would_glue(parts[-1], data):
                     parts.append(" ")
                     spaced.append(node)
-                seam = line_breaks = 0
+                seam = 0
+                line_breaks = 0
                 parts.append(data)
                 nodes.append(node)
                 if link is not None:
-                    link_chars[-1] += len(data.strip())
+                    linked += len(data.strip())
                     if link is not last_link:
-                        link_counts[-1] += 1
+                        links += 1
                         last_link = link
-            elif node_type is Element:
-                role, next_state, number = moves[node.tag]
+            elif node_type is element_type:
+                move = moves.get(node.tag, otherwise)
+                role = move[0]
                 if role == _BLOCK:
-                    open_elements.append((current, holder, state, link, _BREAKS))
+                    around.append(current)
+                    effects.append(_BREAKS)
                     current = node
                     parents.append(holder)
                     holder = len(elements)
                     elements.append(node)
-                    tags.append(number)
+                    tags.append(move[2])
                     first.append(count)
                     ends.append(0)
+                    next_state = move[1]
                     state = next_state[state]
+                    inner_states.append(state)
                     block_ended = True
                     indentation = ""
                     position += 1
                 elif role == _LINK:
-                    open_elements.append((current, holder, state, link, _MAKES_SEAM))
+                    around.append(current)
+                    effects.append(_ENDS_LINK)
+                    outer_links.append(link)
                     current = link = node
                     if seam:
                         seam = 2
                 elif role == _INLINE:
-                    open_elements.append((current, holder, state, link, _MAKES_SEAM))
+                    around.append(current)
+                    effects.append(_MAKES_SEAM)
                     current = node
                     if seam:
                         seam = 2
@@ -418,7 +470,8 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
                     seam = 2
                     pictures.append(count)
                 elif role == _EMPHASIS:
-                    open_elements.append((current, holder, state, link, _NOTHING))
+                    around.append(current)
+                    effects.append(_NOTHING)
                     current = node
                     if seam:
                         seam = 2
@@ -428,21 +481,25 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
                         block_ended = True
                     parts.append(_LINE_MARK)
                 elif role == _FORMULA:
-                    open_elements.append((current, holder, state, link, _ENDS_FORMULA))
+                    around.append(current)
+                    effects.append(_ENDS_FORMULA)
                     current = node
-                    moves = _MOVES_IN_FORMULA
+                    moves, otherwise = _MOVES_IN_FORMULA, _MOVE_IN_FORMULA
                 elif role == _IN_FORMULA or (role == _TEMPLATE_IN_FORMULA and not is_html(node)):
-                    open_elements.append((current, holder, state, link, _NOTHING))
+                    around.append(current)
+                    effects.append(_NOTHING)
                     current = node
                 elif role == _TEMPLATE and node.attr("shadowrootmode") is not None:
-                    open_elements.append((current, holder, state, link, _BREAKS))
+                    around.append(current)
+                    effects.append(_BREAKS)
                     current = next(coming)  # the fragment that holds the template's content
                     parents.append(holder)
                     holder = len(elements)
                     elements.append(node)
-                    tags.append(number)
+                    tags.append(move[2])
                     first.append(count)
                     ends.append(0)
+                    inner_states.append(state)
                     block_ended = True
                 else:  # what is inside is skipped
                     if role == _PICTURE:
@@ -454,11 +511,13 @@ def _walk(tree: Tree, *, read_noscript: bool) -> _Findings:  # noqa: C901, PLR09
                     break
         else:
             break
-    for _, outer, _, _, effect in reversed(open_elements):
-        if effect == _BREAKS:
-            ends[holder] = count
-            holder = outer
+    while holder:
+        ends[holder] = count
+        holder = parents[holder]
     ends[0] = count
+    if count:
+        link_chars.append(linked)
+        link_counts.append(links)
     outline = Outline(elements, tags, parents, first, ends, pictures)
     numbers = (first_nodes, positions, states, holders, link_chars, link_counts)
     return _Findings(parts, *numbers, nodes, spaced, noscripts, outline)
@@ -471,7 +530,8 @@ def _remove_marks(tree: Tree) -> None:
             node.data = node.data.replace(_BLOCK_MARK, " ")
 
 
-def _would_glue(before: str, after: str) -> bool:
+@cython.cfunc
+def _would_glue(before: str, after: str) -> cython.bint:
     """Whether two texts of neighbouring inline elements read as one word, though the page shows two.
 
     Pages set `<a>Home</a><a>News</a>` apart by style alone, or by a picture. Single characters are left alone: pages
@@ -488,14 +548,29 @@ def _split(parts: list[str], states: Sequence[int]) -> list[str]:
     raw_texts = joined.split(_BLOCK_MARK)
     del raw_texts[0]  # what stood before the first block: nothing
     texts = list(map(str.strip, raw_texts))
-    # Asking is faster than splitting: most texts are clean. The only white space that is printable is the space.
-    for i in [i for i, text in enumerate(texts) if "  " in text or not text.isprintable()]:
+    for i in [i for i, text in enumerate(texts) if _may_collapse(text)]:
         texts[i] = _collapse(texts[i])
     if max(states) >= _FIRST_CODE_STATE:
         for i, state in enumerate(states):
             if state >= _FIRST_CODE_STATE:
                 texts[i] = raw_texts[i].replace(_LINE_MARK, "\n").strip("\r\n").rstrip()
     return texts
+
+
+def _may_collapse(text: str) -> bool:
+    """Whether there may be white space to collapse: to ask is faster than to split, since most texts are clean."""
+    if not cython.compiled:
+        return "  " in text or not text.isprintable()  # the only white space that is printable is the space
+    character: cython.Py_UCS4
+    before: cython.Py_UCS4 = 0
+    for character in text:
+        if character <= 0x20:
+            if character < 0x20 or before == 0x20:
+                return True
+        elif character >= 0x7F and not character.isprintable():
+            return True
+        before = character
+    return False
 
 
 def _collapse(text: str) -> str:

@@ -176,16 +176,16 @@ def _describe_in_loops(  # noqa: C901, PLR0912, PLR0915 - one loop after the oth
     count: cython.Py_ssize_t = len(texts)
     n: cython.Py_ssize_t = len(containers.first)
     rows: cython.float[:, ::1] = rows_of_columns
-    holders: cython.const[cython.Py_ssize_t][::1] = containers.holders
-    first: cython.const[cython.Py_ssize_t][::1] = containers.first
-    end: cython.const[cython.Py_ssize_t][::1] = containers.end
-    wider: cython.const[cython.Py_ssize_t][::1] = containers.wider
-    depths: cython.const[cython.Py_ssize_t][::1] = containers.depth
-    alike: cython.const[cython.Py_ssize_t][::1] = containers.alike
-    siblings: cython.const[cython.Py_ssize_t][::1] = containers.siblings
-    pictures: cython.const[cython.Py_ssize_t][::1] = containers.pictures
-    text_nodes: cython.const[cython.Py_ssize_t][::1] = containers.text_nodes
-    bits: cython.const[cython.longlong][::1] = containers.around
+    holders = cython.declare(cython.const[cython.Py_ssize_t][::1], containers.holders)
+    first = cython.declare(cython.const[cython.Py_ssize_t][::1], containers.first)
+    end = cython.declare(cython.const[cython.Py_ssize_t][::1], containers.end)
+    wider = cython.declare(cython.const[cython.Py_ssize_t][::1], containers.wider)
+    depths = cython.declare(cython.const[cython.Py_ssize_t][::1], containers.depth)
+    alike = cython.declare(cython.const[cython.Py_ssize_t][::1], containers.alike)
+    siblings = cython.declare(cython.const[cython.Py_ssize_t][::1], containers.siblings)
+    pictures = cython.declare(cython.const[cython.Py_ssize_t][::1], containers.pictures)
+    text_nodes = cython.declare(cython.const[cython.Py_ssize_t][::1], containers.text_nodes)
+    bits = cython.declare(cython.const[cython.longlong][::1], containers.around)
     # What the loops compare with, as numbers of C.
     letter: cython.Py_ssize_t = LETTER
     capital: cython.Py_ssize_t = CAPITAL
@@ -225,7 +225,7 @@ def _describe_in_loops(  # noqa: C901, PLR0912, PLR0915 - one loop after the oth
     logs: cython.double[:, ::1] = to_log
     title: str = document.title
     length_of_title: cython.Py_ssize_t = len(title)
-    classes: cython.const[cython.uchar][::1] = _tables()[0]
+    classes = cython.declare(cython.const[cython.uchar][::1], _tables()[0])
     tally: cython.Py_ssize_t[::1] = np.zeros(COUNTED + 1, np.intp)
     text: str
     character: cython.Py_UCS4

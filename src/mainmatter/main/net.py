@@ -330,10 +330,10 @@ def _clip(
     start: cython.Py_ssize_t = part.start
     count: cython.Py_ssize_t = part.stop - start
     clipped = np.empty((dense.shape[1], count), np.float32)
-    rows: cython.const[cython.float][:, ::1] = dense.T
+    rows = cython.declare(cython.const[cython.float][:, ::1], dense.T)
     out: cython.float[:, ::1] = clipped
-    lowest: cython.const[cython.float][::1] = lowest_of
-    highest: cython.const[cython.float][::1] = highest_of
+    lowest = cython.declare(cython.const[cython.float][::1], lowest_of)
+    highest = cython.declare(cython.const[cython.float][::1], highest_of)
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     low: cython.float
@@ -358,7 +358,7 @@ def _add_and_rectify(h: NDArray[np.float32], bias_of: NDArray[np.float32]) -> No
         np.maximum(h, np.zeros_like(h), out=h)  # three times as fast as with a number
         return
     rows: cython.float[:, ::1] = h
-    bias: cython.const[cython.float][::1] = bias_of
+    bias = cython.declare(cython.const[cython.float][::1], bias_of)
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     number: cython.float
@@ -381,9 +381,9 @@ def _add_three_and_rectify(
         _add_and_rectify(h, bias_of)
         return
     rows: cython.float[:, ::1] = h
-    more: cython.const[cython.float][:, ::1] = more_of
-    most: cython.const[cython.float][:, ::1] = most_of
-    bias: cython.const[cython.float][::1] = bias_of
+    more = cython.declare(cython.const[cython.float][:, ::1], more_of)
+    most = cython.declare(cython.const[cython.float][:, ::1], most_of)
+    bias = cython.declare(cython.const[cython.float][::1], bias_of)
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     number: cython.float
@@ -416,9 +416,9 @@ def _add_residual(
         _add_and_rectify(y, bias_of)
         np.add(h, y, out=out)
         return
-    products: cython.const[cython.float][:, :, ::1] = products_of
-    bias: cython.const[cython.float][::1] = bias_of
-    old: cython.const[cython.float][:, ::1] = h
+    products = cython.declare(cython.const[cython.float][:, :, ::1], products_of)
+    bias = cython.declare(cython.const[cython.float][::1], bias_of)
+    old = cython.declare(cython.const[cython.float][:, ::1], h)
     new: cython.float[:, ::1] = out
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
@@ -437,7 +437,7 @@ def _add_residual(
 def _pool_in_loops(even: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """The sums and the maxima of all rows, in their order."""
     sums_of, maxima_of = even[0].copy(), even[0].copy()
-    rows: cython.const[cython.float][:, ::1] = even
+    rows = cython.declare(cython.const[cython.float][:, ::1], even)
     sums: cython.float[::1] = sums_of
     maxima: cython.float[::1] = maxima_of
     i: cython.Py_ssize_t
