@@ -35,6 +35,7 @@ DIRECTIVES = {
     # A module may turn it on in its first lines. It makes `x: float` a C double, and `x: str` refuse subclasses of str.
     "annotation_typing": False,
     "freethreading_compatible": True,
+    "warn.unreachable": False,  # behind `if cython.compiled:` is what Python runs
 }
 
 _SPEC = importlib.util.spec_from_file_location("compiled", SOURCES / "mainmatter" / "compiled.py")

@@ -19,6 +19,7 @@ from pathlib import Path
 MODULES = (
     "mainmatter.html.containers",
     "mainmatter.html.segment",
+    "mainmatter.main.choice",
     "mainmatter.main.features",
     "mainmatter.main.names",
     "mainmatter.main.net",

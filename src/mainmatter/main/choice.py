@@ -1,3 +1,4 @@
+# cython: annotation_typing=True
 """From probabilities to a decision: the blocks that promise the highest F measure, less comments, and what users want.
 
 If each block is main matter with a known probability, then the expected words that are kept rightly, kept wrongly and
@@ -17,10 +18,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from mainmatter import cython
 from mainmatter.errors import InputError
 from mainmatter.html.declared import key
 from mainmatter.main.features import COLUMNS
 from mainmatter.records import BOILERPLATE, BYLINE, CAPTION, COMMENT, HEADLINE, MAIN, Kind
+
+if cython.compiled and not TYPE_CHECKING:
+    import cython
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,6 +107,8 @@ def best_choice(
         return Selection(np.zeros(0, np.bool_), 0.0, 0.0, np.zeros(0))
     beta_squared = min(beta * dial / max(1 - dial, 1e-12), _MAX_BETA) ** 2
     order = np.argsort(-probabilities, kind="stable")
+    if cython.compiled:
+        return _choose_in_loops(probabilities, sizes, order, dial, beta, beta_squared)
     true_positives = np.cumsum((probabilities * sizes)[order])
     kept_size = np.cumsum(sizes[order])
     relevant = true_positives[-1]
@@ -122,6 +129,60 @@ def best_choice(
         betas[betas > _MAX_BETA] = np.inf
         dials[order[1:]] = (1 - 1 / (1 + betas)).round(_DIGITS_OF_DIAL)
     return Selection(kept, expected, threshold, dials)
+
+
+@cython.boundscheck(False)
+@cython.wraparound(False)
+@cython.cdivision(True)
+def _choose_in_loops(
+    probabilities_of: NDArray[np.float64],
+    sizes_of: NDArray[np.float64],
+    order_of: NDArray[np.intp],
+    dial: float,
+    beta: float,
+    beta_squared: float,
+) -> Selection:
+    """What `best_choice` does, where this file is compiled, with the same numbers."""
+    probabilities = cython.declare(cython.const[cython.double][::1], probabilities_of)
+    sizes = cython.declare(cython.const[cython.double][::1], sizes_of)
+    order = cython.declare(cython.const[cython.Py_ssize_t][::1], order_of)
+    count: cython.Py_ssize_t = order.shape[0]
+    kept_of, dials_of = np.zeros(count, np.bool_), np.zeros(count)
+    kept: cython.uchar[::1] = kept_of.view(np.uint8)
+    dials: cython.double[::1] = dials_of
+    sums: cython.double[:, ::1] = np.empty((2, count))  # of what is kept rightly, and of all that is kept
+    rightly: cython.double = 0.0
+    in_all: cython.double = 0.0
+    expected_f: cython.double
+    highest: cython.double = -1.0
+    best: cython.Py_ssize_t = 0
+    likely: cython.double
+    at_beta: cython.double
+    max_beta: cython.double = _MAX_BETA
+    tiny: cython.double = _TINY
+    i: cython.Py_ssize_t
+    for i in range(count):
+        rightly = rightly + probabilities[order[i]] * sizes[order[i]]
+        in_all = in_all + sizes[order[i]]
+        sums[0, i], sums[1, i] = rightly, in_all
+    for i in range(count):
+        expected_f = sums[0, i] / (sums[1, i] + beta_squared * rightly)
+        if expected_f >= highest:
+            highest, best = expected_f, i
+    if dial >= 1:
+        best = count - 1
+    for i in range(best + 1):
+        kept[order[i]] = 1
+    if rightly > 0:
+        for i in range(1, count):
+            likely = max(probabilities[order[i]], tiny)
+            dials[order[i]] = max(sums[0, i - 1] / likely - sums[1, i - 1], 0.0) / rightly
+        np.sqrt(dials_of, out=dials_of)
+        for i in range(count):
+            at_beta = dials[i] / beta
+            dials[i] = 1 - 1 / (1 + at_beta) if at_beta <= max_beta else 1
+    expected = 2 * sums[0, best] / (sums[1, best] + rightly)
+    return Selection(kept_of, expected, highest if dial < 1 else 0.0, dials_of.round(_DIGITS_OF_DIAL))
 
 
 def beta_of(page_type: str) -> float:
@@ -229,6 +290,11 @@ def choose_labels(
         dense: what each block looks like.
         columns: the names of the first columns of `dense`; those of a dump tell nothing about links and buttons.
     """
+    if cython.compiled:
+        labels = _label_in_loops(probabilities, dense if columns == COLUMNS else None)
+        if headline is not None:
+            labels[headline] = HEADLINE
+        return labels
     labels = np.where(probabilities[:, MAIN] > probabilities[:, BOILERPLATE], MAIN, BOILERPLATE)
     pieces = probabilities[:, BYLINE:]
     likeliest = BYLINE + pieces.argmax(axis=1)
@@ -242,6 +308,45 @@ def choose_labels(
     if headline is not None:
         labels[headline] = HEADLINE
     return labels
+
+
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _label_in_loops(probabilities_of: NDArray[np.float64], dense: NDArray[np.float32] | None) -> NDArray[np.intp]:
+    """What `choose_labels` does before it comes to the headline, where this file is compiled."""
+    probabilities = cython.declare(cython.const[cython.double][:, :], probabilities_of)
+    count: cython.Py_ssize_t = probabilities.shape[0]
+    labels_of, pieces_of = np.empty(count, np.intp), np.empty(count, np.intp)
+    labels: cython.Py_ssize_t[::1] = labels_of
+    pieces: cython.Py_ssize_t[::1] = pieces_of
+    no_marks = np.zeros(count, np.float32)
+    controls = cython.declare(cython.const[cython.float][:], no_marks if dense is None else dense[:, IS_CONTROL])
+    link_shares = cython.declare(cython.const[cython.float][:], no_marks if dense is None else dense[:, LINK_SHARE])
+    boilerplate: cython.Py_ssize_t = BOILERPLATE
+    main: cython.Py_ssize_t = MAIN
+    headline: cython.Py_ssize_t = HEADLINE
+    byline: cython.Py_ssize_t = BYLINE
+    label_threshold: cython.double = _LABEL_THRESHOLD
+    max_link_share: cython.float = _MAX_LINK_SHARE
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    likeliest: cython.Py_ssize_t
+    found: cython.Py_ssize_t = 0
+    for i in range(count):
+        labels[i] = main if probabilities[i, main] > probabilities[i, boilerplate] else boilerplate
+        likeliest = byline
+        for j in range(byline + 1, probabilities.shape[1]):
+            if probabilities[i, j] > probabilities[i, likeliest]:
+                likeliest = j
+        pieces[i] = labels[i]
+        if (
+            probabilities[i, likeliest] > max(probabilities[i, main] + probabilities[i, headline], label_threshold)
+            and controls[i] == 0
+            and (likeliest == byline or link_shares[i] < max_link_share)
+        ):
+            pieces[i] = likeliest
+            found += 1
+    return pieces_of if found < count else labels_of
 
 
 def check_controls(name: str, *, dial: float, comments: str) -> None:

@@ -149,13 +149,39 @@ def describe_blocks(
     if not len(document):
         return PageFeatures(rows.T, np.zeros(0), np.zeros((0, LEVELS + 1), np.intp), containers, vectors)
     if bits is not None:
-        rows[len(COLUMNS) :] = unpack(containers.inherit(bits).take(containers.holders), len(CALLED))
+        if cython.compiled:
+            _add_called(containers, bits, rows)
+        else:
+            rows[len(COLUMNS) :] = unpack(containers.inherit(bits).take(containers.holders), len(CALLED))
     if cython.compiled:
         sizes, around = _describe_in_loops(document, rows)
     else:
         page = _Description(document, rows)
         sizes, around = page.sizes, page.around
     return PageFeatures(rows.T, sizes, around.T, containers, vectors)
+
+
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _add_called(containers: Containers, bits_of: NDArray[np.int64], rows_of_columns: NDArray[np.float32]) -> None:
+    """Fill the columns for `CALLED`: what the elements around each block are called, where this file is compiled."""
+    bits = cython.declare(cython.const[cython.longlong][::1], bits_of)
+    parents = cython.declare(cython.const[cython.Py_ssize_t][::1], containers.parents)
+    holders = cython.declare(cython.const[cython.Py_ssize_t][::1], containers.holders)
+    inherited: cython.longlong[::1] = np.empty(len(bits_of), np.int64)
+    of_blocks: cython.longlong[::1] = np.empty(len(containers.holders), np.int64)
+    rows: cython.float[:, ::1] = rows_of_columns
+    first: cython.Py_ssize_t = len(COLUMNS)
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    inherited[0] = bits[0]
+    for i in range(1, bits.shape[0]):  # parents come before their children
+        inherited[i] = bits[i] | inherited[parents[i]]
+    for i in range(holders.shape[0]):
+        of_blocks[i] = inherited[holders[i]]
+    for j in range(rows.shape[0] - first):
+        for i in range(holders.shape[0]):
+            rows[first + j, i] = (of_blocks[i] >> j) & 1
 
 
 @cython.boundscheck(False)

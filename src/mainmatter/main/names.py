@@ -1,3 +1,5 @@
+# cython: annotation_typing=True
+# mypy: warn_return_any=False
 """What a page calls its elements: tag, class and id, as numbers that mean the same on many sites.
 
 "articleBody", "post-content" and "bbWrapper" say a lot to those who have seen many sites. So each word of a class or
@@ -17,8 +19,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mainmatter import cython
 from mainmatter.html.segment import NUMBER_OF_TAG
 from mainmatter.html.segment import TAGS as TAGS_OF_OUTLINE
+
+if cython.compiled and not TYPE_CHECKING:
+    import cython
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -100,16 +106,105 @@ def words_of(name: str) -> set[str]:
     for word in name[:_MAX_NAME].split():
         if len(word) <= _MAX_WORD:
             found.add(word.lower())
-        found.update(part.lower() for part in _PART.findall(word) if len(part) >= _MIN_PART)
+        found.update(part.lower() for part in _parts_of(word) if len(part) >= _MIN_PART)
     return found
 
 
 def bits_of(name: str) -> int:
     """Which of `CALLED` a class or id means, one bit each."""
-    bits = 0
-    for stem in _STEM.findall(name[:_MAX_NAME].lower()):
-        bits |= _BIT_OF_STEM[stem]
-    return bits
+    return _bits_in(name[:_MAX_NAME].lower())
+
+
+def _tree_of(bit_of_stem: Mapping[str, int]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Stems as a tree of their letters: for each node the one behind each letter, 0 for none, and the bit of its stem.
+
+    The bit of a node where no stem ends is -1. Node 0 is the root.
+    """
+    letters = 26
+    children: list[list[int]] = [[0] * letters]
+    bits = [-1]
+    for stem, bit in bit_of_stem.items():
+        node = 0
+        for letter in stem:
+            child = ord(letter) - ord("a")
+            if not children[node][child]:
+                children[node][child] = len(children)
+                children.append([0] * letters)
+                bits.append(-1)
+            node = children[node][child]
+        bits[node] = bit
+    return np.array(children, np.intp), np.array(bits, np.int64)
+
+
+_CHILDREN, _BIT_OF_NODE = _tree_of(_BIT_OF_STEM) if cython.compiled else (np.zeros((0, 0)), np.zeros(0))
+
+
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _bits_in(lower: str) -> int:
+    """The bits of the stems in a text of lower case: the longest at each place, and then what follows it."""
+    if not cython.compiled:
+        bits = 0
+        for stem in _STEM.findall(lower):
+            bits |= _BIT_OF_STEM[stem]
+        return bits
+    children = cython.declare(cython.const[cython.Py_ssize_t][:, ::1], _CHILDREN)
+    bit_of_node = cython.declare(cython.const[cython.longlong][::1], _BIT_OF_NODE)
+    found: cython.longlong = 0
+    longest: cython.longlong
+    start: cython.Py_ssize_t = 0
+    end: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    node: cython.Py_ssize_t
+    letter: cython.Py_ssize_t
+    while start < len(lower):
+        node, end, longest = 0, start + 1, 0
+        for i in range(start, len(lower)):
+            letter = ord(lower[i]) - ord("a")
+            if not 0 <= letter < 26:
+                break
+            node = children[node, letter]
+            if node == 0:
+                break
+            if bit_of_node[node] >= 0:
+                longest, end = bit_of_node[node], i + 1
+        found |= longest
+        start = end
+    return found
+
+
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _parts_of(word: str) -> list[str]:
+    """The parts of a word; see `_PART`."""
+    if not cython.compiled or not word.isascii():
+        return _PART.findall(word)
+    parts: list[str] = []
+    length: cython.Py_ssize_t = len(word)
+    start: cython.Py_ssize_t = 0
+    end: cython.Py_ssize_t
+    letter: cython.Py_UCS4
+    while start < length:
+        letter = word[start]
+        end = start + 1
+        if ord("A") <= letter <= ord("Z"):
+            while end < length and ord("A") <= cython.cast(cython.Py_UCS4, word[end]) <= ord("Z"):
+                end += 1
+            if end < length and ord("a") <= cython.cast(cython.Py_UCS4, word[end]) <= ord("z"):
+                if end > start + 1:  # the last capital begins the next part
+                    end -= 1
+                else:
+                    while end < length and ord("a") <= cython.cast(cython.Py_UCS4, word[end]) <= ord("z"):
+                        end += 1
+        elif ord("a") <= letter <= ord("z"):
+            while end < length and ord("a") <= cython.cast(cython.Py_UCS4, word[end]) <= ord("z"):
+                end += 1
+        else:
+            start = end
+            continue
+        parts.append(word[start:end])
+        start = end
+    return parts
 
 
 class Vocabulary:
@@ -158,9 +253,10 @@ class Vocabulary:
             return of_words[0]
         numbers: set[int] = set()
         bits = 0
-        for *its_numbers, its_bits in of_words:
-            numbers.update(its_numbers)
-            bits |= its_bits
+        for of_word in of_words:
+            if len(of_word) > 1:
+                numbers.update(of_word[:-1])
+            bits |= of_word[-1]
         return (*sorted(numbers), bits)
 
     def _look_up(self, word: str) -> Meaning:
@@ -170,13 +266,10 @@ class Vocabulary:
         number = number_of(lower) if is_short else None
         numbers = set() if number is None else {number}
         if not (is_short and word.isalpha() and word.islower() and word.isascii()):  # else it has no parts but itself
-            for part in _PART.findall(word):
+            for part in _parts_of(word):
                 if len(part) >= _MIN_PART and (number := number_of(part.lower())) is not None:
                     numbers.add(number)
-        bits = 0
-        for stem in _STEM.findall(lower):
-            bits |= _BIT_OF_STEM[stem]
-        found = (*sorted(numbers), bits)
+        found = (*sorted(numbers), _bits_in(lower))
         if len(self._meanings) >= _MAX_NAMES:
             self._meanings.clear()
         self._meanings[word] = found

@@ -496,13 +496,31 @@ def path_means(vectors: NDArray[Any], jumps: Sequence[NDArray[np.intp]]) -> NDAr
     depths = np.ones(len(vectors), vectors.dtype)
     sums[0] = depths[0] = 0  # else rounds that look beyond the first element would add it again
     for jump in jumps:
-        sums += sums.take(jump, axis=0)
-        depths += depths.take(jump)
+        if cython.compiled:
+            _add_further(sums, depths, jump)
+        else:
+            sums += sums.take(jump, axis=0)
+            depths += depths.take(jump)
     if vectors[0].any():  # a document has no names
         sums += vectors[0]
     depths[0] = 1
     sums /= depths[:, None]
     return sums
+
+
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _add_further(sums_of: NDArray[np.float32], depths_of: NDArray[np.float32], jump_of: NDArray[np.intp]) -> None:
+    """Add to each element what the one further up has; from the last, so that what is added is of the round before."""
+    sums: cython.float[:, ::1] = sums_of
+    depths: cython.float[::1] = depths_of
+    jump = cython.declare(cython.const[cython.Py_ssize_t][::1], jump_of)
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    for i in range(sums.shape[0] - 1, 0, -1):
+        for j in range(sums.shape[1]):
+            sums[i, j] += sums[jump[i], j]
+        depths[i] += depths[jump[i]]
 
 
 def _check(net: BlockNet) -> None:
