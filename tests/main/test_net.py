@@ -135,7 +135,7 @@ def test_the_vector_of_a_bag_is_the_sum_of_its_names() -> None:
 
 def test_a_long_chain_of_elements_counts_each_once() -> None:
     count = 1000
-    vectors = np.ones((count, 1))
+    vectors = np.ones((count, 1), np.float32)
     vectors[0] = 7
     means = path_means(vectors, jump_pointers(np.maximum(np.arange(count) - 1, 0)))
     depths = np.arange(count)

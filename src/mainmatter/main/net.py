@@ -482,7 +482,7 @@ def softmax(logits: NDArray[Any]) -> NDArray[np.float64]:
     return probabilities
 
 
-def path_means(vectors: NDArray[Any], jumps: Sequence[NDArray[np.intp]]) -> NDArray[Any]:
+def path_means(vectors: NDArray[np.float32], jumps: Sequence[NDArray[np.intp]]) -> NDArray[np.float32]:
     """For each element the sum over it and all elements around it, divided by its depth.
 
     The first element counts in all sums, but not as a step of depth. Each round looks twice as far as the one before,
