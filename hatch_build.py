@@ -3,14 +3,13 @@
 As a build hook of hatchling it does so for wheels, whose extensions go in beside the sources, and in place for editable
 installs. `python hatch_build.py` compiles in place what changed since it was compiled. What cannot be compiled is left
 to Python, and the reason is recorded; with MAINMATTER_REQUIRE_COMPILED=1 it is an error. With MAINMATTER_PURE=1 nothing
-is compiled.
+is compiled, and what was compiled in place is removed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib.util
-import json
 import os
 import shutil
 import sys
@@ -53,14 +52,15 @@ class CustomBuildHook(BuildHookInterface):
         if version == "editable":
             any_compiled = compile_in_place()
         else:
-            self.folder = Path(tempfile.mkdtemp(prefix="mainmatter-"))
-            built, why_not = compile_to(self.folder, compiled.MODULES)
-            record = self.folder / "mainmatter" / compiled.RECORD.name
+            self.temporary = tempfile.TemporaryDirectory(prefix="mainmatter-")  # gone at exit, should the build fail
+            folder = Path(self.temporary.name)
+            built, why_not = compile_to(folder, compiled.MODULES)
+            record = folder / "mainmatter" / compiled.RECORD.name
             record.parent.mkdir(exist_ok=True)
             digests = {module: {file.name: compiled.digest_of(module)} for module, file in built.items()}
-            record.write_text(json.dumps({"digests": digests, "why_not": why_not}), "utf-8")
+            compiled.write_record(digests, why_not, record)
             for file in [*built.values(), record]:
-                build_data["force_include"][str(file)] = file.relative_to(self.folder).as_posix()
+                build_data["force_include"][str(file)] = file.relative_to(folder).as_posix()
             any_compiled = bool(built)
         if any_compiled:
             build_data["pure_python"] = False
@@ -69,7 +69,7 @@ class CustomBuildHook(BuildHookInterface):
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
         """Remove what is in the wheel by now."""
         if version != "editable":
-            shutil.rmtree(self.folder)
+            self.temporary.cleanup()
 
 
 def compile_in_place() -> bool:
@@ -78,8 +78,9 @@ def compile_in_place() -> bool:
     for module in set(digests) - set(compiled.MODULES):  # no longer compiled, but Python would prefer what is there
         for name in digests.pop(module):
             compiled.source_of(module).with_name(name).unlink(missing_ok=True)
-    changed = compiled.stale_modules() + compiled.missing_modules()
-    if changed and not compiled.is_set(compiled.PURE):
+    is_pure = compiled.is_set(compiled.PURE)
+    changed = compiled.MODULES if is_pure else compiled.stale_modules() + compiled.missing_modules()
+    if changed:
         with tempfile.TemporaryDirectory(prefix="mainmatter-") as folder:
             built, why_not = compile_to(Path(folder), changed)
             for module in changed:
@@ -88,7 +89,7 @@ def compile_in_place() -> bool:
                 if module in built:
                     shutil.copy(built[module], compiled.source_of(module).parent)
                     digests.setdefault(module, {})[built[module].name] = compiled.digest_of(module)
-    compiled.RECORD.write_text(json.dumps({"digests": digests, "why_not": why_not}), "utf-8")
+    compiled.write_record(digests, why_not)
     return len(compiled.missing_modules()) < len(compiled.MODULES)
 
 
@@ -100,21 +101,26 @@ def compile_to(folder: Path, modules: Sequence[str]) -> tuple[dict[str, Path], s
     """
     built: dict[str, Path] = {}
     if compiled.is_set(compiled.PURE):
-        why_not = f"{compiled.PURE} was set when it was installed"
+        why_not = f"{compiled.PURE} was set when it was built"
+    elif sys.implementation.name != "cpython":
+        why_not = f"{sys.implementation.name} is faster without"
     else:
         try:
             built, why_not = _compile(folder, modules)
         except Exception as error:  # whatever it is: Python can run the sources
-            why_not = f"{type(error).__name__} when it was installed: {error}"
+            why_not = f"{type(error).__name__} when it was built: {error}"
+    told = f"{len(built)} of {len(modules)} modules compiled"
     if why_not:
         if compiled.is_set(compiled.REQUIRE_COMPILED):
-            raise RuntimeError(f"{compiled.REQUIRE_COMPILED} is set, but something was not compiled: {why_not}")
-        print(f"mainmatter: pure Python runs, with the same results, but slower: {why_not}", file=sys.stderr)
+            raise RuntimeError(f"{compiled.REQUIRE_COMPILED} is set, but only {told}: {why_not}")
+        told += f"; the others run as Python, with the same results, but slower: {why_not}"
+    print(f"mainmatter: {told}", file=sys.stderr)
     return built, why_not
 
 
 def _compile(folder: Path, modules: Sequence[str]) -> tuple[dict[str, Path], str]:
     from Cython.Build import cythonize
+    from Cython.Compiler.Errors import CompileError
     from setuptools import Distribution, Extension
     from setuptools.command.build_ext import build_ext
 
@@ -140,18 +146,16 @@ def _compile(folder: Path, modules: Sequence[str]) -> tuple[dict[str, Path], str
     probe.write_text("#include <Python.h>\nPyMODINIT_FUNC PyInit_probe(void) { return NULL; }\n", "utf-8")
     build([Extension("probe", [str(probe)])])
     if errors:
-        return {}, f"no C compiler worked when it was installed: {errors[0].removeprefix('probe: ')}"
+        return {}, f"no C compiler worked when it was built: {errors[0].removeprefix('probe: ')}"
+    extensions: list[Extension] = []
     with contextlib.chdir(SOURCES):
-        extensions = cythonize(
-            [Extension(module, [f"{module.replace('.', '/')}.py"]) for module in modules],
-            build_dir=str(folder / "c"),
-            compiler_directives=DIRECTIVES,
-            exclude_failures=True,
-            force=True,
-            nthreads=os.cpu_count() if sys.platform == "linux" else 0,
-            quiet=True,
-        )
-        errors += [f"{module}: Cython refused it" for module in set(modules) - {each.name for each in extensions}]
+        for module in modules:
+            source = [f"{module.replace('.', '/')}.py"]
+            options = {"build_dir": str(folder / "c"), "compiler_directives": DIRECTIVES, "force": True, "quiet": True}
+            try:
+                extensions += cythonize([Extension(module, source)], **options)
+            except CompileError:  # it has told why; the others may compile
+                errors.append(f"{module}: Cython refused it")
         build(extensions)
     built = {module: file for module in modules for file in folder.glob(f"{module.replace('.', '/')}.*")}
     return built, "; ".join(errors)

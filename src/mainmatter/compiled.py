@@ -66,14 +66,19 @@ def stale_modules() -> list[str]:
     ]
 
 
+def runs_compiled() -> bool:
+    """Whether compiled modules run, be it some of them only."""
+    return not is_set(PURE) and len(missing_modules()) < len(MODULES)
+
+
 def status() -> str:
     """What runs and why, as `mainmatter --version` tells: "compiled", or "pure Python" and the reason."""
     if is_set(PURE):
         return f"pure Python: {PURE} is set"
     missing = missing_modules()
     _, why_not = read_record()
-    if len(missing) == len(MODULES):
-        return f"pure Python: {why_not or 'nothing was compiled when it was installed'}"
+    if not runs_compiled():
+        return f"pure Python: {why_not or 'nothing was compiled when it was built'}"
     if stale := stale_modules():
         return f"compiled, but {', '.join(stale)} changed since: run `python hatch_build.py`"
     return f"compiled, except {', '.join(missing)}: {why_not}" if missing else "compiled"
@@ -85,6 +90,11 @@ def read_record() -> tuple[dict[str, dict[str, str]], str]:
         return {}, ""
     record = json.loads(RECORD.read_text("utf-8"))
     return record["digests"], record["why_not"]
+
+
+def write_record(digests: dict[str, dict[str, str]], why_not: str, file: Path | None = None) -> None:
+    """Write what `read_record` reads, there or to a file that will be there."""
+    (file or RECORD).write_text(json.dumps({"digests": digests, "why_not": why_not}), "utf-8")
 
 
 def obey_environment() -> None:
