@@ -75,14 +75,17 @@ check-scripts: | $(BIN)/python
 		unchecked "npm did not install typescript $(TYPESCRIPT): $$(grep -m 1 -i err $(VENV)/typescript.log)"; \
 	echo $(TSC) --project tsconfig.json; $(TSC) --project tsconfig.json
 
-# What a release uploads, in dist/: built, checked, and the wheel installed in an environment of its own, where it cleans a page.
+# What a release uploads beside compiled wheels (.github/workflows/wheels.yml), in dist/: the source distribution, and a wheel in pure
+# Python. Both are checked, and installed in environments of their own, where they clean a page; the source is compiled there if it can be.
 dist: $(VENV)-dist/installed
-	rm -rf dist $(VENV)-dist/wheel
-	$(VENV)-dist/bin/python -m build --outdir dist
+	rm -rf dist $(VENV)-dist/from-*
+	MAINMATTER_PURE=1 $(VENV)-dist/bin/python -m build --outdir dist
 	$(VENV)-dist/bin/python -m twine check --strict dist/*
-	$(PYTHON) -m venv $(VENV)-dist/wheel
-	$(VENV)-dist/wheel/bin/python -m pip install --quiet dist/*.whl
-	cd $(VENV)-dist && wheel/bin/mainmatter --version && wheel/bin/mainmatter clean ../examples/site/de/nebelhorn.html | grep -m 1 Nebelhorn
+	@set -e; for file in dist/*; do \
+		venv=$(VENV)-dist/from-$${file##*.}; $(PYTHON) -m venv $$venv; $$venv/bin/python -m pip install --quiet $$file; \
+		echo "$$file: $$($$venv/bin/mainmatter --version)"; \
+		$$venv/bin/mainmatter clean examples/site/de/nebelhorn.html | grep -m 1 Nebelhorn; \
+	done
 
 # Speed, memory and accuracy beside the peers; DATA is the folder of gold standards, BENCH gets tables and plots.
 BENCH ?= $(VENV)/bench

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -113,7 +114,7 @@ def compile_to(folder: Path, modules: Sequence[str]) -> tuple[dict[str, Path], s
     if why_not:
         if compiled.is_set(compiled.REQUIRE_COMPILED):
             raise RuntimeError(f"{compiled.REQUIRE_COMPILED} is set, but only {told}: {why_not}")
-        told += f"; the others run as Python, with the same results, but slower: {why_not}"
+        told += f"; the rest runs as Python, with the same results, but slower: {why_not}"
     print(f"mainmatter: {told}", file=sys.stderr)
     return built, why_not
 
@@ -132,7 +133,8 @@ def _compile(folder: Path, modules: Sequence[str]) -> tuple[dict[str, Path], str
             try:
                 super().build_extension(ext)
             except Exception as error:  # the others may compile
-                errors.append(f"{ext.name}: {error}")
+                short = re.sub(r"\['(.+?)'.*\]", r"\1", str(error))  # of a command, the program will do
+                errors.append(f"{ext.name}: {short}")
 
     def build(extensions: list[Extension]) -> None:
         command = BuildExtensions(Distribution({"ext_modules": extensions}))

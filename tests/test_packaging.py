@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -26,6 +27,18 @@ def test_the_tests_of_the_core_are_where_the_makefile_says() -> None:
     [places] = [line.split()[2:] for line in makefile.splitlines() if line.startswith("CORE_TESTS :=")]
     assert {"tests/html", "tests/main"} <= set(places)
     assert [place for place in places if not (ROOT / place).exists()] == []
+
+
+def test_wheels_are_compiled_for_every_python_that_is_supported() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wheels = settings["tool"]["cibuildwheel"]
+    named = [name.rpartition(" ")[2] for name in settings["project"]["classifiers"] if ":: Python :: 3." in name]
+    assert [f"cp{version.replace('.', '')}-*" for version in named] == [
+        one for one in wheels["build"] if "t-" not in one
+    ]
+    assert wheels["environment"]["MAINMATTER_REQUIRE_COMPILED"] == "1"
+    commands = " ".join(wheels["test-command"])
+    assert [name for name in re.findall(r"\{project\}/(\S+)", commands) if not (ROOT / name).is_file()] == []
 
 
 @pytest.fixture(scope="module")
