@@ -94,6 +94,7 @@ bench: $(VENV)/installed-dev
 	$(BIN)/mainmatter bench speed --data $(DATA)
 	$(BIN)/mainmatter bench speed --profile --data $(DATA)
 	$(BIN)/mainmatter bench speed --workers 2 --data $(DATA)
+	$(BIN)/mainmatter bench speed --threads 2 --data $(DATA)
 	$(BIN)/mainmatter bench memory --data $(DATA)
 	$(BIN)/mainmatter bench accuracy --data $(DATA) -o $(BENCH)
 

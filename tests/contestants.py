@@ -6,6 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from mainmatter.compiled import status
 from mainmatter.lab.metrics import Output
 
 if TYPE_CHECKING:
@@ -35,6 +36,11 @@ def load_moody(name: str) -> Callable[[GoldPage], Output]:
         return Output(name, f"<p> {name}")
 
     return run
+
+
+def load_telling(name: str) -> Callable[[GoldPage], Output]:
+    """One that gives its name, and what of mainmatter runs."""
+    return lambda _: Output(f"{name} {status()}")
 
 
 def load_nothing(name: str) -> Callable[[GoldPage], Output]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
+from mainmatter import compiled
 from mainmatter.cli import bench as bench_module
 from mainmatter.cli import group
 from mainmatter.lab.bench.memory import MemoryCurve
@@ -36,7 +37,8 @@ def bench(*arguments: str) -> Result:
 def test_speed_table() -> None:
     result = bench("speed", "turbohtml", "density", "--pages", "1", "--rounds", "2")
     assert (result.exit_code, result.stderr) == (0, "")
-    title, empty, head, rule, first, second = result.stdout.splitlines()
+    status, title, empty, head, rule, first, second = result.stdout.splitlines()
+    assert status == f"mainmatter is {compiled.status()}"
     assert (title, empty) == ("1 pages of tiny, 0 kB on average, best of 2 rounds", "")
     assert re.fullmatch(r"\| method    \| +ms/page \| +MB/s \| +times turbohtml \| +median \| +peak MB \|", head)
     assert re.fullmatch(r"\|-----------(\|-+:){5}\|", rule)
@@ -58,12 +60,16 @@ def test_speed_of_all_by_default_and_what_is_not_as_usual(monkeypatch: pytest.Mo
         ]
 
     monkeypatch.setattr(bench_module, "measure_speed", measure)
+    monkeypatch.setattr(compiled, "runs_compiled", lambda: False)
+    assert bench("speed").exit_code == 0
+    assert "main@pure" not in asked.pop()  # nothing else runs
+    monkeypatch.setattr(compiled, "runs_compiled", lambda: True)
     result = bench("speed")
     assert result.exit_code == 0
-    assert {"turbohtml", "density", "ncleaner"} <= set(asked[0])
+    assert {"turbohtml", "density", "ncleaner", "main", "main@pure"} <= set(asked[0])
     assert asked[0][0] == "turbohtml"
     assert len(set(asked[0])) == len(asked[0])
-    lines = result.stdout.splitlines()
+    lines = result.stdout.splitlines()[1:]
     assert lines[4].split("|")[-2].strip() == "-"
     assert lines[7].split() == "| broken | - | - | - | - | 5 |".split()
     assert lines[8:] == [
@@ -83,7 +89,7 @@ def test_speed_of_an_unknown_method() -> None:
 def test_profile() -> None:
     result = bench("speed", "ice-baseline", "--profile", "--rounds", "1")
     assert result.exit_code == 0
-    lines = result.stdout.splitlines()
+    lines = result.stdout.splitlines()[1:]
     assert lines[0] == "4 pages of tiny, 0 kB on average, best of 1 rounds, each step by itself"
     assert re.fullmatch(r"\| method       \| step +\| ms/page \| share in % \|", lines[2])
     steps = [line.split("|")[2].strip() for line in lines[4:]]
@@ -91,12 +97,15 @@ def test_profile() -> None:
     assert steps == ["decode", "parse", "segment", "decide", "render", "all steps", "in one go", *formats]
 
 
-def test_workers() -> None:
-    result = bench("speed", "ice-baseline", "--workers", "2")
+@pytest.mark.parametrize(
+    ("option", "one", "two"), [("--workers", "1 process", "2 processes"), ("--threads", "1 thread", "2 threads")]
+)
+def test_several_at_once(option: str, one: str, two: str) -> None:
+    result = bench("speed", "ice-baseline", option, "2")
     assert result.exit_code == 0
-    title, _, head, _, row = result.stdout.splitlines()
+    _, title, _, head, _, row = result.stdout.splitlines()
     assert title == "4 pages of tiny, 0 kB on average, 40 in all, best of 3"
-    assert head == "| method       | pages/s, 1 process | pages/s, 2 processes | times |"
+    assert head == f"| method       | pages/s, {one} | pages/s, {two} | times |"
     assert re.fullmatch(r"\| ice-baseline \| +\d+ \| +\d+ \| +\d+\.\d\d \|", row)
 
 
@@ -107,6 +116,10 @@ def test_profile_is_for_methods_and_not_for_processes() -> None:
     result = bench("speed", "--profile", "--workers", "2")
     assert result.exit_code == 2
     assert "--profile and --workers exclude each other" in result.stderr
+    result = bench("speed", "--threads", "2", "--workers", "2")
+    assert "--workers and --threads exclude each other" in result.stderr
+    result = bench("speed", "density@pure", "--threads", "2")
+    assert "density@pure: with --threads, set MAINMATTER_PURE=1 to run pure Python" in result.stderr
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc")

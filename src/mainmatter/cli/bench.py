@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from mainmatter import compiled
 from mainmatter.cli import options
 from mainmatter.cli.printing import harmless, progress
 from mainmatter.errors import DatasetError, MissingExtra, UnknownName
 from mainmatter.lab.bench.accuracy import ContestantResult, headline, main_table, measure_accuracy, write_report
-from mainmatter.lab.bench.contestant import PAGE_LIMIT
+from mainmatter.lab.bench.contestant import AS_PURE, PAGE_LIMIT, split_pure
 from mainmatter.lab.bench.fidelity import (
     KINDS_SHOWN,
     check_writers,
@@ -330,6 +331,7 @@ def bench_memory(
 )
 @click.option("--profile", "profiled", is_flag=True, help="Show instead which steps of a method take how long.")
 @click.option("--workers", type=click.IntRange(min=2), help="Show instead what so many processes gain.")
+@click.option("--threads", type=click.IntRange(min=2), help="Show instead what so many threads gain.")
 def bench_speed(
     names: tuple[str, ...],
     dataset: str,
@@ -339,29 +341,38 @@ def bench_speed(
     budget: float,
     profiled: bool,
     workers: int | None,
+    threads: int | None,
 ) -> None:
     """Time methods and peers from bytes to text: same pages, same run, taking turns, one at a time.
 
-    METHOD is a method or a peer; all methods and all installed peers by default, and the default method for --profile
-    and --workers, which take methods only. Ratios are to the first; choose a peer as the first to read off how many
-    times as long a method takes; the median is that of the pages' own ratios. Memory is the most that each needs above
-    its process at the start, which has loaded mainmatter itself. One that is slow gets fewer rounds or pages, which is
-    told, and a page on which one crashes or takes longer than 30 s is left out, and told.
+    METHOD is a method or a peer; a method followed by @pure runs as pure Python, whatever is compiled. By default it is
+    all methods, main@pure if main runs compiled, and all installed peers; or the default method for --profile,
+    --workers and --threads, which take methods only. Ratios are to the first; choose a peer as the first to read off
+    how many times as long a method takes; the median is that of the pages' own ratios. Memory is the most that each
+    needs above its process at the start, which has loaded mainmatter itself. One that is slow gets fewer rounds or
+    pages, which is told, and a page on which one crashes or takes longer than 30 s is left out, and told.
     """
-    if profiled and workers:
-        raise click.UsageError("--profile and --workers exclude each other")
-    if (profiled or workers) and (peers := [name for name in names if name in PEERS]):
+    instead = {"--profile": profiled, "--workers": workers, "--threads": threads}
+    chosen = [option for option, value in instead.items() if value]
+    if len(chosen) > 1:
+        raise click.UsageError(f"{chosen[0]} and {chosen[1]} exclude each other")
+    if chosen and (peers := [name for name in names if name in PEERS]):
         raise click.UsageError(f"{peers[0]} is no method of ours: its steps are not known here")
+    if chosen and (as_pure := [name for name in names if split_pure(name)[1]]):
+        raise click.UsageError(f"{as_pure[0]}: with {chosen[0]}, set {compiled.PURE}=1 to run pure Python")
     sample = [gold_page.page for gold_page in _sample(load_dataset(dataset, data), pages)]
     kilobytes = sum(len(page.html) for page in sample) / len(sample) / 1e3
-    title = f"{len(sample)} pages of {dataset}, {kilobytes:.0f} kB on average"
+    title = f"mainmatter is {compiled.status()}\n{len(sample)} pages of {dataset}, {kilobytes:.0f} kB on average"
     if profiled:
         _show_profiles(names or (DEFAULT_METHOD,), sample, rounds, title)
     elif workers:
-        _show_scaling(names or (DEFAULT_METHOD,), sample, workers, title)
+        _show_scaling(names or (DEFAULT_METHOD,), sample, workers, title, threads=False)
+    elif threads:
+        _show_scaling(names or (DEFAULT_METHOD,), sample, threads, title, threads=True)
     else:
         # By default everybody, and first the fastest peer, which is always there: ours stand on its parser.
-        everybody = tuple(dict.fromkeys(("turbohtml", *installed_peers(), *method_names())))
+        pure = [DEFAULT_METHOD + AS_PURE] if compiled.runs_compiled() else []
+        everybody = tuple(dict.fromkeys(("turbohtml", *installed_peers(), *method_names(), *pure)))
         _show_speeds(names or everybody, sample, rounds, budget, title)
 
 
@@ -421,9 +432,10 @@ def _show_profiles(names: Sequence[str], sample: Sequence[Page], rounds: int, ti
     click.echo(format_table(rows))
 
 
-def _show_scaling(names: Sequence[str], sample: Sequence[Page], workers: int, title: str) -> None:
-    found = [measure_scaling(name, get_method(name), sample, workers=workers) for name in names]
+def _show_scaling(names: Sequence[str], sample: Sequence[Page], workers: int, title: str, *, threads: bool) -> None:
+    found = [measure_scaling(name, get_method(name), sample, workers=workers, threads=threads) for name in names]
     click.echo(f"{title}, {found[0].pages} in all, best of 3\n")
-    rows = [["method", "pages/s, 1 process", f"pages/s, {workers} processes", "times"]]
+    one, several = ("thread", "threads") if threads else ("process", "processes")
+    rows = [["method", f"pages/s, 1 {one}", f"pages/s, {workers} {several}", "times"]]
     rows += [[s.method, f"{s.alone:.0f}", f"{s.together:.0f}", f"{s.ratio:.2f}"] for s in found]
     click.echo(format_table(rows))

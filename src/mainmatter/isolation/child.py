@@ -40,7 +40,7 @@ from mainmatter.errors import MainmatterError
 from mainmatter.isolation.memory import resident_mb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 OUT_OF_MEMORY = 77  # exit code
 # Processes are the parallelism: a library that starts a thread for each core would only get in their way.
@@ -100,6 +100,7 @@ class Child:
         fork: fork this process, instead of starting a new interpreter. Only safe if nobody's threads matter:
             see `may_fork`.
         one_thread: keep numpy and the like from starting a thread for each core, in a new interpreter.
+        variables: environment variables of a new interpreter, beside ours.
         pass_fds: file descriptors that it shares.
         capture_stderr: keep what it writes to standard error and output, for `ChildExited.stderr`. Otherwise both go
             to our standard error, from a fork to where ours go.
@@ -115,6 +116,7 @@ class Child:
         memory: int = 0,
         fork: bool = False,
         one_thread: bool = True,
+        variables: Mapping[str, str] | None = None,
         pass_fds: Sequence[int] = (),
         capture_stderr: bool = False,
     ) -> None:
@@ -138,8 +140,8 @@ class Child:
                 held = {self._connection.fileno(), self._lifeline, *_held}
                 self._process = _fork(theirs, lifeline_end, setup, stderr, held)
             else:
-                variables = _ONE_THREAD if one_thread else {}
-                self._process = _spawn(theirs.fileno(), lifeline_end, stderr, pass_fds, variables)
+                its_own = (_ONE_THREAD if one_thread else {}) | dict(variables or {})
+                self._process = _spawn(theirs.fileno(), lifeline_end, stderr, pass_fds, its_own)
         except BaseException:
             self._release()
             raise

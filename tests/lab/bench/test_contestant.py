@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from contestants import load_fatally, load_moody, load_nothing
+from contestants import load_fatally, load_moody, load_nothing, load_telling
+from mainmatter import compiled
 from mainmatter.errors import InputError
-from mainmatter.lab.bench.contestant import Contestant, load_runner
+from mainmatter.lab.bench.contestant import Contestant, load_runner, split_pure
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.metrics import Output
 from mainmatter.records import Extraction, Gold, Page
@@ -72,6 +73,19 @@ def test_one_that_cannot_be_loaded_is_told() -> None:
         Contestant("ghost", load=load_nothing)
     with pytest.raises(InputError, match=r"^bomb: its process died while it was loaded$"):
         Contestant("bomb", load=load_fatally)
+
+
+def test_a_method_can_run_as_pure_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(compiled.REQUIRE_COMPILED, "1")  # which would contradict
+    with Contestant("tell@pure", load=load_telling) as found:
+        assert found.take(gold_page(b"", "tell pure Python: MAINMATTER_PURE is set"), ["bag"]).scores["bag"] == {
+            "precision": 1.0,
+            "recall": 1.0,
+            "f1": 1.0,
+        }
+    assert split_pure("main:dial=0.2@pure") == ("main:dial=0.2", True)
+    assert split_pure("main") == ("main", False)
+    assert split_pure("turbohtml@pure") == ("turbohtml@pure", False)  # is nobody's name
 
 
 def test_runners_of_methods_and_peers() -> None:

@@ -111,20 +111,31 @@ def test_one_that_fails_everywhere_has_no_figures() -> None:
     assert math.isnan(found.median_ratio)
 
 
-def test_methods_are_timed_in_their_own_process() -> None:
-    (found,) = measure_speed(["density"], [Page(b"<p>one</p>" * 100)], rounds=1)
-    assert (found.name, found.ratio, found.median_ratio, found.pages) == ("density", 1.0, 1.0, 1)
+@pytest.mark.parametrize("name", ["density", "density@pure"])
+def test_methods_are_timed_in_their_own_process(name: str) -> None:
+    (found,) = measure_speed([name], [Page(b"<p>one</p>" * 100)], rounds=1)
+    assert (found.name, found.ratio, found.median_ratio, found.pages) == (name, 1.0, 1.0, 1)
     assert 0 < found.ms_per_page < 10_000
 
 
-def test_unknown_method() -> None:
-    with pytest.raises(UnknownName, match="unknown method 'densty'"):
-        measure_speed(["densty"], PAGES)
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("densty", "densty"),
+        ("densty@pure", "densty"),
+        ("density@pur", "density@pur"),
+        ("turbohtml@pure", "turbohtml@pure"),
+    ],
+)
+def test_unknown_method(name: str, told: str) -> None:
+    with pytest.raises(UnknownName, match=f"unknown method '{told}'"):
+        measure_speed([name], PAGES)
 
 
-def test_scaling() -> None:
+@pytest.mark.parametrize("threads", [False, True])
+def test_scaling(threads: bool) -> None:
     assert Scaling("density", 2, 100, 200.0, 380.0).ratio == pytest.approx(1.9)
-    found = measure_scaling("density", get_method("density"), PAGES, workers=2, repeats=5, rounds=1)
+    found = measure_scaling("density", get_method("density"), PAGES, workers=2, threads=threads, repeats=5, rounds=1)
     assert (found.method, found.workers, found.pages) == ("density", 2, 10)
     assert found.alone > 0
     assert found.together > 0

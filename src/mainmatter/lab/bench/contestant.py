@@ -2,6 +2,8 @@
 
 So a page that makes it crash or hang costs that page, never the run, and its memory is its own. The clock runs inside
 of that process, from bytes to text; what travels between the processes is not counted.
+
+A method whose name ends in `@pure` is run as pure Python, whatever is compiled.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from mainmatter.clean import clean
+from mainmatter.compiled import PURE, REQUIRE_COMPILED
 from mainmatter.errors import InputError
 from mainmatter.isolation.child import Child, ChildExited
 from mainmatter.isolation.memory import peak_mb
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
     Runner = Callable[[GoldPage], Output | Extraction]
 
+AS_PURE = "@pure"
 PAGE_LIMIT = 30.0  # seconds that a page may take
 START_LIMIT = 120.0  # seconds that loading a contestant may take
 _PROBE = GoldPage(Page(b"<title>A page</title><h1>A page</h1><p>Some words, to warm up.</p>"), Gold(), {})
@@ -54,7 +58,7 @@ class Contestant:
     """A method or peer that takes its turns in a process of its own.
 
     Args:
-        name: the method or peer.
+        name: the method or peer; `split_pure` says how a method is run as pure Python.
         limit: how many seconds a page may take.
         load: makes the function that is timed; it must be importable.
 
@@ -105,7 +109,9 @@ class Contestant:
 
     def _start(self) -> Child:
         """A new interpreter: it has nothing of what this process has loaded, and so says what a contestant needs."""
-        child = Child(_contestant_service, self.name, self._load, one_thread=False)
+        name, is_pure = split_pure(self.name)
+        variables = {PURE: "1", REQUIRE_COMPILED: "0"} if is_pure else {}
+        child = Child(_contestant_service, name, self._load, one_thread=False, variables=variables)
         try:
             child.wait_ready(START_LIMIT)
         except Exception as error:
@@ -118,6 +124,12 @@ class Contestant:
     def _fail(self, page: GoldPage, metrics: Sequence[str], error: str, seconds: float) -> Turn:
         self.close()
         return Turn(seconds, compare(Output(""), page, metrics), error)
+
+
+def split_pure(name: str) -> tuple[str, bool]:
+    """The name of a method, and whether it is to be run as pure Python: `main@pure` is; peers have no such name."""
+    plain = name.removesuffix(AS_PURE)
+    return (name, False) if plain == name or plain in PEERS else (plain, True)
 
 
 def load_runner(name: str) -> Runner:

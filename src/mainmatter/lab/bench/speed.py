@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import gc
 import time
-from contextlib import ExitStack
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 from statistics import median
@@ -21,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mainmatter.clean import clean, clean_many, read
 from mainmatter.html.parse import decode, parse
 from mainmatter.html.read import parse_and_segment
-from mainmatter.lab.bench.contestant import Contestant, Turn
+from mainmatter.lab.bench.contestant import Contestant, Turn, split_pure
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.evaluation import check_names
 from mainmatter.records import Gold
@@ -112,7 +114,7 @@ def measure_speed(
     """Time methods and peers on the same pages, from bytes to text, each in a process of its own, one at a time.
 
     Args:
-        names: methods or peers; ratios are to the first.
+        names: methods or peers; ratios are to the first. Methods may be run as pure Python: `main@pure`.
         pages: what to clean, in no order.
         rounds: how often each cleans each page.
         budget: the seconds after which a contestant begins no further round, or stops within the first.
@@ -123,7 +125,7 @@ def measure_speed(
         UnknownName: there is no such method.
         MissingExtra: a peer is not installed.
     """
-    check_names(names, ())
+    check_names([split_pure(name)[0] for name in names], ())
     with ExitStack() as stack:
         lanes = [_Lane(name, stack.enter_context(start(name))) for name in dict.fromkeys(names)]
         for _ in range(rounds):
@@ -167,7 +169,7 @@ def _share(part: float, whole: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """How many pages a second `clean_many` cleans, in one process and in several."""
+    """How many pages a second are cleaned by one process or thread, and by several."""
 
     method: str
     workers: int
@@ -177,29 +179,46 @@ class Scaling:
 
     @property
     def ratio(self) -> float:
-        """How many times as many pages several processes clean."""
+        """How many times as many pages several of them clean."""
         return self.together / self.alone
 
 
 def measure_scaling(
-    name: str, method: Method, pages: Sequence[Page], *, workers: int, repeats: int = 10, rounds: int = 3
+    name: str,
+    method: Method,
+    pages: Sequence[Page],
+    *,
+    workers: int,
+    threads: bool = False,
+    repeats: int = 10,
+    rounds: int = 3,
 ) -> Scaling:
-    """How `clean_many` gains from several processes: bytes to text, best of some rounds, taking turns.
+    """What several processes or threads gain: bytes to text, best of some rounds, taking turns.
 
     Args:
         name: what to call the method.
         method: the method.
         pages: what to clean.
-        workers: how many processes.
+        workers: how many processes, for `clean_many`.
+        threads: let them be threads of this process, which call `clean`.
         repeats: how often the pages are cleaned in a round, so that starting the processes does not decide.
         rounds: how often each is timed.
     """
     count = len(pages) * repeats
 
-    def seconds(processes: int) -> float:
+    def clean_one(page: Page) -> None:
+        with suppress(Exception):  # `clean_many` has failures for them
+            _ = clean(page, method=method).text
+
+    def seconds(workers: int) -> float:
         begin = time.perf_counter()
-        for result in clean_many(islice(cycle(pages), count), method=method, workers=processes):
-            _ = getattr(result, "text", None)  # a failure has none
+        chosen = islice(cycle(pages), count)
+        if threads:
+            with ThreadPoolExecutor(workers) as pool:
+                deque(pool.map(clean_one, chosen), maxlen=0)
+        else:
+            for result in clean_many(chosen, method=method, workers=workers):
+                _ = getattr(result, "text", None)  # a failure has none
         return time.perf_counter() - begin
 
     times = [(seconds(1), seconds(workers)) for _ in range(rounds)]
