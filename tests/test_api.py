@@ -108,7 +108,7 @@ class TestOptions:
         with pytest.raises(InputError):
             mainmatter.clean(PAGE, dail=0.2)  # type: ignore[call-arg]
         with pytest.raises(InputError):
-            mainmatter.clean_many([PAGE], dail=0.2)  # type: ignore[call-arg]
+            mainmatter.clean_many([PAGE], dail=0.2)  # type: ignore[call-overload]
         with pytest.raises(InputError):
             Cleaner(dail=0.2)  # type: ignore[call-arg]
         with pytest.raises(InputError):
@@ -116,6 +116,9 @@ class TestOptions:
         found = mainmatter.clean(PAGE, dial=0.2, comments="mark", tables=False)
         assert_type(found.markdown, str)
         assert_type(found.title, str | None)
+        assert_type(next(mainmatter.clean_many([PAGE])), Extraction | Failure[Page])
+        assert_type(next(Cleaner().clean_many([PAGE], format="text")), str | Failure[Page])
+        assert_type(next(mainmatter.clean_many([PAGE], format=len)), int | Failure[Page])
         with pytest.warns(DeprecationWarning, match="write .markdown"):
             found.markdown()  # type: ignore[operator]
 
@@ -159,7 +162,7 @@ class TestOldParameters:
     def test_keywords_go_on_working(self) -> None:
         calls: list[Callable[[], object]] = [
             lambda: mainmatter.clean(PAGE, method="density", c1=0.05).text,  # type: ignore[call-arg]
-            lambda: next(mainmatter.clean_many([PAGE], method="density", c1=0.05)).text,  # type: ignore[call-arg, union-attr]
+            lambda: next(mainmatter.clean_many([PAGE], method="density", c1=0.05)).text,  # type: ignore[call-overload]
         ]
         expected = mainmatter.clean(PAGE, method="density:c1=0.05").text
         for call in calls:
@@ -283,6 +286,12 @@ class TestWhatIsAPage:
     def test_a_number_of_workers_that_makes_no_sense(self, workers: Any) -> None:
         with pytest.raises(InputError, match=f"workers is {workers}; it must be a whole number, 1 or more"):
             mainmatter.clean_many([PAGE], workers=workers)
+
+    def test_a_format_that_is_none(self) -> None:
+        with pytest.raises(UnknownName, match=r"did you mean 'markdown'\?"):
+            mainmatter.clean_many([PAGE], format="markdwn")
+        with pytest.raises(InputError, match="format is a name, such as 'markdown', or a function of an Extraction"):
+            mainmatter.clean_many([PAGE], format=["text"])  # type: ignore[call-overload]
 
     @pytest.mark.parametrize("workers", [1, 2])
     def test_of_many_pages_each_in_its_place(self, workers: int) -> None:
@@ -553,11 +562,19 @@ class TestAsync:
         assert isinstance(third, Extraction)
         assert (first.text, second.item, third.text) == ("one", Page("page.html"), "three")
 
+    def test_many_pages_in_a_format(self) -> None:
+        async def ask() -> list[str | Failure[Page]]:
+            return [result async for result in mainmatter.aclean_many(["<h1>one"], method="ice-baseline", format="tei")]
+
+        assert asyncio.run(ask()) == [mainmatter.clean("<h1>one", method="ice-baseline").to_tei()]
+
     def test_errors_come_through(self) -> None:
         with pytest.raises(UnknownName):
             asyncio.run(mainmatter.aclean(PAGE, method="magic"))
         with pytest.raises(UnknownName):
             mainmatter.aclean_many([], method="magic")
+        with pytest.raises(UnknownName):
+            mainmatter.aclean_many([], format="magic")
 
 
 @pytest.fixture

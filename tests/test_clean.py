@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import random
 from dataclasses import FrozenInstanceError
@@ -211,6 +212,16 @@ def test_a_document_can_be_pickled() -> None:
     assert (other.blocks, other.metadata) == (document.blocks, document.metadata)
 
 
+def write_title(extraction: Extraction) -> tuple[int, str | None]:
+    """In whatever process it is; some pages are wicked."""
+    number = int(extraction.document.page.id or -1)
+    if number == 3:
+        raise ValueError("no title")
+    if number == 7 and os.getpid() != int(os.environ["MAIN_PROCESS"]):
+        os._exit(1)
+    return number, extraction.title
+
+
 PAGES = [
     Page(f"<title>Page {n}</title><h1>Heading {n}</h1><p>{LONG}</p><p>{n}", f"https://e.example/{n}", f"page-{n}")
     for n in range(30)
@@ -227,6 +238,33 @@ class TestCleanMany:
             assert isinstance(result, Extraction)
             assert result.document.page is page
             assert everything(result) == everything(mainmatter.clean(page, method=method))
+
+    @pytest.mark.parametrize("name", sorted(FORMATS))
+    @pytest.mark.parametrize("workers", [1, 2])
+    def test_in_a_format_each_page_gives_what_it_gives_alone(self, workers: int, name: str) -> None:
+        results = list(mainmatter.clean_many(PAGES[:9], workers=workers, format=name))
+        assert results == [mainmatter.clean(page).render(name) for page in PAGES[:9]]
+        assert {type(result) for result in results} == {str}
+
+    def test_a_function_of_each_extraction_runs_where_it_was_cleaned(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("MAIN_PROCESS", str(os.getpid()))
+        pages = [Page(f"<title>The title {n}</title><p>{LONG}", id=str(n)) for n in range(20)]
+        alone = list(mainmatter.clean_many(pages, format=write_title))
+        together = list(mainmatter.clean_many(pages, workers=2, format=write_title))
+        assert alone[7] == (7, "The title 7")
+        assert together[7] == Failure(pages[7], "the process that worked on it died")
+        assert alone[3] == Failure(pages[3], "ValueError: no title")
+        assert alone[:7] + alone[8:] == together[:7] + together[8:]
+
+    @pytest.mark.parametrize("workers", [1, 2])
+    def test_of_a_page_that_fails_there_is_no_text(self, workers: int) -> None:
+        pages = [Page("<p>short"), Page("x" * 200, id="large"), Page("<p>end")]
+        first, second, third = mainmatter.clean_many(
+            pages, workers=workers, limits=Limits(size=100), method="ice-baseline", format="text"
+        )
+        assert (first, third) == ("short", "end")
+        assert isinstance(second, Failure)
+        assert second.item is pages[1]
 
     @pytest.mark.parametrize("workers", [1, 2])
     def test_pages_of_all_sorts(self, workers: int) -> None:

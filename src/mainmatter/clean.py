@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 from inspect import Parameter, cleandoc, signature
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, overload
 
 from mainmatter.errors import InputError, MainmatterError, warn_caller
 from mainmatter.html.read import HtmlDocument, read_html
@@ -24,7 +24,7 @@ from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.method import attach, detach
 from mainmatter.models.store import last_change
 from mainmatter.records import Document, Extraction, Page
-from mainmatter.registry import DEFAULT_METHOD, METHODS, get_method, split_name
+from mainmatter.registry import DEFAULT_METHOD, METHODS, get_format, get_method, split_name
 from mainmatter.text.read import read_text
 
 if TYPE_CHECKING:
@@ -180,26 +180,49 @@ def clean_url(
     return Cleaner(**options).clean_url(url, browser=browser, timeout=timeout, public_only=public_only)
 
 
+@overload
+def clean_many(
+    pages: Iterable[PageLike], *, workers: int = ..., format: None = ..., **options: Unpack[CleanOptions]
+) -> Iterator[Extraction | Failure[Page]]: ...
+@overload
+def clean_many(
+    pages: Iterable[PageLike], *, workers: int = ..., format: str, **options: Unpack[CleanOptions]
+) -> Iterator[str | Failure[Page]]: ...
+@overload
+def clean_many(
+    pages: Iterable[PageLike],
+    *,
+    workers: int = ...,
+    format: Callable[[Extraction], Result],
+    **options: Unpack[CleanOptions],
+) -> Iterator[Result | Failure[Page]]: ...
 @_lists_options
 def clean_many(
-    pages: Iterable[PageLike], *, workers: int = 1, **options: Unpack[CleanOptions]
-) -> Iterator[Extraction | Failure[Page]]:
+    pages: Iterable[PageLike],
+    *,
+    workers: int = 1,
+    format: str | Callable[[Extraction], Any] | None = None,  # noqa: A002 - the word users know
+    **options: Unpack[CleanOptions],
+) -> Iterator[Any]:
     """Keep the main matter of many pages, in order; nothing is lost, not even a page that cannot be cleaned.
 
     Args:
         pages: as for `clean`; read as needed, so it may be endless.
-        workers: how many processes; 1 works in this one. With more, a method of your own must be importable.
+        workers: how many processes; 1 works in this one. With more, a method or function of your own must be
+            importable.
+        format: what to give of each page instead of its `Extraction`: "text", "markdown" or another format, or a
+            function of the extraction. The processes make it, and send back nothing else, which is fastest.
         options: see `CleanOptions`.
 
     Yields:
-        For each page an `Extraction`, or a `Failure` with the page and what went wrong.
+        For each page an `Extraction`, or what `format` asks for; or a `Failure` with the page and what went wrong.
 
     Raises:
-        UnknownName: there is no such method.
+        UnknownName: there is no such method or format.
         InputError: the method has no such parameter or, as an object, its parameters already; this is one page; or
             there are no workers.
     """
-    return _with_old_parameters(options).clean_many(pages, workers=workers)
+    return _with_old_parameters(options).clean_many(pages, workers=workers, format=format)
 
 
 @_lists_options
@@ -256,17 +279,36 @@ async def aclean_url(
     return await cleaner.aclean_url(url, browser=browser, timeout=timeout, public_only=public_only)
 
 
+@overload
+def aclean_many(
+    pages: Iterable[PageLike] | AsyncIterable[PageLike], *, format: None = ..., **options: Unpack[CleanOptions]
+) -> AsyncIterator[Extraction | Failure[Page]]: ...
+@overload
+def aclean_many(
+    pages: Iterable[PageLike] | AsyncIterable[PageLike], *, format: str, **options: Unpack[CleanOptions]
+) -> AsyncIterator[str | Failure[Page]]: ...
+@overload
+def aclean_many(
+    pages: Iterable[PageLike] | AsyncIterable[PageLike],
+    *,
+    format: Callable[[Extraction], Result],
+    **options: Unpack[CleanOptions],
+) -> AsyncIterator[Result | Failure[Page]]: ...
 @_lists_options
 def aclean_many(
-    pages: Iterable[PageLike] | AsyncIterable[PageLike], **options: Unpack[CleanOptions]
-) -> AsyncIterator[Extraction | Failure[Page]]:
+    pages: Iterable[PageLike] | AsyncIterable[PageLike],
+    *,
+    format: str | Callable[[Extraction], Any] | None = None,  # noqa: A002 - the word users know
+    **options: Unpack[CleanOptions],
+) -> AsyncIterator[Any]:
     """As `clean_many`, for `async for`: one page after the other, in a thread (see `aclean`).
 
     Args:
         pages: as for `clean_many`, or an asynchronous iterator.
+        format: as for `clean_many`.
         options: see `CleanOptions`.
     """
-    return Cleaner(**options).aclean_many(pages)
+    return Cleaner(**options).aclean_many(pages, format=format)
 
 
 class Cleaner:
@@ -367,16 +409,36 @@ class Cleaner:
             )
         return extraction, None
 
-    def clean_many(self, pages: Iterable[PageLike], *, workers: int = 1) -> Iterator[Extraction | Failure[Page]]:
+    @overload
+    def clean_many(
+        self, pages: Iterable[PageLike], *, workers: int = ..., format: None = ...
+    ) -> Iterator[Extraction | Failure[Page]]: ...
+    @overload
+    def clean_many(
+        self, pages: Iterable[PageLike], *, workers: int = ..., format: str
+    ) -> Iterator[str | Failure[Page]]: ...
+    @overload
+    def clean_many(
+        self, pages: Iterable[PageLike], *, workers: int = ..., format: Callable[[Extraction], Result]
+    ) -> Iterator[Result | Failure[Page]]: ...
+    def clean_many(
+        self,
+        pages: Iterable[PageLike],
+        *,
+        workers: int = 1,
+        format: str | Callable[[Extraction], Any] | None = None,  # noqa: A002 - the word users know
+    ) -> Iterator[Any]:
         """Keep the main matter of many pages, in order; see `mainmatter.clean_many`."""
         _need_several(pages)
         if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
             raise InputError(f"workers is {workers!r}; it must be a whole number, 1 or more")
+        write = get_format(format) if isinstance(format, str) else format
+        if write is not None and not callable(write):
+            raise InputError(f"format is a name, such as 'markdown', or a function of an Extraction, not {format!r}")
         all_pages = (_page_or_failure(page, self.limits) for page in pages)
         if workers > 1:
-            return _clean_in_processes(all_pages, self.method, workers, self.limits)
-        results = ordered_map(partial(_clean_page, method=self.method, limits=self.limits), all_pages)
-        return cast("Iterator[Extraction | Failure[Page]]", results)
+            return _clean_in_processes(all_pages, workers, self.method, self.limits, write)
+        return ordered_map(partial(_clean_page, method=self.method, limits=self.limits, write=write), all_pages)
 
     async def aclean(self, html: PageLike, *, url: str | None = None) -> Extraction:
         """As `clean`, in a thread; see `mainmatter.aclean`."""
@@ -397,15 +459,31 @@ class Cleaner:
             warn_caller(note)
         return extraction
 
+    @overload
     def aclean_many(
-        self, pages: Iterable[PageLike] | AsyncIterable[PageLike]
-    ) -> AsyncIterator[Extraction | Failure[Page]]:
+        self, pages: Iterable[PageLike] | AsyncIterable[PageLike], *, format: None = ...
+    ) -> AsyncIterator[Extraction | Failure[Page]]: ...
+    @overload
+    def aclean_many(
+        self, pages: Iterable[PageLike] | AsyncIterable[PageLike], *, format: str
+    ) -> AsyncIterator[str | Failure[Page]]: ...
+    @overload
+    def aclean_many(
+        self, pages: Iterable[PageLike] | AsyncIterable[PageLike], *, format: Callable[[Extraction], Result]
+    ) -> AsyncIterator[Result | Failure[Page]]: ...
+    def aclean_many(
+        self,
+        pages: Iterable[PageLike] | AsyncIterable[PageLike],
+        *,
+        format: str | Callable[[Extraction], Any] | None = None,  # noqa: A002 - the word users know
+    ) -> AsyncIterator[Any]:
         """As `clean_many`, for `async for`; see `mainmatter.aclean_many`."""
         _need_several(pages)
+        self.clean_many([], format=format)  # what is wrong with it is told at once
 
-        async def results() -> AsyncIterator[Extraction | Failure[Page]]:
+        async def results() -> AsyncIterator[Any]:
             async for page in pages if isinstance(pages, AsyncIterable) else _asynchronously(pages):
-                yield await _in_thread(partial(next, self.clean_many([page])))
+                yield await _in_thread(partial(next, self.clean_many([page], format=format)))
 
         return results()
 
@@ -525,36 +603,46 @@ _made: dict[tuple[object, ...], Method] = {}
 _MOST_MADE = 32
 
 
-def _clean_page(page: Page | Failure[Page], method: Method, limits: Limits) -> Extraction | Failure[Page]:
-    return page if isinstance(page, Failure) else method.extract(read(page, limits))
+def _clean_page(
+    page: Page | Failure[Page], method: Method, limits: Limits, write: Callable[[Extraction], Any] | None
+) -> Any:  # noqa: ANN401 - an extraction, or what is written of it
+    if isinstance(page, Failure):
+        return page
+    extraction = method.extract(read(page, limits))
+    return extraction if write is None else write(extraction)
 
 
 def _clean_in_processes(
-    pages: Iterable[Page | Failure[Page]], method: Method, workers: int, limits: Limits
-) -> Iterator[Extraction | Failure[Page]]:
+    pages: Iterable[Page | Failure[Page]],
+    workers: int,
+    method: Method,
+    limits: Limits,
+    write: Callable[[Extraction], Any] | None,
+) -> Iterator[Any]:
     """The pages stay here while their decisions come back: they are most of what would have to travel."""
     waiting: deque[Page | Failure[Page]] = deque()
 
-    def remember() -> Iterator[Page | Failure[Page]]:
+    def remember() -> Iterator[Page | None]:
         for page in pages:
             waiting.append(page)
-            yield page
+            yield page if isinstance(page, Page) else None
 
-    for result in ordered_map(partial(_decide_page, method=method, limits=limits), remember(), workers):
+    work = partial(_clean_sent_page, method=method, limits=limits, write=write or _without_page)
+    for result in ordered_map(work, remember(), workers):
         page = waiting.popleft()
         if isinstance(page, Failure):
             yield page
         elif isinstance(result, Failure):
             yield Failure(page, result.error)
         else:
-            yield _with_page(page, result, method)
+            yield _with_page(page, result, method) if write is None else result
 
 
-def _decide_page(page: Page | Failure[Page], method: Method, limits: Limits) -> Extraction | Failure[Page]:
-    """An extraction without its page."""
-    extraction = _clean_page(page, method, limits)
-    if isinstance(extraction, Failure):
-        return extraction
+def _clean_sent_page(page: Page | None, method: Method, limits: Limits, write: Callable[[Extraction], Any]) -> Any:  # noqa: ANN401 - as above
+    return None if page is None else _clean_page(page, method, limits, write)
+
+
+def _without_page(extraction: Extraction) -> Extraction:
     document = extraction.document
     return replace(
         extraction,

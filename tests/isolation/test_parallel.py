@@ -36,6 +36,10 @@ def raise_at_seven(number: int) -> int:
     return 2 * number
 
 
+def raise_at_bytes(item: bytearray) -> int:
+    raise ValueError(item)
+
+
 def exit_at_some(number: int) -> int:
     if number in (3, 20, 21, 60):
         os._exit(3)
@@ -87,6 +91,16 @@ def test_an_item_for_which_the_function_raises_is_a_failure(workers: int) -> Non
     assert list(ordered_map(raise_at_seven, range(30), workers)) == [
         Failure(n, f"ValueError: no {n}") if n in (7, 17, 27) else 2 * n for n in range(30)
     ]
+
+
+def test_the_item_of_a_failure_is_the_one_that_was_given() -> None:
+    """It has not travelled back."""
+    items = [bytearray(b"7"), bytearray(b"8")]
+    first, second = ordered_map(raise_at_bytes, items, 2)
+    assert isinstance(first, Failure)
+    assert isinstance(second, Failure)
+    assert first.item is items[0]
+    assert second.item is items[1]
 
 
 def test_only_the_items_that_end_their_process_are_failures() -> None:

@@ -87,13 +87,13 @@ def ordered_map(
                 break
             chunk, call = pending.popleft()
             if call.exception() is None:
-                yield from _without_interrupt(call.result())
+                yield from _to_results(chunk, call.result())
                 continue
             for item in chunk:  # again, each in a process of its own
                 child = Child(_Mapper, function, fork=fork)
                 results: list[Result | Failure[Item]]
                 try:
-                    results = _without_interrupt(child.call([item]))
+                    results = _to_results([item], child.call([item]))
                 except ChildExited:
                     results = [Failure(item, "the process that worked on it died")]
                 except Exception as error:
@@ -109,29 +109,39 @@ def ordered_map(
         raise reading_error
 
 
+class _Raised(str):
+    """In place of a result: what the function raised, as one line. The item is known where this arrives."""
+
+    __slots__ = ()
+
+
 class _Mapper(Generic[Item, Result]):
     """In a child: the function, for some items at a time; and whether it was interrupted there."""
 
     def __init__(self, function: Callable[[Item], Result]) -> None:
         self._function = function
 
-    def __call__(self, items: list[Item]) -> tuple[list[Result | Failure[Item]], bool]:
-        results: list[Result | Failure[Item]] = []
+    def __call__(self, items: list[Item]) -> tuple[list[Result | _Raised], bool]:
+        results: list[Result | _Raised] = []
         for item in items:
             try:
-                results.append(_try(self._function, item))
-            except SystemExit as error:
-                results.append(Failure(item, _one_line(error)))
+                results.append(self._function(item))
+            except (Exception, SystemExit) as error:
+                results.append(_Raised(_one_line(error)))
             except KeyboardInterrupt:
                 return results, True
         return results, False
 
 
-def _without_interrupt(answer: tuple[list[Result | Failure[Item]], bool]) -> list[Result | Failure[Item]]:
+def _to_results(items: list[Item], answer: tuple[list[Result | _Raised], bool]) -> list[Result | Failure[Item]]:
+    """The answer of a `_Mapper` to some items."""
     results, was_interrupted = answer
     if was_interrupted:
         raise KeyboardInterrupt
-    return results
+    return [
+        Failure(item, str(result)) if isinstance(result, _Raised) else result
+        for item, result in zip(items, results, strict=True)
+    ]
 
 
 def _until_error(items: Iterable[Item], errors: list[Exception]) -> Iterator[Item]:
