@@ -26,6 +26,7 @@ from mainmatter import (
     PageTooLarge,
     UnknownName,
 )
+from mainmatter.clean import _Sent
 from mainmatter.papers.density.method import Density
 from mainmatter.registry import FORMATS
 
@@ -238,6 +239,15 @@ class TestCleanMany:
             assert isinstance(result, Extraction)
             assert result.document.page is page
             assert everything(result) == everything(mainmatter.clean(page, method=method))
+
+    def test_the_bytes_of_a_page_go_beside_the_pickle(self) -> None:
+        html = b"<p>" * 10_000
+        for page in (Page(html, "https://e.example/", "id", "utf-8", "text", lines_are_blocks=True), Page("<p>text")):
+            beside: list[pickle.PickleBuffer] = []
+            pickled = pickle.dumps(_Sent(page), 5, buffer_callback=beside.append)
+            assert pickle.loads(pickled, buffers=[html]).page == page
+            assert len(pickled) < 300
+            assert len(beside) == isinstance(page.html, bytes)
 
     @pytest.mark.parametrize("name", sorted(FORMATS))
     @pytest.mark.parametrize("workers", [1, 2])

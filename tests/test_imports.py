@@ -58,6 +58,8 @@ def imported_modules(path: Path) -> list[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} uses a relative import"
             assert node.module is not None
+            if node.module == "pickle" and [alias.name for alias in node.names] == ["PickleBuffer"]:
+                continue  # which reads none
             found.append(node.module)
             if node.module == "mainmatter":
                 found += [f"mainmatter.{alias.name}" for alias in node.names if f"{alias.name}" in LAYER]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections import deque
 from collections.abc import AsyncIterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from inspect import Parameter, cleandoc, signature
 from os import PathLike, fspath
@@ -622,10 +622,10 @@ def _clean_in_processes(
     """The pages stay here while their decisions come back: they are most of what would have to travel."""
     waiting: deque[Page | Failure[Page]] = deque()
 
-    def remember() -> Iterator[Page | None]:
+    def remember() -> Iterator[_Sent | None]:
         for page in pages:
             waiting.append(page)
-            yield page if isinstance(page, Page) else None
+            yield _Sent(page) if isinstance(page, Page) else None
 
     work = partial(_clean_sent_page, method=method, limits=limits, write=write or _without_page)
     for result in ordered_map(work, remember(), workers):
@@ -638,8 +638,27 @@ def _clean_in_processes(
             yield _with_page(page, result, method) if write is None else result
 
 
-def _clean_sent_page(page: Page | None, method: Method, limits: Limits, write: Callable[[Extraction], Any]) -> Any:  # noqa: ANN401 - as above
-    return None if page is None else _clean_page(page, method, limits, write)
+class _Sent:
+    """A page on its way to another process; its bytes, most of what travels, go beside the pickle."""
+
+    __slots__ = ("page",)
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from pickle import PickleBuffer  # noqa: PLC0415 - who needs no processes need not load it
+
+        html, *others = (getattr(self.page, field.name) for field in fields(Page))
+        return _Sent._receive, (PickleBuffer(html) if isinstance(html, bytes) else html, *others)
+
+    @staticmethod
+    def _receive(*facts: Any) -> _Sent:  # noqa: ANN401 - those of the page
+        return _Sent(Page(*facts))
+
+
+def _clean_sent_page(sent: _Sent | None, method: Method, limits: Limits, write: Callable[[Extraction], Any]) -> Any:  # noqa: ANN401
+    return None if sent is None else _clean_page(sent.page, method, limits, write)
 
 
 def _without_page(extraction: Extraction) -> Extraction:

@@ -30,13 +30,13 @@ import time
 import traceback
 from contextlib import suppress
 from multiprocessing import util
-from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.errors import MainmatterError
+from mainmatter.isolation.channel import Channel, pack, unpack
 from mainmatter.isolation.memory import resident_mb
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Child:
         stderr = None if self._stderr is None else self._stderr.fileno()
         ours, theirs = socket.socketpair()
         lifeline_end, self._lifeline = os.pipe()  # when ours closes, as it does when we die, the child ends
-        self._connection = Connection(ours.detach())
+        self._connection = Channel(ours)
         # Ctrl-C goes to all processes of the terminal, and is ours to answer: the mask is inherited until `_begin`.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
@@ -155,7 +155,7 @@ class Child:
             with suppress(ConnectionError):  # it died; waiting for its answer tells
                 if not fork:
                     self._connection.send(_main_script() if b"__main__" in payload else {})
-                    self._connection.send_bytes(payload)
+                    self._connection.send_message([payload])
         except BaseException:  # Ctrl-C
             self.end()
             raise
@@ -192,10 +192,10 @@ class Child:
 
     def send(self, *arguments: Any, processor_seconds: float = 0) -> None:  # noqa: ANN401
         """Have the service called; `receive` waits for the answer, also if the child is dead."""
-        message = ForkingPickler.dumps((arguments, processor_seconds))
+        message = pack((arguments, processor_seconds))
         self.is_idle = False
         with suppress(OSError):  # it died; waiting for its answer tells
-            self._connection.send_bytes(message)
+            self._connection.send_message(message)
 
     def poll(self, seconds: float) -> bool:
         """Wait so long for something to receive, be it that the child has ended; whether there is."""
@@ -219,7 +219,7 @@ class Child:
             if seconds is not None and not self._connection.poll(seconds):
                 self.kill("time")
                 raise self.reap()
-            kind, content, self.is_last, where = self._connection.recv()
+            kind, content, self.is_last, where = self._connection.receive()
         except (EOFError, OSError):
             raise self.reap() from None
         self.is_idle = kind != "item"
@@ -246,11 +246,11 @@ class Child:
 
     def close(self) -> None:
         """Let it end by itself if it is idle, as it may have something to clean up; else `end` it."""
-        if not self.is_idle or self.killed_for or self._connection.closed:
+        if not self.is_idle or self.killed_for or self._connection.is_closed:
             self.end()
             return
         with suppress(OSError):
-            self._connection.send_bytes(b"")
+            self._connection.send_message([b""])
         self.reap()
 
     def reap(self) -> ChildExited:
@@ -281,7 +281,7 @@ class Child:
         return self._stderr.read().decode("utf-8", "replace").strip().rpartition("\n")[2].strip()
 
     def _release(self) -> None:
-        if not self._connection.closed:
+        if not self._connection.is_closed:
             _held.difference_update((self._connection.fileno(), self._lifeline))
             self._connection.close()
             os.close(self._lifeline)
@@ -338,11 +338,11 @@ def serve(connection: int, lifeline: int) -> None:
     ours = _begin(connection, lifeline)
     with suppress(EOFError, ConnectionError):  # nobody is there
         try:
-            if script := ours.recv():
+            if script := ours.receive():
                 from multiprocessing.spawn import prepare  # noqa: PLC0415 - hardly ever needed
 
                 prepare(script)
-            setup = ours.recv()
+            setup = ours.receive()
         except (ImportError, AttributeError) as error:
             _answer(ours, "error", error)
         else:
@@ -386,7 +386,7 @@ def _flush() -> None:
             stream.flush()
 
 
-def _begin(connection: int, lifeline: int) -> Connection[Any, Any]:
+def _begin(connection: int, lifeline: int) -> Channel:
     """In the new process: tie its life to the one that started it, and open the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where somebody had it ignored, no exit code would be told
@@ -398,10 +398,10 @@ def _begin(connection: int, lifeline: int) -> Connection[Any, Any]:
     if select.select([lifeline], [], [], 0)[0]:  # it closed before we listened
         os._exit(1)
     _ties[:] = connection, lifeline
-    return Connection(connection)
+    return Channel(socket.socket(fileno=connection))
 
 
-def _serve(connection: Connection[Any, Any], make: Callable[..., Any], arguments: tuple[Any, ...], memory: int) -> None:
+def _serve(connection: Channel, make: Callable[..., Any], arguments: tuple[Any, ...], memory: int) -> None:
     start_mb = resident_mb()
     try:
         service = make(*arguments)
@@ -418,13 +418,13 @@ def _serve(connection: Connection[Any, Any], make: Callable[..., Any], arguments
         while not is_last:
             kind, content = "result", None
             try:
-                message = connection.recv_bytes()
+                message = connection.receive_message()
             except EOFError:
                 return
-            if not message:
+            if not message[0]:
                 return
             try:
-                given, seconds = ForkingPickler.loads(message)
+                given, seconds = unpack(message)
                 signal.setitimer(signal.ITIMER_PROF, seconds)
                 content = service(*given)
                 if isinstance(content, GeneratorType):
@@ -437,7 +437,7 @@ def _serve(connection: Connection[Any, Any], make: Callable[..., Any], arguments
                 signal.setitimer(signal.ITIMER_PROF, 0)
             is_last = bool(memory) and memory_given() > base + int(_MOST_LEFT * memory)
             _answer(connection, kind, content, is_last=is_last)
-            message, given, content = b"", None, None  # no page stays in memory until the next
+            message, given, content = [], None, None  # no page stays in memory until the next
     except ConnectionError:
         return
     except MemoryError:
@@ -446,7 +446,7 @@ def _serve(connection: Connection[Any, Any], make: Callable[..., Any], arguments
         os._exit(OUT_OF_MEMORY)
 
 
-def _send_items(connection: Connection[Any, Any], items: GeneratorType[Any, None, Any]) -> Any:  # noqa: ANN401
+def _send_items(connection: Channel, items: GeneratorType[Any, None, Any]) -> Any:  # noqa: ANN401
     while True:
         try:
             item = next(items)
@@ -455,7 +455,7 @@ def _send_items(connection: Connection[Any, Any], items: GeneratorType[Any, None
         connection.send(("item", item, False, ""))
 
 
-def _answer(connection: Connection[Any, Any], kind: str, content: Any, *, is_last: bool = False) -> None:  # noqa: ANN401
+def _answer(connection: Channel, kind: str, content: Any, *, is_last: bool = False) -> None:  # noqa: ANN401
     if kind == "result":
         try:
             connection.send((kind, content, is_last, ""))
