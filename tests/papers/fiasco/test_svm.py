@@ -144,5 +144,16 @@ def test_the_kernel_counts_for_what_is_too_large() -> None:
 @pytest.mark.parametrize(("gamma", "digits"), [(1.0, np.float32), (1.01, np.float64)])
 def test_narrow_kernels_are_added_up_with_more_digits(gamma: float, digits: type) -> None:
     machine = Svm("rbf", gamma, np.ones((2, 3), np.float32), np.ones(2, np.float32), 0.0)
-    assert machine._right().dtype == digits
-    assert Svm("linear", gamma, machine.vectors, machine.weights, 0.0)._right().dtype == np.float32
+    assert machine._right[0].dtype == digits
+    assert Svm("linear", gamma, machine.vectors, machine.weights, 0.0)._right[0].dtype == np.float32
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("vectors", [1, 47, 48, 49, 12 * 48, 13 * 48 + 1])
+def test_parts_of_any_size_add_up(kernel: Kernel, vectors: int) -> None:
+    rng = np.random.default_rng(4)
+    values = rng.uniform(-1, 1, (vectors, 4)).astype(np.float32)
+    both = Svm(kernel, 0.5, values[:, :3], values[:, 3], 0.25)
+    rows = rng.uniform(-1, 1, (257, 3))
+    alone = [Svm(kernel, 0.5, both.vectors[[i]], both.weights[[i]], 0.0).decide(rows) for i in range(vectors)]
+    assert both.decide(rows) == pytest.approx(0.25 + np.sum(alone, axis=0), abs=1e-3)

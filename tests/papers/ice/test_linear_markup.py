@@ -43,6 +43,26 @@ def test_lines(html: str, lines: list[str]) -> None:
     assert markup(html) == "".join(f"{line}\n" for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("names", "tag"),
+    [
+        ("AD", "<.aside>"),
+        ("top-ads", "<.aside>"),
+        ("ads2", ""),
+        ("road", ""),
+        ("madness", ""),
+        ("Main-MENU", "<.nav>"),
+        ("ſidebar", "<.aside>"),  # a small s to Unicode, where case does not count
+        ("fußleiste FOOTER", "<.footer>"),
+        ("toc", "<.nav>"),
+        ("entry reply", "<.comments>"),
+    ],
+)
+def test_what_names_say(names: str, tag: str) -> None:
+    assert markup(f"<div class='{names}'><p>one") == f"{tag}<p> one\n"
+    assert markup(f"<div id='{names}'><p>one") == f"{tag}<p> one\n"
+
+
 def test_a_deep_page_has_short_lines() -> None:
     written = write_markup(read(Page("<ul><li>one" * 3000)))
     assert len(written) == 3000
