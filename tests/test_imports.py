@@ -60,9 +60,10 @@ def imported_modules(path: Path) -> list[str]:
             assert node.module is not None
             if node.module == "pickle" and [alias.name for alias in node.names] == ["PickleBuffer"]:
                 continue  # which reads none
-            found.append(node.module)
-            if node.module == "mainmatter":
-                found += [f"mainmatter.{alias.name}" for alias in node.names if f"{alias.name}" in LAYER]
+            if node.module == "mainmatter":  # a file or package of it, or what it offers itself
+                found += [f"mainmatter.{alias.name}" if alias.name in LAYER else "mainmatter" for alias in node.names]
+            else:
+                found.append(node.module)
     return found
 
 

@@ -23,6 +23,8 @@ MODULES = (
     "mainmatter.main.features",
     "mainmatter.main.names",
     "mainmatter.main.net",
+    "mainmatter.papers.fiasco.nodes",
+    "mainmatter.papers.fiasco.texts",
 )
 PURE, REQUIRE_COMPILED = "MAINMATTER_PURE", "MAINMATTER_REQUIRE_COMPILED"
 

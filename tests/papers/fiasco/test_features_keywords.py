@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import mainmatter
-from mainmatter.papers.fiasco.features import NumberedWords, find_keywords
+from mainmatter.papers.fiasco.features import find_keywords
+from mainmatter.papers.fiasco.texts import NumberedWords
 from mainmatter.records import Page
 
 if TYPE_CHECKING:

@@ -11,15 +11,9 @@ import numpy as np
 import pytest
 
 import mainmatter
-from mainmatter.papers.fiasco.features import (
-    _SENTENCE_END,
-    KEYWORDS,
-    LINGUISTIC,
-    NumberedWords,
-    keyword_features,
-    linguistic_features,
-)
+from mainmatter.papers.fiasco.features import KEYWORDS, LINGUISTIC, keyword_features, linguistic_features
 from mainmatter.papers.fiasco.nodes import find_nodes
+from mainmatter.papers.fiasco.texts import _SENTENCE_END, NumberedWords
 from mainmatter.records import Page
 
 

@@ -23,7 +23,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import islice, pairwise
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,8 +39,8 @@ from mainmatter.papers.fiasco.nodes import (
     Spans,
     sum_below,
 )
+from mainmatter.papers.fiasco.texts import NumberedWords, count_sentences, count_symbols
 from mainmatter.records import Kind
-from mainmatter.text.tokens import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from mainmatter.papers.fiasco.nodes import Nodes
     from mainmatter.records import Document
 
-    Labelled = tuple["NumberedWords", NDArray[np.bool_], str]
+    Labelled = tuple[NumberedWords, NDArray[np.bool_], str]
 
     Frequency = Callable[[str, str], float]
 
@@ -64,44 +64,6 @@ LINGUISTIC = tuple(f"{part}_{name}" for part in ("own", "all") for name in _TEXT
 # Those that the paper lists: special symbols are among its parts of speech.
 LISTED_LINGUISTIC = tuple(name for name in LINGUISTIC if not name.endswith("_symbols"))
 KEYWORDS = tuple(f"{part}_{name}" for part in ("own", "all") for name in _KEYWORD_FEATURES)
-
-# A run of marks is tried once, from its start, and never given back in parts: else a page of dots takes forever.
-_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)|[。！？।؟]++")
-# Everything but words, spaces, and the punctuation of running text.
-_SPECIAL_SYMBOL = re.compile(r"[^\w\s.,;:!?…'\"()“”‘’„«»。，、；：！？·؟،؛।–—-]|_")
-
-
-@dataclass(frozen=True, slots=True)
-class NumberedWords:
-    """The words of a page's blocks as numbers.
-
-    Attributes:
-        vocabulary: the words, each once.
-        ids: the words of all blocks, one after the other, as places in the vocabulary.
-        starts: where in `ids` each block starts, and at last where the last one ends.
-    """
-
-    vocabulary: list[str]
-    ids: NDArray[np.int32]
-    starts: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, document: Document | Elements) -> NumberedWords:
-        """The words of a document."""
-        numbers: dict[str, int] = {}
-        number = numbers.setdefault
-        ids: list[int] = []
-        starts = [0]
-        for text in document.texts:
-            ids += [number(word, len(numbers)) for word in words(text)]
-            starts.append(len(ids))
-        return cls(list(numbers), np.array(ids, np.int32), np.array(starts, np.int32))
-
-    def count(self, keywords: Collection[str]) -> NDArray[np.int64]:
-        """How many of the words of each block are keywords."""
-        is_keyword = np.fromiter((word in keywords for word in self.vocabulary), np.int64, len(self.vocabulary))
-        before = np.concatenate([[0], np.cumsum(is_keyword[self.ids])])
-        return np.diff(before[self.starts])
 
 
 def linguistic_features(
@@ -124,10 +86,8 @@ def linguistic_features(
     texts = document.texts
     chars = document.lengths
     tokens = np.diff(page_words.starts).astype(np.int64)
-    sentences = np.fromiter((len(_SENTENCE_END.findall(text)) for text in texts), np.int64, len(texts))
-    symbols = np.fromiter((len(_SPECIAL_SYMBOL.findall(text)) for text in texts), np.int64, len(texts))
-    own_types, all_types = _count_types(spans, page_words, owners)
-    counts = (chars, tokens, sentences, symbols)
+    own_types, all_types = page_words.count_types(spans, owners)
+    counts = (chars, tokens, count_sentences(texts), count_symbols(texts))
     own = [sum_own(spans, owners, count) for count in counts]
     below = [sum_below(spans, count) for count in counts]
     return np.column_stack(
@@ -174,27 +134,6 @@ def _columns(
 ) -> list[NDArray[np.float64]]:
     lengths = (chars, tokens, types, sentences, tokens / np.maximum(sentences, 1))
     return [*(np.log1p(each) if logs else each.astype(np.float64) for each in lengths), symbols / np.maximum(chars, 1)]
-
-
-def _count_types(
-    spans: Spans, page_words: NumberedWords, owners: NDArray[np.intp] | None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many different words each node's own text has, and each subtree.
-
-    A target node's text is at most ten times its own, so all subtrees together are no longer than ten pages.
-    """
-    ids, starts = page_words.ids.tolist(), page_words.starts.tolist()
-    first, end = spans
-    if owners is None:
-        own = np.fromiter((len(set(ids[a:b])) for a, b in pairwise(starts)), np.int64, len(starts) - 1)
-    else:
-        of_words, size = np.repeat(owners, np.diff(page_words.starts)), len(page_words.vocabulary) + 1
-        pairs = np.unique(of_words[of_words >= 0] * size + page_words.ids[of_words >= 0])
-        own = np.bincount(pairs // size, minlength=len(first))
-    everything = own.copy()
-    for node in np.flatnonzero(end - first > 1).tolist():
-        everything[node] = len(set(ids[starts[first[node]] : starts[end[node]]]))
-    return own, everything
 
 
 # 3.1, note 3: the keywords of clean and of dirty text

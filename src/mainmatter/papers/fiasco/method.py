@@ -26,7 +26,6 @@ from mainmatter.papers.fiasco.features import (
     LISTED_STRUCTURAL,
     POS,
     STRUCTURAL,
-    NumberedWords,
     find_keywords,
     keyword_features,
     linguistic_features,
@@ -38,6 +37,7 @@ from mainmatter.papers.fiasco.features import (
 )
 from mainmatter.papers.fiasco.nodes import Spans, find_nodes, sum_below
 from mainmatter.papers.fiasco.svm import Fold, Kernel, Svm, grid_search, need_trainer, restore_svm, train_svm
+from mainmatter.papers.fiasco.texts import NumberedWords
 from mainmatter.papers.fiasco.visual import LAYOUT, VISUAL, layout_features, need_rendering, visual_features
 from mainmatter.records import Document, Extraction, Kind
 

@@ -1,3 +1,5 @@
+# cython: annotation_typing=True
+# mypy: warn_return_any=False
 """A document's tree as arrays: the nodes that hold text, and which of them are target nodes (FIASCO 2.1 and 2.2).
 
 A node is a block-level element; inline elements are part of the text of the node around them. Paragraphs that are set
@@ -8,16 +10,20 @@ target node: either its own text is 10 % or more of all text below it (2.2), or 
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mainmatter.html.parse import Element
+from mainmatter import cython
 from mainmatter.html.segment import ROLES, Role
 
+if cython.compiled and not TYPE_CHECKING:
+    import cython
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -39,7 +45,13 @@ _AROUND = {
     **dict.fromkeys("article main".split(), IN_ARTICLE),
 }
 
-_BLOCK, _LINK, _SKIPPED, _TEMPLATE, _IMAGE, _INLINE = range(6)
+# What the walk does with an element: the first two are nodes, the next two part of one.
+_BLOCK = cython.declare(cython.int, 0)
+_TEMPLATE = cython.declare(cython.int, 1)
+_INLINE = cython.declare(cython.int, 2)
+_LINK = cython.declare(cython.int, 3)
+_IMAGE = cython.declare(cython.int, 4)
+_SKIPPED = cython.declare(cython.int, 5)
 _WAYS: dict[str, int] = {
     **{
         tag: {
@@ -104,94 +116,117 @@ class Nodes:
 def find_nodes(document: Document) -> Nodes:
     """The nodes of a document; in a plain-text dump every block is one."""
     if not document.has_markup:
-        walked, elements = _Walked(), [0] * len(document)
-    else:
-        tree, segments = document.parsed
-        walked = _walk(tree)
-        numbers = walked.numbers
-        elements = [numbers.get(element, 0) for element in segments.elements]
-    return _arrange(walked, np.array(elements, np.intp), document)
+        return _arrange(_Walked(0), np.zeros(len(document), np.intp), document)
+    tree, segments = document.parsed
+    walked = _walk(tree)
+    numbers, holders = walked.numbers.get, walked.holders
+    owners = np.array([holders[numbers(element, 0)] for element in segments.elements], np.intp)
+    return _arrange(walked, owners, document)
 
 
 class _Walked:
-    """What a walk over the tree brings home: parallel lists, one entry a block-level element, the document first."""
+    """What a walk over the tree brings home: one entry a block-level element, the document first.
 
-    def __init__(self) -> None:
-        self.numbers: dict[Any, int] = {}
+    Arrays of the standard library, which Cython reads as C does, numpy without a copy, and Python as fast as lists.
+    """
+
+    def __init__(self, size: int) -> None:
+        """Room for as many elements."""
         self.tags: list[str] = [""]
-        self.parents: list[int] = [0]
-        self.depths: list[int] = [0]
-        self.around: list[int] = [0]
+        self.parents, self.depths, self.around = _zeros(size + 1), _zeros(size + 1), _zeros(size + 1)
         # Of what is in the element itself, outside of the block-level elements in it.
-        self.elements: list[int] = [1]
-        self.links: list[int] = [0]
-        self.addresses: list[int] = [0]
-        self.images: list[int] = [0]
+        self.elements, self.links, self.addresses, self.images = (_zeros(size + 1) for _ in range(4))
+        self.elements[0] = 1
+        # All elements that were visited get a number, inline ones too; it leads to the entry that each is part of.
+        self.numbers: dict[Any, int] = {}
+        self.holders = _zeros(size + 1)
 
 
-def _walk(tree: Tree) -> _Walked:
-    """Visit the elements once, on the same ways as the segmenter; not by recursion, since pages can be deep."""
-    found = _Walked()
-    tags, parents, depths, around = found.tags, found.parents, found.depths, found.around
-    elements, links, addresses, images = found.elements, found.links, found.addresses, found.images
-    way_of, around_of, numbers = _WAYS.get, _AROUND.get, found.numbers
-    open_elements: list[tuple[Iterator[Any], int]] = []
-    children: Iterator[Any] = iter(tree)
-    current = depth = 0
-    while True:
-        for node in children:
-            if type(node) is not Element:
-                continue
-            tag = node.tag
-            way = way_of(tag, _INLINE)
-            if way == _SKIPPED:
-                continue
+def _zeros(size: int) -> array[int]:
+    return array("q", bytes(8 * size))
+
+
+@cython.boundscheck(False)  # no number is above that of the elements
+@cython.wraparound(False)
+def _walk(tree: Tree) -> _Walked:  # noqa: PLR0915 - one loop
+    """Visit the elements once, on the same ways as the segmenter."""
+    visited: list = list(tree.iter_elements())  # type: ignore[type-arg] # the compiler's list has no items
+    found = _Walked(len(visited))
+    tags: list = found.tags  # type: ignore[type-arg]
+    numbers: dict = found.numbers  # type: ignore[type-arg]
+    parents: cython.longlong[::1] = found.parents
+    depths: cython.longlong[::1] = found.depths
+    around: cython.longlong[::1] = found.around
+    elements: cython.longlong[::1] = found.elements
+    links: cython.longlong[::1] = found.links
+    addresses: cython.longlong[::1] = found.addresses
+    images: cython.longlong[::1] = found.images
+    holders: cython.longlong[::1] = found.holders
+    levels: cython.longlong[::1] = _zeros(len(visited) + 1)
+    number: cython.Py_ssize_t = 0
+    outer: cython.Py_ssize_t = 0
+    current: cython.Py_ssize_t
+    count: cython.Py_ssize_t = 1
+    way: cython.int
+    ways: dict = _WAYS  # type: ignore[type-arg]
+    bits: dict = _AROUND  # type: ignore[type-arg]
+    numbers[tree] = 0
+    last_parent: object = tree
+    for node in visited:
+        number += 1
+        parent = node.parent
+        if parent is not last_parent:
+            last_parent = parent
+            outer = numbers.get(parent, -1)
+        if outer < 0:  # inside of what is skipped
+            continue
+        tag = node.tag
+        way = ways.get(tag, _INLINE)
+        current = holders[outer]
+        if way > _LINK:
             if way == _IMAGE:
                 elements[current] += 1
                 images[current] += 1
+            continue
+        if way == _TEMPLATE:
+            if node.attr("shadowrootmode") is None:
                 continue
-            if way == _TEMPLATE and node.attr("shadowrootmode") is None:
-                continue
-            open_elements.append((children, current))
-            depth += 1
-            if way in (_BLOCK, _TEMPLATE):
-                numbers[node] = len(tags)
-                tags.append(tag)
-                parents.append(current)
-                depths.append(depth)
-                around.append(around[current] | around_of(tag, 0))
-                current = len(elements)
-                elements.append(1)
-                links.append(0)
-                addresses.append(0)
-                images.append(0)
-            else:
-                elements[current] += 1
-                if way == _LINK:
-                    links[current] += 1
-                    addresses[current] += node.attr("href") is not None
-            # The content of a template is a fragment of its own.
-            children = iter(node) if way != _TEMPLATE else (child for fragment in node for child in fragment)
-            break
+            for fragment in node:  # which holds the content of a template
+                numbers[fragment] = number
+        numbers[node] = number
+        levels[number] = levels[outer] + 1
+        if way <= _TEMPLATE:
+            tags.append(tag)
+            parents[count] = current
+            depths[count] = levels[number]
+            around[count] = around[current] | bits.get(tag, 0)
+            elements[count] = 1
+            holders[number] = count
+            count += 1
         else:
-            if not open_elements:
-                return found
-            children, current = open_elements.pop()
-            depth -= 1
+            holders[number] = current
+            elements[current] += 1
+            if way == _LINK:
+                links[current] += 1
+                if node.attr("href") is not None:
+                    addresses[current] += 1
+    return found
 
 
 def _arrange(walked: _Walked, owners: NDArray[np.intp], document: Document) -> Nodes:
     """Drop the elements without text, give counts to all that is below, add the paragraphs that we make."""
     count = len(walked.tags)
-    parents = walked.parents
+    parents, depths, around = (
+        np.asarray(each, np.intp)[:count] for each in (walked.parents, walked.depths, walked.around)
+    )
+    elements, links, addresses, images = (
+        np.asarray(each, np.float64)[:count]
+        for each in (walked.elements, walked.links, walked.addresses, walked.images)
+    )
     lengths = document.lengths
     blocks_of = np.bincount(owners, minlength=count)
     own_chars = np.bincount(owners, weights=lengths, minlength=count).astype(np.int64)
     ends = subtree_ends(parents)
-    below = {
-        name: add_below(np.array(getattr(walked, name), np.float64), ends)
-        for name in ("elements", "links", "addresses", "images")
-    }
     chars = add_below(own_chars, ends)
     blocks_below = add_below(blocks_of, ends)
     holds_text = blocks_below > 0
@@ -208,25 +243,25 @@ def _arrange(walked: _Walked, owners: NDArray[np.intp], document: Document) -> N
     targets = new_number[owners]
     targets[made] = len(kept) + np.arange(len(made))
     own_chars[holders] = 0
-    inline = np.array(walked.elements, np.float64)[holders] - 1
+    inline = elements[holders] - 1
     link_counts = np.array(document.columns.link_counts, np.float64)[made]
 
-    def joined(of_elements: Sequence[int] | NDArray[Any], of_made: NDArray[Any]) -> NDArray[Any]:
-        return np.concatenate([np.asarray(of_elements)[kept], of_made])
+    def joined(of_elements: NDArray[Any], of_made: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([of_elements[kept], of_made])
 
     return Nodes(
         tags=[walked.tags[i] for i in kept.tolist()] + [PARAGRAPH] * len(made),
         parents=joined(new_number[parents], new_number[holders]),
-        depths=joined(walked.depths, np.array(walked.depths, np.intp)[holders] + 1),
-        around=joined(walked.around, np.array(walked.around, np.intp)[holders]),
+        depths=joined(depths, depths[holders] + 1),
+        around=joined(around, around[holders]),
         first=np.concatenate([first, made]),
         end=np.concatenate([first + blocks_below[kept], made + 1]),
         own_chars=joined(own_chars, lengths[made]),
         chars=joined(chars, lengths[made]),
-        elements=joined(below["elements"], 1 + np.maximum(inline * share, link_counts)),
-        links=joined(below["links"], link_counts),
-        addresses=joined(below["addresses"], link_counts),
-        images=joined(below["images"], np.array(walked.images, np.float64)[holders] * share),
+        elements=joined(add_below(elements, ends), 1 + np.maximum(inline * share, link_counts)),
+        links=joined(add_below(links, ends), link_counts),
+        addresses=joined(add_below(addresses, ends), link_counts),
+        images=joined(add_below(images, ends), images[holders] * share),
         targets=targets,
     )
 
@@ -235,30 +270,50 @@ def sum_below(spans: Spans, of_blocks: NDArray[np.int64]) -> NDArray[np.int64]:
     """Sums over the blocks below each target node, its own included."""
     before = np.concatenate([[0], np.cumsum(of_blocks)])
     first, end = spans
-    return before[end] - before[first]  # type: ignore[no-any-return]
+    return before[end] - before[first]
 
 
-def subtree_ends(parents: list[int]) -> NDArray[np.intp]:
-    """For each node the number after the last one below it; nodes are numbered in the order of the page."""
-    ends = list(range(1, len(parents) + 1))
-    for node in range(len(parents) - 1, 0, -1):
-        parent = parents[node]
-        ends[parent] = max(ends[parent], ends[node])
-    return np.array(ends, np.intp)
+@cython.boundscheck(False)  # all are numbers of nodes
+@cython.wraparound(False)
+def subtree_ends(of_nodes: Sequence[int] | NDArray[np.intp]) -> NDArray[np.intp]:
+    """For each node the number after the last one below it; nodes are numbered in the order of the page.
+
+    Args:
+        of_nodes: the parent of each node.
+    """
+    parents: cython.longlong[::1] = _as_array(of_nodes)
+    ends: cython.longlong[::1] = array("q", range(1, len(of_nodes) + 1))
+    node: cython.Py_ssize_t
+    for node in range(len(of_nodes) - 1, 0, -1):
+        if ends[node] > ends[parents[node]]:  # noqa: PLR1730 - to call max would take as long as the rest
+            ends[parents[node]] = ends[node]
+    return np.asarray(ends, np.intp)
+
+
+def _as_array(numbers: Sequence[int] | NDArray[np.intp]) -> array[int]:
+    """Numbers in a form that loops read fast, compiled or not."""
+    return array("q", numbers.astype(np.int64).tobytes() if isinstance(numbers, np.ndarray) else numbers)
 
 
 def add_below(own: NDArray[Any], ends: NDArray[np.intp]) -> NDArray[Any]:
     """Sums over all that is below each node, itself included."""
     sums = np.concatenate([[0], np.cumsum(own)])
-    return sums[ends] - sums[:-1]  # type: ignore[no-any-return]
+    return sums[ends] - sums[:-1]
 
 
-def _first_blocks(parents: list[int], owners: NDArray[np.intp], block_count: int) -> NDArray[np.intp]:
-    """For each node the first block below it."""
-    first = [block_count] * len(parents)
-    for block, node in enumerate(owners.tolist()):
-        first[node] = min(first[node], block)
-    for node in range(len(parents) - 1, 0, -1):
-        parent = parents[node]
-        first[parent] = min(first[parent], first[node])
-    return np.array(first, np.intp)
+@cython.boundscheck(False)  # all are numbers of nodes
+@cython.wraparound(False)
+def _first_blocks(
+    of_nodes: Sequence[int] | NDArray[np.intp], of_blocks: NDArray[np.intp], block_count: int
+) -> NDArray[np.intp]:
+    """For each node, by the parents of all, the first block below it."""
+    parents: cython.longlong[::1] = _as_array(of_nodes)
+    owners: cython.longlong[::1] = _as_array(of_blocks)
+    first: cython.longlong[::1] = array("q", [block_count]) * len(of_nodes)
+    number: cython.Py_ssize_t
+    for number in range(len(of_blocks) - 1, -1, -1):  # the first is written last
+        first[owners[number]] = number
+    for number in range(len(of_nodes) - 1, 0, -1):
+        if first[number] < first[parents[number]]:  # noqa: PLR1730 - as above
+            first[parents[number]] = first[number]
+    return np.asarray(first, np.intp)

@@ -57,7 +57,7 @@ class Svm:
         dtype, count = right.dtype, len(weights)
         decided = np.empty(len(rows), np.float64)
         table = np.empty((_PRODUCTS_AT_ONCE, _ROWS_AT_ONCE, _VECTORS_AT_ONCE), dtype)
-        said = np.empty((count + 2, _ROWS_AT_ONCE), np.float64)
+        said = np.zeros((count + 2, _ROWS_AT_ONCE), np.float64)
         said[0] = self.bias
         for start in range(0, len(rows), _ROWS_AT_ONCE):
             part = self._left(np.asarray(rows[start : start + _ROWS_AT_ONCE], dtype))
@@ -67,8 +67,8 @@ class Svm:
                 likeness = self._apply_kernel(np.matmul(part, right[first:end], out=table[: end - first, :size]))
                 said[first + 1 : end + 1, :size] = (likeness @ weights[first:end])[..., 0]
             said[-1, :size] = self._apply_kernel(part @ last_right) @ last_weights
-            # One after the other, however many rows there are; a sum would take another order for one row.
-            decided[start : start + size] = np.add.accumulate(said[:, :size])[-1]
+            # Of all columns, also where fewer are needed: numpy adds those of one up in another order.
+            decided[start : start + size] = said.sum(axis=0)[:size]
         return decided
 
     def _left(self, rows: NDArray[Any]) -> NDArray[Any]:
