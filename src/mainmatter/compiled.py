@@ -25,6 +25,7 @@ MODULES = (
     "mainmatter.main.net",
     "mainmatter.papers.fiasco.nodes",
     "mainmatter.papers.fiasco.texts",
+    "mainmatter.papers.ice.linear_markup",
 )
 PURE, REQUIRE_COMPILED = "MAINMATTER_PURE", "MAINMATTER_REQUIRE_COMPILED"
 

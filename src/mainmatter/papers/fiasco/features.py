@@ -37,6 +37,7 @@ from mainmatter.papers.fiasco.nodes import (
     IN_TABLE,
     PARAGRAPH,
     Spans,
+    find_wider,
     sum_below,
 )
 from mainmatter.papers.fiasco.texts import NumberedWords, count_sentences, count_symbols
@@ -421,12 +422,13 @@ def structural_features(document: Document, nodes: Nodes, *, logs: bool = True) 
     """The features of each target node, one row a block, one column for each name in `STRUCTURAL`."""
     log = np.log1p if logs else np.asarray
     targets = nodes.targets
-    kinds = document.columns.kinds
+    kinds, tags = document.columns.kinds, nodes.tags
+    heading, list_item = Kind.HEADING, Kind.LIST_ITEM  # Enum's members are slow to find
     link_chars = np.array(document.columns.link_chars, np.int64)
     link_chars_before = np.concatenate([[0], np.cumsum(link_chars)])
     chars, around = nodes.chars[targets], nodes.around[targets]
     elements = nodes.elements[targets]
-    wider = _wider(nodes)[targets]
+    wider = find_wider(nodes)[targets]
     wider_chars = np.maximum(nodes.chars[wider], 1)
     wider_blocks = np.maximum(nodes.end[wider] - nodes.first[wider], 1)
     wider_link_chars = link_chars_before[nodes.end[wider]] - link_chars_before[nodes.first[wider]]
@@ -435,9 +437,9 @@ def structural_features(document: Document, nodes: Nodes, *, logs: bool = True) 
     return np.column_stack(
         [
             np.minimum(nodes.depths[targets], _DEEPEST),
-            np.fromiter((kind is Kind.HEADING for kind in kinds), np.float64, len(kinds)),
-            np.fromiter((nodes.tags[target] == "p" for target in targets.tolist()), np.float64, len(kinds)),
-            np.fromiter((kind is Kind.LIST_ITEM for kind in kinds), np.float64, len(kinds)),
+            np.array([kind is heading for kind in kinds], np.bool_),
+            np.array([tags[target] == PARAGRAPH for target in targets.tolist()], np.bool_),
+            np.array([kind is list_item for kind in kinds], np.bool_),
             *((around & bit) > 0 for bit in _AROUND),
             nodes.links[targets] / np.maximum(elements, 1),
             nodes.addresses[targets] / np.maximum(elements, 1),
@@ -466,14 +468,3 @@ def listed_structural_features(elements: Elements) -> NDArray[np.float64]:
             elements.images[targets] / counts,
         ]
     ).astype(np.float64)
-
-
-def _wider(nodes: Nodes) -> NDArray[np.intp]:
-    """For each node the nearest one around it that holds more blocks, or the document."""
-    parents = nodes.parents.tolist()
-    sizes = (nodes.end - nodes.first).tolist()
-    wider = [0] * len(parents)
-    for node in range(1, len(parents)):  # parents stand before their children
-        parent = parents[node]
-        wider[node] = parent if sizes[parent] > sizes[node] else wider[parent]
-    return np.array(wider, np.intp)

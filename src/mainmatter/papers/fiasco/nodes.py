@@ -282,7 +282,7 @@ def subtree_ends(of_nodes: Sequence[int] | NDArray[np.intp]) -> NDArray[np.intp]
         of_nodes: the parent of each node.
     """
     parents: cython.longlong[::1] = _as_array(of_nodes)
-    ends: cython.longlong[::1] = array("q", range(1, len(of_nodes) + 1))
+    ends: cython.longlong[::1] = _as_array(np.arange(1, len(of_nodes) + 1))
     node: cython.Py_ssize_t
     for node in range(len(of_nodes) - 1, 0, -1):
         if ends[node] > ends[parents[node]]:  # noqa: PLR1730 - to call max would take as long as the rest
@@ -317,3 +317,16 @@ def _first_blocks(
         if first[number] < first[parents[number]]:  # noqa: PLR1730 - as above
             first[parents[number]] = first[number]
     return np.asarray(first, np.intp)
+
+
+@cython.boundscheck(False)  # all are numbers of nodes
+@cython.wraparound(False)
+def find_wider(nodes: Nodes) -> NDArray[np.intp]:
+    """For each node the nearest one around it that holds more blocks, or the document."""
+    parents: cython.longlong[::1] = _as_array(nodes.parents)
+    sizes: cython.longlong[::1] = _as_array(nodes.end - nodes.first)
+    wider: cython.longlong[::1] = _zeros(len(nodes))
+    node: cython.Py_ssize_t
+    for node in range(1, len(nodes)):  # parents stand before their children
+        wider[node] = parents[node] if sizes[parents[node]] > sizes[node] else wider[parents[node]]
+    return np.asarray(wider, np.intp)
