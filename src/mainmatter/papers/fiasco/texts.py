@@ -133,8 +133,7 @@ def _number_words(texts: list) -> tuple[list[str], NDArray[np.int32], NDArray[np
     for number in range(len(lowered)):
         text = lowered[number]
         begin = -1
-        for place in range(len(text)):
-            character = text[place]
+        for place, character in enumerate(text):
             if character >= _FIRST_CJK:
                 break
             if "a" <= character <= "z" or (character != " " and (character.isalnum() or character == "_")):
