@@ -127,7 +127,7 @@ def loaded_after(code: str) -> set[str]:
 
 
 def test_importing_and_cleaning_load_nothing_heavy() -> None:
-    loaded = loaded_after("import mainmatter")
+    loaded = loaded_after("import mainmatter\nmainmatter.clean")
     assert {"mainmatter", "numpy", "turbohtml"} <= loaded
     assert loaded.isdisjoint(HEAVY)
     page = "<h1>Title</h1><p>Some words of a text that is long enough, and a few more words.</p>"
@@ -149,6 +149,30 @@ print(*(name for name in sys.modules if name.startswith(("mainmatter.papers.", "
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert {".".join(name.split(".")[:3]) for name in run.stdout.split()} == {"mainmatter.papers.density"}
+
+
+@pytest.mark.parametrize("argument", ["", "--help", "--version"])
+def test_help_waits_for_nothing_that_cleaning_needs(argument: str) -> None:
+    code = "import mainmatter\n"
+    if argument:
+        code += f"from mainmatter.cli import group\ngroup([{argument!r}], standalone_mode=False)\n"
+    loaded = loaded_after(code)
+    assert "mainmatter" in loaded
+    assert loaded.isdisjoint({"numpy", "turbohtml"})
+
+
+def test_a_module_does_not_take_the_place_of_the_function_of_its_name() -> None:
+    code = """
+import mainmatter
+from mainmatter.clean import Cleaner
+assert callable(mainmatter.clean)
+import mainmatter.clean
+assert mainmatter.clean is mainmatter.extract
+assert mainmatter.records.Page is mainmatter.Page
+assert {*mainmatter.__all__, "__version__"} <= {*dir(mainmatter)}
+assert not hasattr(mainmatter, "nothing")
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_public_names_are_sorted_and_exist() -> None:

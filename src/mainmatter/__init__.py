@@ -15,44 +15,48 @@ if _os.environ.get("MAINMATTER_PURE") or _os.environ.get("MAINMATTER_REQUIRE_COM
 
     _obey_environment()
 
-from importlib.metadata import version as _version
+from importlib import import_module as _import_module
+from sys import modules as _modules
+from types import ModuleType as _ModuleType
+from typing import TYPE_CHECKING
 
-from mainmatter.clean import (
-    Cleaner,
-    CleanOptions,
-    PageLike,
-    aclean,
-    aclean_file,
-    aclean_many,
-    aclean_url,
-    aextract,
-    clean,
-    clean_file,
-    clean_many,
-    clean_url,
-    extract,
-    read,
-)
-from mainmatter.errors import (
-    DatasetError,
-    FetchError,
-    InputError,
-    MainmatterError,
-    MissingExtra,
-    ModelError,
-    NotAPage,
-    PageTooLarge,
-    PageWarning,
-    UnknownName,
-)
-from mainmatter.isolation.parallel import Failure
-from mainmatter.limits import Limits
-from mainmatter.method import Method
-from mainmatter.records import Block, Document, Extraction, Kind, Metadata, Page
-from mainmatter.registry import DEFAULT_METHOD, get_method, method_names
-from mainmatter.render.chunks import Chunk
+if TYPE_CHECKING:
+    from mainmatter.clean import (
+        Cleaner,
+        CleanOptions,
+        PageLike,
+        aclean,
+        aclean_file,
+        aclean_many,
+        aclean_url,
+        aextract,
+        clean,
+        clean_file,
+        clean_many,
+        clean_url,
+        extract,
+        read,
+    )
+    from mainmatter.errors import (
+        DatasetError,
+        FetchError,
+        InputError,
+        MainmatterError,
+        MissingExtra,
+        ModelError,
+        NotAPage,
+        PageTooLarge,
+        PageWarning,
+        UnknownName,
+    )
+    from mainmatter.isolation.parallel import Failure
+    from mainmatter.limits import Limits
+    from mainmatter.method import Method
+    from mainmatter.records import Block, Document, Extraction, Kind, Metadata, Page
+    from mainmatter.registry import DEFAULT_METHOD, get_method, method_names
+    from mainmatter.render.chunks import Chunk
 
-__version__ = _version("mainmatter")
+    __version__: str
 
 __all__ = [
     "DEFAULT_METHOD",
@@ -93,3 +97,54 @@ __all__ = [
     "method_names",
     "read",
 ]
+
+# Names are loaded when they are first used: numpy and the parser take a tenth of a second, which those need not wait
+# for who only ask for help, or import this and clean no page. All that is not named here is in clean.py.
+_MODULES = {
+    "errors": (
+        "DatasetError FetchError InputError MainmatterError MissingExtra ModelError NotAPage PageTooLarge PageWarning "
+        "UnknownName"
+    ),
+    "isolation.parallel": "Failure",
+    "limits": "Limits",
+    "method": "Method",
+    "records": "Block Document Extraction Kind Metadata Page",
+    "registry": "DEFAULT_METHOD get_method method_names",
+    "render.chunks": "Chunk",
+}
+_MODULE_OF = dict.fromkeys(__all__, "clean") | {
+    name: module for module, names in _MODULES.items() for name in names.split()
+}
+_SUBMODULES = "errors html limits method models records registry render text".split()  # which all of these load
+
+
+def __getattr__(name: str) -> object:
+    value: object
+    if name in _MODULE_OF:
+        value = getattr(_import_module(f"mainmatter.{_MODULE_OF[name]}"), name)
+    elif name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415 - it loads much that nobody else needs
+
+        value = version("mainmatter")
+    elif name in _SUBMODULES:
+        value = _import_module(f"mainmatter.{name}")
+    else:
+        raise AttributeError(f"module 'mainmatter' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__, "__version__"]
+
+
+class _Mainmatter(_ModuleType):
+    """This module. Importing the module `mainmatter.clean` would put it in the place of the function of that name."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name == "clean" and isinstance(value, _ModuleType):
+            value = value.clean
+        super().__setattr__(name, value)
+
+
+_modules[__name__].__class__ = _Mainmatter

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from importlib.metadata import EntryPoint
 
+import click
 import pytest
 from click.testing import CliRunner
 
 import mainmatter
 from mainmatter import registry
-from mainmatter.cli import group
+from mainmatter.cli import _COMMANDS, group
 from mainmatter.registry import DEFAULT_METHOD, METHODS, method_names
 
 COMMANDS = (
@@ -68,6 +69,13 @@ def test_help_lists_every_command_and_keeps_the_examples_in_lines() -> None:
     assert re.findall(r"^  ([a-z]+)  ", result.stdout.partition("Commands:\n")[2], re.MULTILINE) == COMMANDS
     assert "\n  mainmatter clean site/ -o texts/        of all pages in a folder\n" in result.stdout
     assert "\\b" not in result.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_says_of_every_command_what_it_says_itself(command: str) -> None:
+    told = group.get_command(click.Context(group), command)
+    assert told is not None
+    assert " ".join((told.help or "").partition("\n\n")[0].split()) == _COMMANDS[command]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -15,30 +15,30 @@ from typing import Any
 
 import click
 
-from mainmatter import __version__
 from mainmatter.cli.printing import why_unwritable
 from mainmatter.errors import MainmatterError, suggest
-from mainmatter.inputs.fetch import is_url
 from mainmatter.isolation.interrupts import INTERRUPTED, MESSAGE, raise_again
 
-_COMMANDS = (
-    "annotations",
-    "bench",
-    "clean",
-    "corpus",
-    "evaluate",
-    "explain",
-    "index",
-    "mcp",
-    "methods",
-    "plot",
-    "render",
-    "reproduce",
-    "search",
-    "serve",
-    "teach",
-    "train",
-)
+# The files of the commands, and the first sentence of what each says about itself.
+_COMMANDS = {
+    "annotations": "Gold standards made by people: add pages, see how well annotators agree, export.",
+    "bench": "Compare methods and peers on this machine.",
+    "clean": "Keep the main matter of pages.",
+    "corpus": "Turn a crawl into a corpus: the main matter of all pages, as Parquet or JSONL.",
+    "evaluate": "Measure methods on gold standards.",
+    "explain": "Show why each block of a page was kept or dropped.",
+    "index": "Make a cleaned collection searchable.",
+    "mcp": "Give agents tools: read pages without boilerplate, see why, search a collection.",
+    "methods": "List the methods, with their parameters and defaults.",
+    "plot": "Draw where the text of a page is, and what was kept of it.",
+    "render": "Show a page as a browser does, with its blocks outlined.",
+    "reproduce": "Redo tables and figures of the papers; each becomes a Markdown page with the paper's own figures "
+    "beside ours.",
+    "search": "Find documents in an INDEX, those that match best first (BM25).",
+    "serve": "Open the workbench: see, compare, correct and teach, in a browser; and an HTTP API.",
+    "teach": "Train a method on annotated pages, and measure what that gains.",
+    "train": "Train a method on pages with their clean texts.",
+}
 
 
 class _LazyGroup(click.Group):
@@ -53,11 +53,21 @@ class _LazyGroup(click.Group):
         command: click.Command = import_module(f"mainmatter.cli.{cmd_name}").command
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands in the help, without their files: to import them all takes ten times as long."""
+        limit = formatter.width - 6 - max(map(len, _COMMANDS))  # as click has it
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, click.Command(name, help=text).get_short_help_str(limit)) for name, text in _COMMANDS.items()]
+            )
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            from mainmatter.inputs.fetch import is_url  # noqa: PLC0415 - commands that there are do not need it
+
             if is_url(name) or Path(name).exists():
                 ctx.fail(f"No such command {name!r}; to clean a page: mainmatter clean {shlex.quote(name)}")
             ctx.fail(f"No such command {name!r}; {suggest(name, _COMMANDS, 'commands')}")
@@ -81,7 +91,8 @@ class _LazyGroup(click.Group):
 
 def _print_version(ctx: click.Context, _parameter: click.Parameter, asked: bool) -> None:
     if asked:
-        from mainmatter.compiled import status  # noqa: PLC0415 - other commands do not need it
+        from mainmatter import __version__  # noqa: PLC0415 - other commands do not need them
+        from mainmatter.compiled import status  # noqa: PLC0415
 
         click.echo(f"mainmatter {__version__} ({status()})")
         ctx.exit()
