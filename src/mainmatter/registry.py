@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, cast
 
 from mainmatter.errors import InputError, ModelError, UnknownName
@@ -73,9 +72,9 @@ def get_method(name: str, **parameters: Any) -> Method:  # noqa: ANN401 - each m
     """
     name, listed = split_name(name)
     path = None
-    if name not in method_names() and _is_path(name):
+    if not _is_known(name) and _is_path(name):
         path, name = name, load(name).method
-        if name not in method_names():
+        if not _is_known(name):
             raise ModelError(f"{path}: a model of {name}, a method that is not installed here")
     maker = _maker(name)
     chosen = expand_preset(name, maker, parse_parameters(name, listed) | parameters)
@@ -108,7 +107,7 @@ def trainable_names() -> list[str]:
 def is_method(name: str) -> bool:
     """Whether a name, without regard to its parameters, is that of a method, or meant as the path of a model."""
     name, _ = split_name(name)
-    return name in method_names() or _is_path(name)
+    return _is_known(name) or _is_path(name)
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -119,13 +118,18 @@ def split_name(name: str) -> tuple[str, str]:
     return (before, after) if colon else (name, "")
 
 
+def _is_known(name: str) -> bool:
+    """Whether a method has the name; to find those of other packages takes some milliseconds."""
+    return name in METHODS or name in _plugins()
+
+
 def _is_path(name: str) -> bool:
     """Whether a name that is no method's is meant as the path of a model."""
     return is_model(name) or "/" in name or os.sep in name or os.path.isdir(name)  # noqa: PTH112 - any string is fine
 
 
 def _maker(name: str) -> Any:  # noqa: ANN401 - a class, or whatever another package's entry point names
-    if name not in method_names():
+    if not _is_known(name):
         raise UnknownName("method", name, method_names())
     return _load(METHODS[name]) if name in METHODS else _load_plugin(name)
 
@@ -164,4 +168,6 @@ def _load_plugin(name: str) -> Any:  # noqa: ANN401 - whatever makes the method
 
 @cache
 def _plugins() -> dict[str, Any]:
+    from importlib.metadata import entry_points  # noqa: PLC0415 - our own methods are known without
+
     return {point.name: point for point in entry_points(group="mainmatter.methods")}

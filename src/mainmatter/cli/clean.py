@@ -20,8 +20,6 @@ from mainmatter.errors import InputError
 from mainmatter.files import open_whole, write_whole
 from mainmatter.inputs.paths import STANDARD_INPUT, Input, look_through
 from mainmatter.isolation.parallel import Failure, ordered_map
-from mainmatter.papers.template.method import Template
-from mainmatter.papers.template.site_counts import METHOD
 from mainmatter.registry import FORMATS, get_method, split_name
 from mainmatter.render.json import render_chunks
 
@@ -360,7 +358,7 @@ def check_has_sites(method: str) -> None:
     Raises:
         BadParameter: it is `template` by itself, which would keep all text.
     """
-    if split_name(method)[0] != METHOD:
+    if split_name(method)[0] != "template":
         return
     from mainmatter.corpus.site_templates import check_has_templates  # noqa: PLC0415 - few need a corpus run here
 
@@ -382,6 +380,8 @@ def count_sites(method: str, found: Sequence[Input], limits: Limits, folder: str
         limits: how large a page may be.
         folder: where the counts go.
     """
+    from mainmatter.papers.template.method import Template  # noqa: PLC0415 - few count sites
+
     chosen = get_method(method)
     template = chosen if isinstance(chosen, Template) else Template()
     counts = template.no_counts()

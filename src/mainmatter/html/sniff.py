@@ -13,6 +13,7 @@ as windows-1252, is not told.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -111,10 +112,6 @@ _TAG = re.compile(r"</?[a-z][a-z0-9]{0,9}[\s>]", re.IGNORECASE)
 _TAGS_SOUGHT = 100_000  # characters that tags are looked for in
 _MIN_TAGS = 3
 _CHARACTERS_A_TAG = 1000  # at most; random bytes have a tag in 100,000
-# Where the characters of living languages are, and their signs; of random pairs of bytes a third is elsewhere.
-_UNUSUAL = re.compile(
-    r"[^\t\n\f\r -~\xa0-\u27bf\u3000-\u31ff\u4e00-\u9fff\uac00-\ud7a3\ufe00-\ufe6b\uff00-\uffee\U0001f000-\U0001faff]"
-)
 _MAX_UNUSUAL = 0.05  # of a text
 
 
@@ -199,10 +196,19 @@ def utf16_without_mark(data: bytes) -> str | None:
     return max(usual, key=lambda codec: len(texts[codec].encode("ascii", "ignore")), default=None)
 
 
+@cache  # made when needed: ranges as wide as these take milliseconds to compile
+def _unusual() -> re.Pattern[str]:
+    """Not where the characters of living languages are, and their signs; of random pairs of bytes a third is there."""
+    return re.compile(
+        r"[^\t\n\f\r -~\xa0-\u27bf\u3000-\u31ff\u4e00-\u9fff\uac00-\ud7a3\ufe00-\ufe6b\uff00-\uffee"
+        r"\U0001f000-\U0001faff]"
+    )
+
+
 def is_usual(text: str) -> bool:
     """Whether nearly all characters of a text are such as people write; of random pairs of bytes they are not."""
     sample = text[:: len(text) // _SAMPLED | 1]
-    return len(_UNUSUAL.findall(sample)) <= _MAX_UNUSUAL * len(sample)
+    return len(_unusual().findall(sample)) <= _MAX_UNUSUAL * len(sample)
 
 
 def has_markup(text: str) -> bool:

@@ -13,11 +13,8 @@ two questions, and redirects all end in `public_addresses`.
 from __future__ import annotations
 
 import re
-import socket
 import time
-from email.message import Message
 from functools import cache
-from importlib.metadata import version
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urljoin
@@ -27,6 +24,8 @@ from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.records import Page
 
 if TYPE_CHECKING:
+    import socket
+
     from urllib3 import BaseHTTPResponse
     from urllib3.connectionpool import HTTPConnectionPool
 
@@ -86,7 +85,9 @@ def fetch(url: str, *, limits: Limits = DEFAULT_LIMITS, timeout: float = TIMEOUT
         NotAPage: it is something else than a page or plain text.
         PageTooLarge: it is over the limits.
     """
-    import urllib3  # noqa: PLC0415 - most users clean files
+    from importlib.metadata import version  # noqa: PLC0415 - most users clean files
+
+    import urllib3  # noqa: PLC0415
 
     headers = {"User-Agent": f"mainmatter/{version('mainmatter')}", "Accept": "text/html, */*"}
     # A server that says "try again in an hour" is not waited for.
@@ -155,6 +156,8 @@ def _content_type(header: str) -> tuple[str, str | None]:
     """The media type and the charset of a Content-Type header."""
     if not header.strip():
         return "", None
+    from email.message import Message  # noqa: PLC0415 - most users clean files
+
     message = Message()
     message["Content-Type"] = header
     return message.get_content_type(), message.get_content_charset()
@@ -240,6 +243,8 @@ def addresses_of(host: str, port: int) -> list[str]:
     Raises:
         OSError: the name has none.
     """
+    import socket  # noqa: PLC0415 - most users clean files
+
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
@@ -281,7 +286,9 @@ def public_pools() -> dict[str, type[HTTPConnectionPool]]:
     A name is looked up once, and the address that was checked is the one that is connected to. TLS and the header Host
     go by the name all the same.
     """
-    from urllib3.connection import HTTPConnection, HTTPSConnection  # noqa: PLC0415 - most users clean files
+    import socket  # noqa: PLC0415 - most users clean files
+
+    from urllib3.connection import HTTPConnection, HTTPSConnection  # noqa: PLC0415
     from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool  # noqa: PLC0415
     from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError  # noqa: PLC0415
     from urllib3.util.connection import create_connection  # noqa: PLC0415

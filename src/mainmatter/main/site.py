@@ -17,11 +17,11 @@ import numpy as np
 
 from mainmatter.main.reasons import PrefixedReasons
 from mainmatter.models.store import last_change
-from mainmatter.papers.template.site_counts import SiteTemplates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from mainmatter.papers.template.site_counts import SiteTemplates
     from mainmatter.records import Document
 
 _WEIGHT = 4.6  # in log odds, of a chunk that all of very many pages have
@@ -77,6 +77,8 @@ def load_templates(path: str) -> SiteTemplates:
 
 @lru_cache(maxsize=4)
 def _load(path: str, changed: int | None) -> SiteTemplates:  # noqa: ARG001 - counts that were written anew are read anew
+    from mainmatter.papers.template.site_counts import SiteTemplates  # noqa: PLC0415 - few have counted sites
+
     return SiteTemplates.load(path)
 
 

@@ -237,11 +237,8 @@ def _unpack_one(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[An
     version = np.lib.format.read_magic(data)
     if version != (1, 0):
         raise ValueError(f"{member.filename} is of another version of numpy's format")
-    shape, _, dtype = np.lib.format.read_array_header_1_0(data)
+    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(data)
     left = len(data.getvalue()) - data.tell()
     if dtype.kind not in _NUMBERS or int(np.prod(shape, dtype=object)) * dtype.itemsize != left:
         raise ValueError(f"{member.filename} holds no numbers, or not as many as it says")
-    data.seek(0)
-    array: NDArray[Any] = np.lib.format.read_array(data, allow_pickle=False)
-    array.flags.writeable = False
-    return array
+    return np.ndarray(shape, dtype, data.getvalue(), data.tell(), order="F" if by_columns else "C")  # read-only

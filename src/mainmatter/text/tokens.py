@@ -8,6 +8,7 @@ Thai, Lao, Khmer and Burmese words have about four.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 # Chinese and Japanese put no spaces between words, so each of their characters counts as a word.
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
 _ASCII_WORD = re.compile(r"\w+", re.ASCII)
 
 _CONTROL = re.compile("[\x00-\x1f]+")
@@ -25,10 +25,15 @@ _URL_LINE = re.compile(r"\A\s*URL.*")
 MARKERS = frozenset({"<h>", "<l>", "<p>"})
 
 
+@cache  # made when needed: ranges as wide as these take milliseconds to compile
+def _word() -> re.Pattern[str]:
+    return re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
+
+
 def words(text: str) -> list[str]:
     """Lower-cased runs of letters, digits and underscores; each Chinese or Japanese character on its own."""
     lowered = text.lower()
-    return (_ASCII_WORD if lowered.isascii() else _WORD).findall(lowered)
+    return (_ASCII_WORD if lowered.isascii() else _word()).findall(lowered)
 
 
 def tokens(text: str) -> list[str]:
@@ -51,7 +56,11 @@ def without_markers(marked: list[str]) -> list[str]:
     return [token for token in marked if token not in MARKERS]
 
 
-_WIDE_CHARACTER = re.compile(rf"[{_CJK}\U00020000-\U0003ffff]")
+@cache
+def _wide_character() -> re.Pattern[str]:
+    return re.compile(rf"[{_CJK}\U00020000-\U0003ffff]")
+
+
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 WIDE_PER_WORD = 2
 UNSPACED_PER_WORD = 4
@@ -63,7 +72,7 @@ def count_words(text: str) -> tuple[int, int]:
     """The number of words of a block, and the width of all of them together, in Latin letters."""
     if len(text.encode("utf-8", "surrogatepass")) < _BYTES_PER_CHARACTER * len(text):
         return count_spaced_words(text)
-    spaced, wide = _WIDE_CHARACTER.subn(" ", text)
+    spaced, wide = _wide_character().subn(" ", text)
     spaced, unspaced = _UNSPACED.subn(" ", spaced)
     count, width = count_spaced_words(spaced)
     count += -(-wide // WIDE_PER_WORD) + -(-unspaced // UNSPACED_PER_WORD)
