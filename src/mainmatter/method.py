@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from ast import literal_eval
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
 from inspect import Parameter, signature
@@ -93,6 +93,9 @@ class LazyReasons(Sequence[str]):
         if isinstance(index, slice):
             return [self.reason(i) for i in range(*index.indices(len(self)))]
         return self.reason(index)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.reason, range(len(self)))
 
 
 def detach(reasons: Sequence[str]) -> Sequence[str]:

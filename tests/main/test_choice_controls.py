@@ -132,6 +132,7 @@ def test_reasons_name_the_wish_that_had_the_last_word() -> None:
     controls = Controls(headings=False, code=False)
     kept = apply_controls(ALL, KINDS, LABELLED, controls)
     told = ControlReasons(reasons, ALL, kept, KINDS, LABELLED, controls)
+    assert list(told) == [told[i] for i in range(len(told))]
     assert list(told) == [
         "headings are not wanted; reason 0",
         "reason 1",

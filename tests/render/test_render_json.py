@@ -9,6 +9,7 @@ import numpy as np
 
 import mainmatter
 from mainmatter.records import Block, Page
+from mainmatter.render.json import _AT_ONCE
 
 LONG = "this paragraph has more than ten words and they are long enough"
 
@@ -98,6 +99,17 @@ def test_letters_of_all_languages_stay_readable_and_each_block_has_a_line() -> N
     assert '日本語 \\"é\\"' in text
     assert sum('"index"' in line for line in text.split("\n")) == 2
     assert json.loads(text)["blocks"][0]["text"] == '日本語 "é"'
+
+
+def test_each_block_has_a_line_whatever_its_text_and_however_many_there_are() -> None:
+    trap = '"}, {"index": 7, "a": {}}, {"index": 8'
+    page = f"<p title='{trap}'>{trap}" * (2 * _AT_ONCE + 1)
+    found = mainmatter.clean(page, method="ice-baseline")
+    lines = found.json.partition('"blocks": [\n')[2].removesuffix("\n ]\n}").split("\n")
+    blocks = [json.loads(line.removesuffix(",")) for line in lines]
+    assert [block["index"] for block in blocks] == list(range(2 * _AT_ONCE + 1))
+    assert {block["text"] for block in blocks} == {trap}
+    assert json.loads(found.json)["blocks"] == blocks == json.loads(found.to_jsonl(blocks=True))["blocks"]
 
 
 def test_the_threshold_and_the_dial_from_which_on_each_block_is_kept() -> None:

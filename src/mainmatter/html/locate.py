@@ -10,13 +10,13 @@ import re
 from collections import Counter
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from mainmatter.html.parse import Element, Text, as_text, is_html
+from mainmatter.html.parse import Element, Node, Text, as_text, is_html
 from mainmatter.records import Block
 
 if TYPE_CHECKING:
-    from mainmatter.html.parse import Node, Tree
+    from mainmatter.html.parse import Tree
     from mainmatter.html.segment import Segments
 
 # Pages for people are not as deep. Below, a block is found by counting the text nodes of the element at this depth, so
@@ -28,43 +28,39 @@ _PLAIN_NAME = re.compile(r"[a-z][a-z0-9]*")
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
-class _Place(NamedTuple):
-    """Where an element stands; below `MAX_DEPTH`, where its ancestor at that depth stands."""
-
-    element: Node
-    path: str
-    xpath: str
-    depth: int
-    hidden: bool
+_FOREIGN = frozenset(("svg", "math"))  # where an element of HTML holds another than of HTML
+# Where an element stands: itself, path, XPath, depth, whether it is hidden. Below `MAX_DEPTH`, where its ancestor at
+# that depth stands. No named tuple, which takes three times as long to make.
+_Place = tuple[Node, str, str, int, bool]
 
 
 def locate(tree: Tree, segments: Segments) -> list[Block]:
     """Make the blocks of a page, with all that is known about them."""
     locator = _Locator(tree)
-    columns = segments.columns
-    blocks_of = Counter(segments.elements)
-    places = [locator.place_of(element if element is not None else tree) for element in segments.elements]
+    columns, elements = segments.columns, segments.elements
+    blocks_of = Counter(elements)
+    places = [locator.place_of(element if element is not None else tree) for element in elements]
     holders = locator.holders()
     blocks = []
-    for i, (element, place) in enumerate(zip(segments.elements, places, strict=True)):
-        first_text = segments.nodes[segments.first_nodes[i]]
-        is_alone = blocks_of[element] == 1 and place.element is element and element not in holders
+    for i, (element, (located, path, xpath, depth, hidden)) in enumerate(zip(elements, places, strict=True)):
+        if blocks_of[element] > 1 or located is not element or element in holders:
+            xpath = locator.xpath_of_text(segments.nodes[segments.first_nodes[i]])  # noqa: PLW2901 - of a part of it
         blocks.append(
-            Block(
-                index=i,
-                text=columns.texts[i],
-                kind=columns.kinds[i],
-                level=columns.levels[i],
-                position=columns.positions[i],
-                tag=element.tag if element is not None else "",
-                path=place.path,
-                xpath=place.xpath if is_alone else locator.xpath_of_text(first_text),
-                depth=place.depth,
-                link_chars=columns.link_chars[i],
-                link_count=columns.link_counts[i],
-                control=columns.controls[i],
-                hidden=place.hidden,
-                attributes=locator.attributes_of(element) if element is not None else {},
+            Block(  # by place: names take half as long again
+                i,
+                columns.texts[i],
+                columns.kinds[i],
+                columns.levels[i],
+                columns.positions[i],
+                element.tag if element is not None else "",
+                path,
+                xpath,
+                depth,
+                columns.link_chars[i],
+                columns.link_counts[i],
+                columns.controls[i],
+                hidden,
+                locator.attributes_of(element) if element is not None else {},
             )
         )
     return blocks
@@ -74,25 +70,28 @@ class _Locator:
     """Works out places, and remembers them."""
 
     def __init__(self, tree: Tree) -> None:
-        self._places: dict[Node, _Place] = {tree: _Place(tree, "", "", 0, hidden=False)}
+        self._places: dict[Node, _Place] = {tree: (tree, "", "", 0, False)}
         self._holders: set[Node] = set()
         self._steps: dict[Node, str] = {}
-        # Asking each element for its namespace takes as long as all else that a step needs.
-        self._all_html = not any(next(tree.iter_elements(name), None) for name in ("svg", "math"))
         self._deep_numbers: dict[Node, dict[Node, int]] = {}
         self._attributes: dict[Element, dict[str, str]] = {}
 
     def place_of(self, node: Node) -> _Place:
         """Work out an element's place from its parent's; not by recursion, since pages can be deep."""
-        unknown = []
-        while node not in self._places:
-            unknown.append(node)
+        places = self._places
+        place = places.get(node)
+        if place is not None:
+            return place
+        unknown = [node]
+        while True:
             node = node.parent or node
-        if unknown:
-            self._holders.update(unknown[1:], (node,))
-        place = self._places[node]
+            self._holders.add(node)
+            place = places.get(node)
+            if place is not None:
+                break
+            unknown.append(node)
         for inner in reversed(unknown):
-            place = self._places[inner] = self._step(place, inner)
+            place = places[inner] = self._step(place, inner)
         return place
 
     def holders(self) -> frozenset[Node]:
@@ -102,20 +101,21 @@ class _Locator:
     def _step(self, outer: _Place, node: Node) -> _Place:
         if not isinstance(node, Element):  # the content of a template
             return outer
-        hidden = outer.hidden or _hides(node)
-        if outer.depth == MAX_DEPTH:
-            return outer._replace(hidden=hidden)
-        path = f"{outer.path}/{node.tag}" if outer.path else node.tag
-        return _Place(node, path, f"{outer.xpath}/{self._xpath_step(node)}", outer.depth + 1, hidden)
+        located, path, xpath, depth, hidden = outer
+        hidden = hidden or _hides(node)
+        if depth == MAX_DEPTH:
+            return located, path, xpath, depth, hidden
+        tag = node.tag
+        return node, f"{path}/{tag}" if path else tag, f"{xpath}/{self._xpath_step(node)}", depth + 1, hidden
 
     def xpath_of_text(self, text: Text) -> str:
         """An XPath that selects a text node."""
         parent = text.parent
         assert parent is not None
-        place = self.place_of(parent)
-        if place.element is parent:
-            return f"{place.xpath}/{self._xpath_step(text)}"
-        return f"{place.xpath}/descendant::text()[{self._deep_number(place.element, text)}]"
+        located, _, xpath, _, _ = self.place_of(parent)
+        if located is parent:
+            return f"{xpath}/{self._xpath_step(text)}"
+        return f"{xpath}/descendant::text()[{self._deep_number(located, text)}]"
 
     def _xpath_step(self, node: Node) -> str:
         """The last step of a node's XPath: its name and its number among the siblings that this name selects."""
@@ -128,16 +128,19 @@ class _Locator:
         """Work out the step to each child: by name, or by `*` where an element's name is no plain HTML name."""
         elements = texts = 0
         seen: dict[str, int] = {}
+        steps = self._steps
+        # Asking each element for its namespace takes as long as all else that a step needs.
+        of_html = not isinstance(parent, Element) or is_html(parent)
         for child in parent:
-            if isinstance(child, Element):
+            if type(child) is Text:
+                texts += 1
+                steps[child] = f"text()[{texts}]"
+            elif type(child) is Element:
                 elements += 1
                 tag = child.tag
                 number = seen[tag] = seen.get(tag, 0) + 1
-                is_plain = _is_plain(tag) and (self._all_html or is_html(child))
-                self._steps[child] = f"{tag}[{number}]" if is_plain else f"*[{elements}]"
-            elif isinstance(child, Text):
-                texts += 1
-                self._steps[child] = f"text()[{texts}]"
+                is_plain = _is_plain(tag) and (tag not in _FOREIGN if of_html else is_html(child))
+                steps[child] = f"{tag}[{number}]" if is_plain else f"*[{elements}]"
 
     def _deep_number(self, ancestor: Node, text: Text) -> int:
         """A text node's number among all that are below an ancestor."""
@@ -151,9 +154,8 @@ class _Locator:
         """An element's attributes, each as one string."""
         attributes = self._attributes.get(element)
         if attributes is None:
-            attributes = self._attributes[element] = dict(
-                islice(((name, as_text(value)) for name, value in element.attrs.items()), MAX_ATTRIBUTES)
-            )
+            items = islice(element.attrs.items(), MAX_ATTRIBUTES)
+            attributes = self._attributes[element] = {name: as_text(value) for name, value in items}
         return attributes
 
 

@@ -20,7 +20,7 @@ from mainmatter.method import LazyReasons, attach, detach
 from mainmatter.records import LABELS, MAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _MIN_WEIGHT = 0.3  # in log odds: what changes less says nothing
 _MIN_WEIGHT_OF_NAME = 0.1  # likewise; the same is often said by several names, so that each alone says little
 _MAX_FAMILIES = 3
+_NUMBER_OF_NAMES = FAMILIES.index(NAMES)
 _SWITCH_OF = {kind: switch for switch, kind in SWITCHES.items()}
 _NOUN = {"headline": "the headline is", "code": "code is"}
 _PIECE_OF = {label: switch for switch, label in PIECES.items()}
@@ -112,7 +113,7 @@ class SignalReasons(LazyReasons):
     ) -> list[str]:
         """The name that says most about each block of which names are told, "" for others."""
         loudest = [""] * len(self)
-        of_names = weights[FAMILIES.index(NAMES)]
+        of_names = weights[_NUMBER_OF_NAMES]
         amounts = np.abs(of_names)
         is_told = (amounts >= _MIN_WEIGHT) & ((np.abs(weights) > amounts).sum(axis=0) < _MAX_FAMILIES)
         if is_told.any():
@@ -131,31 +132,55 @@ class SignalReasons(LazyReasons):
         parts = self._about_threshold(index)
         if self.headline is not None and index in (self.headline, self.headline - len(self)):
             parts.insert(0, "the page's headline")
-        of_families, names = self.said
-        if of_families is None:
+        strongest = self._strongest
+        if strongest is None:
             return "; ".join(parts)
-        weights = dict(zip(FAMILIES, of_families[:, index].tolist(), strict=True))
-        strongest = sorted(weights, key=lambda family: -abs(weights[family]))[:_MAX_FAMILIES]
-        told = [family for family in strongest if abs(weights[family]) >= _MIN_WEIGHT]
-        for word, sign in (("for", 1), ("against", -1)):
-            families = [
-                f"{family} ({names[index]}) {weights[family]:+.1f}"
-                if family == NAMES and names[index]
-                else f"{family} {weights[family]:+.1f}"
-                for family in told
-                if sign * weights[family] > 0
-            ]
-            if families:
-                parts.append(f"{word} {', '.join(families)}")
-        return "; ".join(parts if told else [*parts, "no signal stands out"])
+        said_for, said_against = "", ""
+        families, weights = strongest
+        for family, weight in zip(families[index], weights[index], strict=True):
+            if weight >= _MIN_WEIGHT:
+                said_for += f", {family} {weight:+.1f}"
+            elif weight <= -_MIN_WEIGHT:
+                said_against += f", {family} {weight:+.1f}"
+        if said_for:
+            parts.append(f"for {said_for[2:]}")
+        if said_against:
+            parts.append(f"against {said_against[2:]}")
+        return "; ".join(parts if said_for or said_against else [*parts, "no signal stands out"])
+
+    @cached_property
+    def _strongest(self) -> tuple[list[list[str]], list[list[float]]] | None:
+        """The families that say most about each block, the loudest first, with the name that does; and what they say.
+
+        Made for all blocks at once, as lists: to take numbers out of arrays one by one takes most of the time.
+        """
+        weights, names = self.said
+        if weights is None:
+            return None
+        families = np.argsort(-np.abs(weights), axis=0, kind="stable")[:_MAX_FAMILIES]
+        said = np.take_along_axis(weights, families, axis=0).T.tolist()
+        words = [[FAMILIES[family] for family in some] for some in families.T.tolist()]
+        for i, family in zip(*np.nonzero(families.T == _NUMBER_OF_NAMES), strict=True):
+            if names[i]:
+                words[i][family] = f"{NAMES} ({names[i]})"
+        return words, said
+
+    @cached_property
+    def _numbers(self) -> tuple[list[float], list[float] | None]:
+        """Probabilities and dials, as lists, likewise."""
+        return self.probabilities.tolist(), None if self.dials is None else self.dials.tolist()
 
     def _about_threshold(self, index: int) -> list[str]:
         """How likely the block is, the page's threshold, and from which dial on the block is kept."""
-        probability = float(self.probabilities[index])
-        if self.dials is None or isnan(dial := float(self.dials[index])):
-            return [f"probability {probability:.2f}"]
-        digits = 2 if f"{probability:.2f}" != f"{self.threshold:.2f}" else 4
-        parts = [f"probability {probability:.{digits}f}, threshold {self.threshold:.{digits}f}"]
+        probabilities, dials = self._numbers
+        probability = probabilities[index]
+        likely = f"{probability:.2f}"
+        if dials is None or isnan(dial := dials[index]):
+            return [f"probability {likely}"]
+        threshold = f"{self.threshold:.2f}"
+        if likely == threshold:
+            likely, threshold = f"{probability:.4f}", f"{self.threshold:.4f}"
+        parts = [f"probability {likely}, threshold {threshold}"]
         if dial == 1:
             is_site = 0 < self.threshold <= probability  # likely enough, and yet dropped
             return [*parts, f"{'the name of the site above the headline: ' * is_site}kept only at dial 1"]
@@ -173,10 +198,19 @@ class PrefixedReasons(LazyReasons):
     def prefix(self, index: int) -> str:
         """What stands before the reason of one block; "" for nothing."""
 
+    @abstractmethod
+    def may_have_prefix(self) -> NDArray[np.bool_]:
+        """Of which blocks it is worth asking for the prefix: of most there is none."""
+
     def reason(self, index: int) -> str:
         """The sentence about one block."""
         prefix = self.prefix(index)
         return f"{prefix}; {self.reasons[index]}" if prefix else self.reasons[index]
+
+    def __iter__(self) -> Iterator[str]:
+        for i, (may_have_prefix, reason) in enumerate(zip(self.may_have_prefix().tolist(), self.reasons, strict=True)):
+            prefix = self.prefix(i) if may_have_prefix else ""
+            yield f"{prefix}; {reason}" if prefix else reason
 
     def __len__(self) -> int:
         return len(self.reasons)
@@ -221,3 +255,8 @@ class ControlReasons(PrefixedReasons):
             return ""
         switch = piece if piece == "headline" and not self.controls.headline else _SWITCH_OF[self.kinds[index]]
         return f"{_NOUN.get(switch, f'{switch} are')} not wanted"
+
+    def may_have_prefix(self) -> NDArray[np.bool_]:
+        """Of blocks that a control overruled, and of pieces that have one of their own."""
+        is_overruled: NDArray[np.bool_] = self.judged != self.kept
+        return is_overruled if self.labels is None else is_overruled | np.isin(self.labels, [*_PIECE_OF])

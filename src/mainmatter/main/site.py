@@ -93,3 +93,7 @@ class SiteCountReasons(PrefixedReasons):
         """What the site had to say."""
         count = int(self.counts[index])
         return f"its chunk is on {count} of {self.pages} pages of the site" if count >= 2 else ""
+
+    def may_have_prefix(self) -> NDArray[np.bool_]:
+        """Of blocks that several pages have."""
+        return self.counts >= 2

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mainmatter.main.net import BlockNet, shapes_of, softmax
+from mainmatter.main.net import BlockNet, multiply, shapes_of, softmax
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -360,6 +360,7 @@ class Pass:
         batch: the pages.
         rng: decides what is dropped; without it nothing is.
         dropout: the share of numbers that is dropped inside of the net; of the input, half as many.
+        product: of the blocks' rows and a matrix; by default on all cores.
 
     Attributes:
         logits: as in `NetOutput`, one row a block.
@@ -373,7 +374,9 @@ class Pass:
         batch: Batch,
         rng: np.random.Generator | None = None,
         dropout: float = 0.0,
+        product: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]] = np.matmul,
     ) -> None:
+        self._product = product
         self._weights, self._dilations, self._batch, self._rng = weights, dilations, batch, rng
         self._dropout = round(dropout * _DROPOUT_STEPS) / _DROPOUT_STEPS if rng else 0.0
         # What is kept grows, so that sums stay what they were.
@@ -399,7 +402,7 @@ class Pass:
         self.types = self._linear("type", self._g2)
 
     def _linear(self, name: str, x: NDArray[Any]) -> NDArray[Any]:
-        y: NDArray[Any] = x @ self._weights[f"{name}_weights"]
+        y = self._product(x, self._weights[f"{name}_weights"])
         y += self._weights[f"{name}_bias"]
         return y
 
@@ -454,11 +457,11 @@ class Pass:
     def _convolved(self, h: NDArray[Any], number: int) -> NDArray[Any]:
         dilation, (heads, tails) = self._dilations[number], self._borders[number]
         earlier, same, later = self._weights["conv_weights"][number]
-        y: NDArray[Any] = h @ same
-        z = h @ earlier
+        y = self._product(h, same)
+        z = self._product(h, earlier)
         z[tails] = 0  # would reach another page
         y[dilation:] += z[:-dilation]
-        z = h @ later
+        z = self._product(h, later)
         z[heads] = 0
         y[:-dilation] += z[dilation:]
         y += self._weights["conv_bias"][number]
@@ -474,22 +477,22 @@ class Pass:
 
     def input_gradient(self, d_logits: NDArray[Any]) -> NDArray[Any]:
         """The gradient by what the first layer sees: one row a block, one column for each of its numbers."""
-        d_h = self._back_to_first_layer(d_logits, np.zeros_like(self.types), {})
-        gradient: NDArray[Any] = d_h @ self._weights["in_weights"].T
-        return gradient
+        d_h = self._back_to_first_layer(d_logits, np.zeros_like(self.types), None)
+        return self._product(d_h, self._weights["in_weights"].T)
 
     def _back_to_first_layer(
-        self, d_logits: NDArray[Any], d_types: NDArray[Any], found: dict[str, NDArray[Any]]
+        self, d_logits: NDArray[Any], d_types: NDArray[Any], found: dict[str, NDArray[Any]] | None
     ) -> NDArray[Any]:
-        """The gradient by the first layer, before its ReLU; what is met on the way goes to `found`."""
+        """The gradient by the first layer, before its ReLU; those by the weights go to `found`, if there is one."""
         d_hidden = self._back("out", self._hidden, d_logits, found) * (self._hidden > 0)
         d_h = self._back("hidden", self._h3, d_hidden, found)
         d_h *= self._h3 > 0
         d_h *= self._dropout_scale
         d_page = self._back("type", self._g2, d_types, found)
         d_of_pages = self._for_pages(d_h)
-        conventions = len(self._weights["convention_vectors"])
-        found["convention_vectors"] = scatter(self._batch.conventions, d_of_pages, conventions)
+        if found is not None:
+            conventions = len(self._weights["convention_vectors"])
+            found["convention_vectors"] = scatter(self._batch.conventions, d_of_pages, conventions)
         d_page += self._back("back2", self._g2, d_of_pages, found)
         self._back_from_page("pool2", (self._g2, self._pooled2, self._argmax2), d_page, d_h, found)
         d_h = self._back_through_convolutions(d_h, found)
@@ -500,11 +503,13 @@ class Pass:
         d_h *= self._h1 > 0
         return d_h
 
-    def _back(self, name: str, x: NDArray[Any], d_y: NDArray[Any], found: dict[str, NDArray[Any]]) -> NDArray[Any]:
+    def _back(
+        self, name: str, x: NDArray[Any], d_y: NDArray[Any], found: dict[str, NDArray[Any]] | None
+    ) -> NDArray[Any]:
         """Through a linear layer."""
-        found[f"{name}_weights"], found[f"{name}_bias"] = x.T @ d_y, d_y.sum(axis=0)
-        d_x: NDArray[Any] = d_y @ self._weights[f"{name}_weights"].T
-        return d_x
+        if found is not None:
+            found[f"{name}_weights"], found[f"{name}_bias"] = x.T @ d_y, d_y.sum(axis=0)
+        return self._product(d_y, self._weights[f"{name}_weights"].T)
 
     def _for_pages(self, of_blocks: NDArray[Any]) -> NDArray[Any]:
         ends = self._batch.starts + self._batch.lengths
@@ -516,7 +521,7 @@ class Pass:
         forward: tuple[NDArray[Any], NDArray[Any], NDArray[np.intp]],
         d_page: NDArray[Any],
         d_h: NDArray[Any],
-        found: dict[str, NDArray[Any]],
+        found: dict[str, NDArray[Any]] | None,
     ) -> None:
         """Through a pool, into `d_h` in place."""
         page, pooled, argmax = forward
@@ -525,7 +530,7 @@ class Pass:
         d_h += self._for_blocks(d_pooled[:, :middle] / self._batch.lengths[:, None].astype(d_h.dtype))
         d_h[argmax, np.arange(middle)] += d_pooled[:, middle:]  # each block of a column is the maximum of one page only
 
-    def _back_through_convolutions(self, d_h: NDArray[Any], found: dict[str, NDArray[Any]]) -> NDArray[Any]:
+    def _back_through_convolutions(self, d_h: NDArray[Any], found: dict[str, NDArray[Any]] | None) -> NDArray[Any]:
         kernels = self._weights["conv_weights"]
         d_kernels, d_bias = np.empty_like(kernels), np.empty_like(self._weights["conv_bias"])
         hidden = d_h.shape[1]
@@ -539,10 +544,12 @@ class Pass:
             moved[:, hidden:-hidden] = d_y
             moved[dilation:, -hidden:] = d_y[:-dilation]
             moved[heads, -hidden:] = 0
-            d_kernels[number] = (self._before[number].T @ moved).reshape(hidden, 3, hidden).swapaxes(0, 1)
-            d_bias[number] = d_y.sum(axis=0)
-            d_h = d_h + moved @ kernels[number].transpose(0, 2, 1).reshape(3 * hidden, hidden)
-        found["conv_weights"], found["conv_bias"] = d_kernels, d_bias
+            if found is not None:
+                d_kernels[number] = (self._before[number].T @ moved).reshape(hidden, 3, hidden).swapaxes(0, 1)
+                d_bias[number] = d_y.sum(axis=0)
+            d_h = d_h + self._product(moved, kernels[number].transpose(0, 2, 1).reshape(3 * hidden, hidden))
+        if found is not None:
+            found["conv_weights"], found["conv_bias"] = d_kernels, d_bias
         return d_h
 
     def _gradient_of_embeddings(self, d_h: NDArray[Any]) -> NDArray[Any]:
@@ -583,7 +590,8 @@ def weigh_inputs(
     """
     nothing = np.full(len(page.dense), -1)
     batch = pack([NetExample(page, nothing, nothing, nothing, convention)], net.standardize(page.dense))
-    run = Pass(net.weights | {"embedding": net.weights["embedding"] * np.float32(strength)}, net.dilations, batch)
+    weights = net.weights | {"embedding": net.weights["embedding"] * np.float32(strength)}
+    run = Pass(weights, net.dilations, batch, product=multiply)
     of_labels, keeps = softmax(run.logits), _sigmoid(net.weights["convention_keeps"][convention].astype(np.float64))
     kept = np.clip(of_labels @ keeps, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)[:, None]
     d_logits = of_labels * (keeps - kept) / (kept * (1 - kept)) * signs[:, None]
