@@ -26,6 +26,8 @@ MODULES = (
     "mainmatter.papers.fiasco.nodes",
     "mainmatter.papers.fiasco.texts",
     "mainmatter.papers.ice.linear_markup",
+    "mainmatter.render.build",
+    "mainmatter.render.markdown",
 )
 PURE, REQUIRE_COMPILED = "MAINMATTER_PURE", "MAINMATTER_REQUIRE_COMPILED"
 
