@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import mainmatter
-from mainmatter import registry
+from mainmatter import compiled, registry
 from mainmatter.cli import _COMMANDS, group
 from mainmatter.registry import DEFAULT_METHOD, METHODS, method_names
 
@@ -60,7 +60,7 @@ def test_methods_that_cannot_be_used_are_listed_with_the_reason(monkeypatch: pyt
 
 def test_version() -> None:
     result = CliRunner().invoke(group, ["--version"])
-    assert (result.exit_code, result.stdout) == (0, f"mainmatter, version {mainmatter.__version__}\n")
+    assert (result.exit_code, result.stdout) == (0, f"mainmatter {mainmatter.__version__} ({compiled.status()})\n")
 
 
 def test_help_lists_every_command_and_keeps_the_examples_in_lines() -> None:
