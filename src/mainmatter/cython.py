@@ -72,4 +72,4 @@ else:
             return self
 
     bint = char = uchar = short = ushort = uint = long = ulong = longlong = ulonglong = Py_ssize_t = size_t = _CType()
-    int = float = double = Py_UCS4 = void = p_char = p_uchar = p_int = p_float = p_double = p_void = _CType()  # noqa: A001
+    const = int = float = double = Py_UCS4 = void = p_char = p_uchar = p_int = p_float = p_double = p_void = _CType()  # noqa: A001

@@ -95,11 +95,11 @@ def test_a_full_one_starts_afresh_and_stays_right() -> None:
 def test_how_many_names_are_remembered() -> None:
     maker = Maker()
     cache = VectorCache(meaning_of, maker, lambda meanings: np.zeros(len(meanings), np.int64))
-    cache.of(names(*range(19_999)))
-    cache.of(names(19_999))  # the last one that there is room for
+    cache.of(names(*range(49_999)))
+    cache.of(names(49_999))  # the last one that there is room for
     cache.of(names(0))
     assert maker.made[0] == 1
-    cache.of(names(20_000))
+    cache.of(names(50_000))
     cache.of(names(0))
     assert maker.made[0] == 2
 

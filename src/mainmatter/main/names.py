@@ -95,7 +95,7 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
 _MAX_NAME = 300  # characters; what is longer is no name
 _MAX_WORD = 40
 _MIN_PART = 2
-_MAX_NAMES = 20_000  # in a cache; then it starts afresh, so that a crawl of all sites fits into memory
+_MAX_NAMES = 50_000  # in a cache; then it starts afresh, so that a crawl of all sites fits into memory
 
 Meaning = tuple[int, ...]  # of a name: the numbers of its words, and last its bits
 
@@ -136,7 +136,9 @@ def _tree_of(bit_of_stem: Mapping[str, int]) -> tuple[NDArray[np.intp], NDArray[
     return np.array(children, np.intp), np.array(bits, np.int64)
 
 
-_CHILDREN, _BIT_OF_NODE = _tree_of(_BIT_OF_STEM) if cython.compiled else (np.zeros((0, 0)), np.zeros(0))
+_TREE = _tree_of(_BIT_OF_STEM) if cython.compiled else (np.zeros((0, 0), np.intp), np.zeros(0, np.int64))
+_CHILDREN = cython.declare(cython.const[cython.Py_ssize_t][:, ::1], _TREE[0])
+_BIT_OF_NODE = cython.declare(cython.const[cython.longlong][::1], _TREE[1])
 
 
 @cython.boundscheck(False)
@@ -148,8 +150,6 @@ def _bits_in(lower: str) -> int:
         for stem in _STEM.findall(lower):
             bits |= _BIT_OF_STEM[stem]
         return bits
-    children = cython.declare(cython.const[cython.Py_ssize_t][:, ::1], _CHILDREN)
-    bit_of_node = cython.declare(cython.const[cython.longlong][::1], _BIT_OF_NODE)
     found: cython.longlong = 0
     longest: cython.longlong
     start: cython.Py_ssize_t = 0
@@ -163,11 +163,11 @@ def _bits_in(lower: str) -> int:
             letter = ord(lower[i]) - ord("a")
             if not 0 <= letter < 26:
                 break
-            node = children[node, letter]
+            node = _CHILDREN[node, letter]
             if node == 0:
                 break
-            if bit_of_node[node] >= 0:
-                longest, end = bit_of_node[node], i + 1
+            if _BIT_OF_NODE[node] >= 0:
+                longest, end = _BIT_OF_NODE[node], i + 1
         found |= longest
         start = end
     return found
@@ -264,12 +264,16 @@ class Vocabulary:
         number_of, lower = self._numbers.get, word.lower()
         is_short = len(word) <= _MAX_WORD
         number = number_of(lower) if is_short else None
-        numbers = set() if number is None else {number}
+        numbers = [] if number is None else [number]
         if not (is_short and word.isalpha() and word.islower() and word.isascii()):  # else it has no parts but itself
             for part in _parts_of(word):
-                if len(part) >= _MIN_PART and (number := number_of(part.lower())) is not None:
-                    numbers.add(number)
-        found = (*sorted(numbers), _bits_in(lower))
+                if len(part) < _MIN_PART:
+                    continue
+                number = number_of(part.lower())
+                if number is not None and number not in numbers:
+                    numbers.append(number)
+        numbers.sort()
+        found = (*numbers, _bits_in(lower))
         if len(self._meanings) >= _MAX_NAMES:
             self._meanings.clear()
         self._meanings[word] = found
