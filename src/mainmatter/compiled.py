@@ -28,6 +28,7 @@ MODULES = (
     "mainmatter.papers.ice.linear_markup",
     "mainmatter.render.build",
     "mainmatter.render.markdown",
+    "mainmatter.corpus.language",
 )
 PURE, REQUIRE_COMPILED = "MAINMATTER_PURE", "MAINMATTER_REQUIRE_COMPILED"
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from mainmatter.corpus import language
 from mainmatter.corpus.language import LANGUAGES, UNKNOWN, identify, load_identifier
@@ -78,6 +80,15 @@ def test_threads_load_one_model_and_agree(monkeypatch: pytest.MonkeyPatch) -> No
         found = list(threads.map(identify, [*TEXTS.values()] * 20))
     assert len({id(one) for one in loaded}) == 1
     assert found == [*before.values()] * 20
+
+
+def test_languages_and_scores_are_those_of_py3langid() -> None:
+    theirs = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    letters = random.Random(1)
+    mixed = ["".join(letters.choices(" aeſñжд東ไ\U0001f600\ud800\x00", k=number)) for number in range(0, 300, 10)]
+    upper = [text.upper() for text in TEXTS.values()]
+    for text in [*TEXTS.values(), *upper, *mixed, "e\u0301" * 50]:
+        assert load_identifier().classify(text) == theirs.classify(text)
 
 
 def test_known_languages_are_those_of_the_model() -> None:

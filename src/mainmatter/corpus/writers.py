@@ -19,7 +19,7 @@ from mainmatter.corpus.language import identify
 from mainmatter.corpus.records import Reject
 from mainmatter.errors import MissingExtra
 from mainmatter.isolation.child import is_own_process
-from mainmatter.text.tokens import count_words
+from mainmatter.text.tokens import word_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -134,7 +134,7 @@ def make_row(record: Record, extraction: Extraction) -> dict[str, Any]:
         "language_score": identified.score,
         "page_type": extraction.page_type,
         "confidence": None if confidence is None else round(float(confidence), _DIGITS),
-        "words": count_words(" ".join(text.split()))[0],
+        "words": word_count(text),
         "method": extraction.method,
         "version": mainmatter_version(),
         "source": record.source,
