@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import random
+import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import pytest
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from mainmatter.corpus import language
-from mainmatter.corpus.language import LANGUAGES, UNKNOWN, identify, load_identifier
+from mainmatter.corpus.language import LANGUAGES, UNKNOWN, identify, load_identifier, unpacking_model
+from mainmatter.isolation.child import Child, as_service
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TEXTS = {
     "de": "Der Leuchtturm wurde vor hundert Jahren gebaut, und seither brennt das Licht in jeder Nacht.",
@@ -89,6 +96,39 @@ def test_languages_and_scores_are_those_of_py3langid() -> None:
     upper = [text.upper() for text in TEXTS.values()]
     for text in [*TEXTS.values(), *upper, *mixed, "e\u0301" * 50]:
         assert load_identifier().classify(text) == theirs.classify(text)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere each process unpacks the model")
+def test_another_process_gets_the_model_that_is_unpacked_here() -> None:
+    with unpacking_model() as place:
+        assert place is not None
+        child = Child(as_service, _classified_by)
+        assert child.call(place, TEXTS["de"]) == (True, load_identifier().classify(TEXTS["de"]))
+        child.end()
+    assert language._read_unpacked(place) is None
+
+
+def _classified_by(place: str, text: str) -> tuple[bool, tuple[str, float]]:
+    found = language._read_unpacked(place)
+    return found is not None, load_identifier(place).classify(text)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 and no more", b"no model"])
+def test_a_model_that_is_not_whole_is_unpacked_again(
+    content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "model"
+    place.write_bytes(content)
+    monkeypatch.setattr(language, "_identifier", None)
+    assert load_identifier(str(place)).classify(TEXTS["de"])[0] == "de"
+
+
+def test_unpacking_ends_with_who_wanted_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "_PIECE", 1)  # it would take minutes
+    before = threading.active_count()
+    with unpacking_model():
+        pass
+    assert threading.active_count() == before
 
 
 def test_known_languages_are_those_of_the_model() -> None:

@@ -23,7 +23,6 @@ from mainmatter.corpus.folder import ABOUT, REJECTS, Folder
 from mainmatter.corpus.job import DEFAULT_MEMORY, DEFAULT_SECONDS, Job, TextFormat
 from mainmatter.corpus.readers import SHARD_SIZE
 from mainmatter.corpus.readers.find import names_urls
-from mainmatter.corpus.report import corpus_report
 from mainmatter.errors import InputError
 from mainmatter.isolation.interrupts import INTERRUPTED
 from mainmatter.limits import MEGABYTE
@@ -200,6 +199,8 @@ def command(
         context.exit(INTERRUPTED)
     _say(summary)
     if report is not None:
+        from mainmatter.corpus.report import corpus_report  # noqa: PLC0415 - few runs need it
+
         write_report(report, corpus_report(output))
         click.echo(f"report: {report}")
     problem = _why_no_page(summary)

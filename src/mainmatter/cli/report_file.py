@@ -7,7 +7,6 @@ from tempfile import TemporaryFile
 
 from mainmatter.corpus import storage
 from mainmatter.errors import InputError
-from mainmatter.lab.reports.html import environment
 
 
 def check_place(path: str) -> None:
@@ -17,6 +16,8 @@ def check_place(path: str) -> None:
         InputError: it is a folder, or lies where no file can be.
         MissingExtra: it is remote, which needs fsspec, or Jinja2 is not installed.
     """
+    from mainmatter.lab.reports.html import environment  # noqa: PLC0415 - all of lab comes with it, which few runs need
+
     environment()
     if path.startswith(("http://", "https://")):
         raise InputError(f"{path}: no report can be written there; name a file, or storage such as s3://")

@@ -17,6 +17,7 @@ from mainmatter.corpus.duplicates import WORKING_FOLDERS, find_all_duplicates
 from mainmatter.corpus.engines import DEFAULT_ENGINE, get_engine
 from mainmatter.corpus.folder import ABOUT, CARD, HUB_FILE, PLAN, PROGRESS, REJECTS, RUN, SUMMARY, Folder, old_name
 from mainmatter.corpus.job import Job
+from mainmatter.corpus.language import unpacking_model
 from mainmatter.corpus.plan import check_same, make_plan, read_plan, write_plan
 from mainmatter.corpus.readers import find_shards, input_facts
 from mainmatter.corpus.shard import run_shard
@@ -66,13 +67,14 @@ def build_corpus(
         OSError: the result cannot be written.
     """
     job = Job() if job is None else job
-    job.check()
     run_all = get_engine(engine)
     names = [str(name) for name in inputs]
     folder = Folder(storage.without_scheme(str(out)))
-    _check_place(folder, names)
-    new, shards = _plan(names, job)  # a misspelt input must not cost the result of an earlier run
     with ExitStack() as held:
+        languages = held.enter_context(unpacking_model()) if engine == DEFAULT_ENGINE else None
+        job.check()
+        _check_place(folder, names)
+        new, shards = _plan(names, job)  # a misspelt input must not cost the result of an earlier run
         held.enter_context(folder.locked())
         if restart:
             _delete_result(folder)
@@ -83,7 +85,7 @@ def build_corpus(
         finished = _finished(folder)
         if finished is not None:
             return finished
-        return _run(folder, plan, partial(run_all, workers=workers), report)
+        return _run(folder, plan, partial(run_all, workers=workers), languages, report)
 
 
 def _check_place(folder: Folder, inputs: Sequence[str]) -> None:
@@ -141,14 +143,21 @@ def _finished(folder: Folder) -> Summary | None:
         return None
 
 
-def _run(folder: Folder, plan: Plan, run_all: Engine, report: Callable[[Progress], object] | None) -> Summary:
+def _run(
+    folder: Folder,
+    plan: Plan,
+    run_all: Engine,
+    languages: str | None,
+    report: Callable[[Progress], object] | None,
+) -> Summary:
     began = time.monotonic()
     folder.remove_all(PROGRESS)
     earlier = Report("clean", -1)
     for stage in plan.job.stages:
         if stage == "unique":
             find_all_duplicates(folder, plan.job.duplicates, plan.shards)
-        done = _run_stage(folder, plan, stage, run_all, report)
+        work = partial(run_shard, folder.out, stage, languages=languages)
+        done = _run_stage(folder, plan, stage, work, run_all, report)
         if stage == "clean":
             earlier = done
         if stage == "templates":
@@ -157,14 +166,19 @@ def _run(folder: Folder, plan: Plan, run_all: Engine, report: Callable[[Progress
 
 
 def _run_stage(
-    folder: Folder, plan: Plan, stage: str, run_all: Engine, report: Callable[[Progress], object] | None
+    folder: Folder,
+    plan: Plan,
+    stage: str,
+    work: Callable[[int], Report],
+    run_all: Engine,
+    report: Callable[[Progress], object] | None,
 ) -> Report:
     """Do a stage of all shards that have not done it; gives what had been done before."""
     done = folder.done(stage)
     earlier = add_up((_marked(folder, stage, number) for number in sorted(done)), stage)
     watch = _Watch(folder, stage, plan.job.stages, plan.shards, len(done), earlier)
     missing = [number for number in range(plan.shards) if number not in done]
-    with watch.reporting(report), closing(run_all(partial(run_shard, folder.out, stage), missing)) as reports:  # type: ignore[type-var]
+    with watch.reporting(report), closing(run_all(work, missing)) as reports:  # type: ignore[type-var]
         for one in reports:
             watch.add(one)
     return earlier

@@ -75,6 +75,7 @@ class Task:
         job: what is wanted.
         slices: the slices of the shard.
         templates: where the knowledge about sites lies, if there is any.
+        languages: where the model that tells languages lies unpacked, if it does.
         begin: where to begin.
         rejected: records to skip, by slice and position, each with the reason and its detail.
         unbatched: how many outcomes, the first ones, to send one by one.
@@ -85,6 +86,7 @@ class Task:
     job: Job
     slices: tuple[Slice, ...]
     templates: str | None = None
+    languages: str | None = None
     begin: Place = (0, None)
     rejected: tuple[tuple[tuple[int, int], tuple[str, str]], ...] = ()
     unbatched: int = 0
@@ -217,7 +219,7 @@ class Guard:
     def _start(self, task: Task) -> Child:
         fork = may_fork()
         if fork:
-            load_for_all(task.stage)
+            load_for_all(task)
         notes = self._notes_file.fileno()
         return Child(_RecordService, notes, fork=fork, pass_fds=(notes,), capture_stderr=True)
 

@@ -9,12 +9,19 @@ The model is py3langid's, and so are the results; the walk through its automaton
 
 from __future__ import annotations
 
+import fcntl
+import lzma
 import math
+import os
 import threading
 import unicodedata
 from array import array
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -22,9 +29,9 @@ from mainmatter import cython  # stands in for Cython's where the source runs un
 from mainmatter.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 if cython.compiled and not TYPE_CHECKING:
     import cython  # this line is for the compiler alone
@@ -48,6 +55,15 @@ LANGUAGES = frozenset(
     """.split()
 )
 _NO_LANGUAGE = "zxx"  # ISO 639: numbers, codes, encoded data
+_ARRAYS = (
+    "ptc",
+    "pc",
+    "classes",
+    "nextmove",
+    "nextmove_row",
+    "out_feat",
+)  # of the model's file, in `load_model`'s order
+_PIECE = 1 << 20  # bytes unpacked at once
 _DIGITS = 4  # of a score; more depend on how the processor adds
 
 
@@ -101,14 +117,12 @@ class Identifier:
         weights: NDArray[np.float16],
         priors: NDArray[np.float32],
         classes: Sequence[str],
-        moves: array[int],
-        rows: array[int],
-        features: Sequence[int],
+        moves: ArrayLike,
+        rows: ArrayLike,
+        features: ArrayLike,
     ) -> None:
         self._weights, self._priors, self._classes = weights, priors, classes
-        # numpy's copy lies in huge pages, where places are found faster; Python reads its own array faster.
-        self._moves = np.array(moves, np.uintc) if cython.compiled else moves
-        self._rows, self._features = array("I", rows), array("i", features)
+        self._moves, self._rows, self._features = _table(moves, "I"), _table(rows, "I"), _table(features, "i")
         self._again = [(classes.index(label), i) for i, label in enumerate(classes) if classes.index(label) < i]
 
     @property
@@ -138,6 +152,12 @@ class Identifier:
         return self._classes[best], float(scores[best])
 
 
+def _table(numbers: ArrayLike, kind: str) -> Any:  # noqa: ANN401 - what is read fastest
+    """Numbers for random access: numpy's lie in huge pages of memory, and Python reads its own arrays faster."""
+    table = np.array(numbers, kind)
+    return table if cython.compiled else array(kind, table.tobytes())
+
+
 def _count_features(
     text: bytes, moves: cython.uint[::1], rows: cython.uint[::1], features: cython.int[::1]
 ) -> dict[int, int]:
@@ -154,10 +174,13 @@ def _count_features(
     return counts
 
 
-def load_identifier() -> Identifier:
+def load_identifier(unpacked: str | None = None) -> Identifier:
     """Load the model, once for a process: a third of a second and 75 MB.
 
     Who limits a process's memory calls this before.
+
+    Args:
+        unpacked: what `unpacking_model` gave, if somebody has called that; it takes an eighth of the time.
 
     Raises:
         MissingExtra: py3langid is not installed.
@@ -166,13 +189,69 @@ def load_identifier() -> Identifier:
     if _identifier is None:
         with _loading:
             if _identifier is None:
-                try:
-                    from py3langid.langid import MODEL_DIR, MODEL_FILE  # noqa: PLC0415 - an extra
-                    from py3langid.modelio import load_model  # noqa: PLC0415
-                except ImportError as error:
-                    raise MissingExtra("py3langid", "corpus") from error
-                _identifier = Identifier(*load_model(MODEL_DIR / MODEL_FILE))
+                _identifier = Identifier(*(_read_unpacked(unpacked) or _read_packed()))
     return _identifier
+
+
+@contextmanager
+def unpacking_model() -> Iterator[str | None]:
+    """Unpack the model meanwhile, in a thread, so that not each of the processes that are started has to do it.
+
+    It goes into a file in memory, of which nothing stays when this process ends, however it does.
+
+    Yields:
+        The file's path, for `load_identifier`; None where there is no such file, or no model.
+    """
+    if not hasattr(os, "memfd_create") or find_spec("py3langid") is None:
+        yield None
+        return
+    file, stop = os.memfd_create("languages"), threading.Event()
+    fcntl.flock(file, fcntl.LOCK_EX)  # until it is complete
+    thread = threading.Thread(target=_unpack, args=(file, stop))
+    thread.start()
+    try:
+        yield f"/proc/{os.getpid()}/fd/{file}"
+    finally:
+        stop.set()
+        thread.join()
+        os.close(file)
+
+
+def _unpack(file: int, stop: threading.Event) -> None:
+    try:
+        with suppress(OSError, lzma.LZMAError), lzma.open(_model_file()) as packed:
+            while not stop.is_set() and (piece := packed.read(_PIECE)):
+                os.write(file, piece)
+    finally:  # who waits finds out that it is not complete
+        fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _read_unpacked(path: str | None) -> tuple[Any, ...] | None:
+    """What `load_model` of py3langid reads, from a file that is unpacked; None if there is none, or it is not whole."""
+    if path is None:
+        return None
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - no file of ours
+            fcntl.flock(file, fcntl.LOCK_SH)  # waits until it is complete, or who writes it is dead
+            with np.load(file, allow_pickle=False) as arrays:
+                weights, priors, classes, *automaton = (arrays[name] for name in _ARRAYS)
+                return weights, priors, classes.tolist(), *automaton
+    except (OSError, EOFError, ValueError, LookupError, BadZipFile):
+        return None
+
+
+def _read_packed() -> tuple[Any, ...]:
+    try:
+        from py3langid.modelio import load_model  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise MissingExtra("py3langid", "corpus") from error
+    return tuple(load_model(_model_file()))
+
+
+def _model_file() -> Path:
+    from py3langid.langid import MODEL_DIR, MODEL_FILE  # noqa: PLC0415 - an extra
+
+    return Path(MODEL_DIR, MODEL_FILE)
 
 
 _identifier: Identifier | None = None

@@ -25,8 +25,6 @@ from mainmatter.errors import MainmatterError
 from mainmatter.papers.template.site_counts import SiteCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from mainmatter.corpus.plan import Plan
     from mainmatter.corpus.records import Slice
 
@@ -36,13 +34,14 @@ _ID, _WORDS, _URL, _SOURCE, _POSITION, _LANGUAGE = map(
 )
 
 
-def run_shard(out: str, stage: str, number: int) -> Report:
+def run_shard(out: str, stage: str, number: int, languages: str | None = None) -> Report:
     """Do one stage of one shard of the run whose plan lies in OUT/__run, unless its marker says that it is done.
 
     Args:
         out: the output folder.
         stage: one of the job's `stages`; all shards must be through the one before.
         number: the shard's.
+        languages: where the model that tells languages lies unpacked, if it does; see `language.unpacking_model`.
 
     Returns:
         What came of it, also if that was earlier.
@@ -56,7 +55,10 @@ def run_shard(out: str, stage: str, number: int) -> Report:
     if done is not None:
         return done
     plan = read_plan(folder)
-    report = {"templates": _count_templates, "clean": _clean, "unique": _drop_duplicates}[stage](folder, plan, number)
+    if stage == "clean":
+        report = _clean(folder, plan, number, languages)
+    else:
+        report = {"templates": _count_templates, "unique": _drop_duplicates}[stage](folder, plan, number)
     folder.mark(report)
     folder.forget_progress(number)
     return report
@@ -111,7 +113,7 @@ def _count_templates(folder: Folder, plan: Plan, number: int) -> Report:
     slices = read_shard(folder, number)
     counts = _Counts(folder, "templates", number, slices)
     chunks = template_of(plan.job).no_counts()
-    for outcome in _outcomes(folder, plan, "templates", slices):
+    for outcome in _guard().outcomes(Task("templates", plan.job, slices)):
         counts.count(outcome)
         if isinstance(outcome.result, tuple) and outcome.result:
             chunks.merge(SiteCounts.from_bytes(outcome.result[0]))
@@ -119,7 +121,7 @@ def _count_templates(folder: Folder, plan: Plan, number: int) -> Report:
     return counts.report()
 
 
-def _clean(folder: Folder, plan: Plan, number: int) -> Report:
+def _clean(folder: Folder, plan: Plan, number: int, languages: str | None) -> Report:
     """Clean the pages of a shard. If duplicates are to be dropped, the result is not the final one."""
     job = plan.job
     slices = read_shard(folder, number)
@@ -127,7 +129,8 @@ def _clean(folder: Folder, plan: Plan, number: int) -> Report:
     writer = make_writer(job, whole=bool(job.duplicates))
     rejects: list[Reject] = []
     signatures = bytearray()
-    for outcome in _outcomes(folder, plan, "clean", slices):
+    templates = folder.out if job.site_templates else None
+    for outcome in _guard().outcomes(Task("clean", job, slices, templates, languages)):
         counts.count(outcome)
         if isinstance(outcome.result, Reject):
             rejects.append(outcome.result)
@@ -180,11 +183,6 @@ def _drop_duplicates(folder: Folder, plan: Plan, number: int) -> Report:
 def _write_rejects(folder: Folder, number: int, rejects: list[Reject]) -> None:
     if rejects:
         folder.write(rejects_name(number), rejects_to_bytes(rejects))
-
-
-def _outcomes(folder: Folder, plan: Plan, stage: str, slices: tuple[Slice, ...]) -> Iterator[Outcome]:
-    uses_templates = plan.job.site_templates and stage == "clean"
-    yield from _guard().outcomes(Task(stage, plan.job, slices, folder.out if uses_templates else None))
 
 
 def _guard() -> Guard:

@@ -27,14 +27,14 @@ Work = Callable[[Record], Result]
 _REASONS: dict[type[MainmatterError], str] = {PageTooLarge: "too-large", NotAPage: "not-a-page"}  # of refused pages
 
 
-def load_for_all(stage: str) -> None:
+def load_for_all(task: Task) -> None:
     """Load what takes long and all who work at a stage need, so that processes forked after this share it.
 
     What is missing is told by `make_work`.
     """
-    if stage == "clean":
+    if task.stage == "clean":
         with suppress(MissingExtra):
-            load_identifier()
+            load_identifier(task.languages)
     gc.freeze()  # what is not looked at is not copied
 
 
@@ -44,7 +44,10 @@ def make_work(task: Task) -> Work:
     Raises:
         MainmatterError: a model or an extra is missing.
     """
-    return _count_work(task.job) if task.stage == "templates" else _clean_work(task.job, task.templates)
+    if task.stage == "templates":
+        return _count_work(task.job)
+    load_identifier(task.languages)
+    return _clean_work(task.job, task.templates)
 
 
 def _count_work(job: Job) -> Work:
@@ -68,7 +71,6 @@ def _count_work(job: Job) -> Work:
 
 
 def _clean_work(job: Job, templates: str | None) -> Work:
-    load_identifier()
     if job.duplicates:
         signature(job.duplicates, "")
     limits = Limits(size=job.max_size)
