@@ -16,6 +16,7 @@ import sys
 import zlib
 from dataclasses import dataclass
 from email.message import Message
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, cast
 
 from mainmatter.corpus.readers.fields import as_time
@@ -455,6 +456,7 @@ def parse_headers(lines: list[str]) -> dict[str, str]:
     return headers
 
 
+@lru_cache(maxsize=64)  # the same few, page after page; one takes as long to read as all other headers
 def content_type(header: str) -> tuple[str, str | None]:
     """The media type, "" if there is none, and the charset of a Content-Type header."""
     if not header:
