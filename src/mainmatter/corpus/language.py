@@ -122,7 +122,9 @@ class Identifier:
         features: ArrayLike,
     ) -> None:
         self._weights, self._priors, self._classes = weights, priors, classes
-        self._moves, self._rows, self._features = _table(moves, "I"), _table(rows, "I"), _table(features, "i")
+        self._moves = _table(moves, "I")
+        # What is asked of a state lies in one place, which is seldom in the processor's cache.
+        self._states = _table(np.column_stack((rows, features)).ravel(), "i")
         self._again = [(classes.index(label), i) for i, label in enumerate(classes) if classes.index(label) < i]
 
     @property
@@ -135,7 +137,7 @@ class Identifier:
         encoded = unicodedata.normalize("NFC", text.lower() if text.isupper() else text).encode(
             "utf-8", "surrogatepass"
         )
-        counts = _count_features(encoded, self._moves, self._rows, self._features)
+        counts = _count_features(encoded, self._moves, self._states)
         if counts:
             found = np.fromiter(counts.keys(), np.intp, len(counts))
             times = np.fromiter(counts.values(), np.float32, len(counts))
@@ -158,17 +160,15 @@ def _table(numbers: ArrayLike, kind: str) -> Any:  # noqa: ANN401 - what is read
     return table if cython.compiled else array(kind, table.tobytes())
 
 
-def _count_features(
-    text: bytes, moves: cython.uint[::1], rows: cython.uint[::1], features: cython.int[::1]
-) -> dict[int, int]:
+def _count_features(text: bytes, moves: cython.uint[::1], states: cython.int[::1]) -> dict[int, int]:
     """How often each feature is in a text, in the order in which they come."""
     counts: dict[int, int] = {}
     state: cython.uint = 0
     letter: cython.uchar
     feature: cython.int
     for letter in text:
-        state = moves[(rows[state] << 8) + letter]
-        feature = features[state]
+        state = moves[(states[2 * state] << 8) + letter]
+        feature = states[2 * state + 1]
         if feature >= 0:
             counts[feature] = counts.get(feature, 0) + 1
     return counts
