@@ -63,7 +63,7 @@ _ARRAYS = (
     "nextmove_row",
     "out_feat",
 )  # of the model's file, in `load_model`'s order
-_PIECE = 1 << 20  # bytes unpacked at once
+_PIECE = 1 << 23  # bytes unpacked at once: between two pieces, other threads may take their time
 _DIGITS = 4  # of a score; more depend on how the processor adds
 
 
@@ -219,9 +219,11 @@ def unpacking_model() -> Iterator[str | None]:
 
 def _unpack(file: int, stop: threading.Event) -> None:
     try:
-        with suppress(OSError, lzma.LZMAError), lzma.open(_model_file()) as packed:
-            while not stop.is_set() and (piece := packed.read(_PIECE)):
-                os.write(file, piece)
+        with suppress(OSError, EOFError, lzma.LZMAError):
+            packed, model = _model_file().read_bytes(), lzma.LZMADecompressor()
+            while not model.eof and not stop.is_set():
+                os.write(file, model.decompress(packed, _PIECE))
+                packed = b""  # it has all of it
     finally:  # who waits finds out that it is not complete
         fcntl.flock(file, fcntl.LOCK_UN)
 
