@@ -17,6 +17,7 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 
 MODULES = (
+    "mainmatter.corpus.language",
     "mainmatter.html.containers",
     "mainmatter.html.segment",
     "mainmatter.main.choice",
@@ -28,7 +29,6 @@ MODULES = (
     "mainmatter.papers.ice.linear_markup",
     "mainmatter.render.build",
     "mainmatter.render.markdown",
-    "mainmatter.corpus.language",
 )
 PURE, REQUIRE_COMPILED = "MAINMATTER_PURE", "MAINMATTER_REQUIRE_COMPILED"
 
