@@ -339,13 +339,12 @@ def _clip(
     low: cython.float
     high: cython.float
     number: cython.float
-    with cython.nogil:
-        for j in range(out.shape[0]):
-            low, high = lowest[j], highest[j]
-            for i in range(count):
-                number = rows[j, start + i]
-                number = number if number > low else low
-                out[j, i] = number if number < high else high
+    for j in range(out.shape[0]):
+        low, high = lowest[j], highest[j]
+        for i in range(count):
+            number = rows[j, start + i]
+            number = number if number > low else low
+            out[j, i] = number if number < high else high
     return clipped.T
 
 
@@ -362,11 +361,10 @@ def _add_and_rectify(h: NDArray[np.float32], bias_of: NDArray[np.float32]) -> No
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     number: cython.float
-    with cython.nogil:
-        for i in range(rows.shape[0]):
-            for j in range(rows.shape[1]):
-                number = rows[i, j] + bias[j]
-                rows[i, j] = number if number > 0 else 0
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            number = rows[i, j] + bias[j]
+            rows[i, j] = number if number > 0 else 0
 
 
 @cython.boundscheck(False)
@@ -387,13 +385,12 @@ def _add_three_and_rectify(
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     number: cython.float
-    with cython.nogil:
-        for i in range(rows.shape[0]):
-            for j in range(rows.shape[1]):
-                number = rows[i, j] + more[i, j]
-                number = number + most[i, j]
-                number = number + bias[j]
-                rows[i, j] = number if number > 0 else 0
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            number = rows[i, j] + more[i, j]
+            number = number + most[i, j]
+            number = number + bias[j]
+            rows[i, j] = number if number > 0 else 0
 
 
 @cython.boundscheck(False)
@@ -423,13 +420,12 @@ def _add_residual(
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     number: cython.float
-    with cython.nogil:
-        for i in range(old.shape[0]):
-            for j in range(old.shape[1]):
-                number = products[1, i, j] + products[0, i, j]
-                number = number + products[2, i, j]
-                number = number + bias[j]
-                new[i, j] = old[i, j] + (number if number > 0 else 0)
+    for i in range(old.shape[0]):
+        for j in range(old.shape[1]):
+            number = products[1, i, j] + products[0, i, j]
+            number = number + products[2, i, j]
+            number = number + bias[j]
+            new[i, j] = old[i, j] + (number if number > 0 else 0)
 
 
 @cython.boundscheck(False)
@@ -442,11 +438,10 @@ def _pool_in_loops(even: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDAr
     maxima: cython.float[::1] = maxima_of
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
-    with cython.nogil:
-        for i in range(1, rows.shape[0]):
-            for j in range(rows.shape[1]):
-                sums[j] = sums[j] + rows[i, j]
-                maxima[j] = rows[i, j] if rows[i, j] > maxima[j] else maxima[j]
+    for i in range(1, rows.shape[0]):
+        for j in range(rows.shape[1]):
+            sums[j] = sums[j] + rows[i, j]
+            maxima[j] = rows[i, j] if rows[i, j] > maxima[j] else maxima[j]
     return sums_of, maxima_of
 
 
