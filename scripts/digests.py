@@ -7,8 +7,8 @@
 Covered are, by every method: every tenth page of the gold standards, also as a plain-text dump, and our own pages;
 tables of `mainmatter evaluate`; and a corpus of the example archive. Pages of the gold standards are written as JSON,
 which holds text and decisions, and by `main` in every format. Scores are compared as JSON prints them, with four
-digits, and differ now and then between machines. What the tests compare on any machine, our own pages and, recorded with
-`--without-scores --every 40`, some of the gold standards, is written in every format but those with scores. Of the
+digits, and differ now and then between machines. What the tests compare on any machine, our own pages and some of the
+gold standards (`--without-scores --every 40`), is written in every format but those with scores. Of the
 gold standards house-wcxb and trafilatura-eval-a are left out unless they are named: wcxb-dev and house-a hold their
 pages. With `--pages-file` the digest of each page, method and format is written too, so as to trace a difference.
 

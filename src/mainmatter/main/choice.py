@@ -107,8 +107,19 @@ def best_choice(
         return Selection(np.zeros(0, np.bool_), 0.0, 0.0, np.zeros(0))
     beta_squared = min(beta * dial / max(1 - dial, 1e-12), _MAX_BETA) ** 2
     order = np.argsort(-probabilities, kind="stable")
-    if cython.compiled:
-        return _choose_in_loops(probabilities, sizes, order, dial, beta, beta_squared)
+    choose = _choose_in_loops if cython.compiled else _choose_in_arrays
+    return choose(probabilities, sizes, order, dial, beta, beta_squared)
+
+
+def _choose_in_arrays(
+    probabilities: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    order: NDArray[np.intp],
+    dial: float,
+    beta: float,
+    beta_squared: float,
+) -> Selection:
+    """What `best_choice` chooses, given the order of the blocks from the likeliest to the least likely."""
     true_positives = np.cumsum((probabilities * sizes)[order])
     kept_size = np.cumsum(sizes[order])
     relevant = true_positives[-1]
@@ -142,7 +153,7 @@ def _choose_in_loops(
     beta: float,
     beta_squared: float,
 ) -> Selection:
-    """What `best_choice` does, where this file is compiled, with the same numbers."""
+    """What `_choose_in_arrays` does, for where this file is compiled."""
     probabilities = cython.declare(cython.const[cython.double][::1], probabilities_of)
     sizes = cython.declare(cython.const[cython.double][::1], sizes_of)
     order = cython.declare(cython.const[cython.Py_ssize_t][::1], order_of)
@@ -290,30 +301,32 @@ def choose_labels(
         dense: what each block looks like.
         columns: the names of the first columns of `dense`; those of a dump tell nothing about links and buttons.
     """
-    if cython.compiled:
-        labels = _label_in_loops(probabilities, dense if columns == COLUMNS else None)
-        if headline is not None:
-            labels[headline] = HEADLINE
-        return labels
+    label = _label_in_loops if cython.compiled else _label_in_arrays
+    labels = label(probabilities, dense if columns == COLUMNS else None)
+    if headline is not None:
+        labels[headline] = HEADLINE
+    return labels
+
+
+def _label_in_arrays(probabilities: NDArray[np.float64], dense: NDArray[np.float32] | None) -> NDArray[np.intp]:
+    """What each block is, headlines left aside; `dense` is None for a dump."""
     labels = np.where(probabilities[:, MAIN] > probabilities[:, BOILERPLATE], MAIN, BOILERPLATE)
     pieces = probabilities[:, BYLINE:]
     likeliest = BYLINE + pieces.argmax(axis=1)
     least = np.maximum(probabilities[:, MAIN] + probabilities[:, HEADLINE], _LABEL_THRESHOLD)
     found = pieces.max(axis=1) > least
-    if columns == COLUMNS:
+    if dense is not None:
         found &= dense[:, IS_CONTROL] == 0
         found &= (likeliest == BYLINE) | (dense[:, LINK_SHARE] < _MAX_LINK_SHARE)
     if not found.all():
         labels[found] = likeliest[found]
-    if headline is not None:
-        labels[headline] = HEADLINE
     return labels
 
 
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _label_in_loops(probabilities_of: NDArray[np.float64], dense: NDArray[np.float32] | None) -> NDArray[np.intp]:
-    """What `choose_labels` does before it comes to the headline, where this file is compiled."""
+    """What `_label_in_arrays` does, for where this file is compiled."""
     probabilities = cython.declare(cython.const[cython.double][:, :], probabilities_of)
     count: cython.Py_ssize_t = probabilities.shape[0]
     labels_of, pieces_of = np.empty(count, np.intp), np.empty(count, np.intp)

@@ -222,7 +222,7 @@ def _describe_in_loops(  # noqa: C901, PLR0912, PLR0915 - one loop after the oth
     space: cython.Py_ssize_t = SPACE
     wide: cython.Py_ssize_t = WIDE
     counted: cython.Py_ssize_t = COUNTED
-    last_code: cython.Py_UCS4 = _TABLE_SIZE - 1
+    last_code: cython.long = _TABLE_SIZE - 1
     per_wide: cython.double = LETTERS_PER_WIDE_CHARACTER
     least_in_title: cython.Py_ssize_t = _MIN_LENGTH_IN_TITLE
     kinds_in_all: cython.Py_ssize_t = len(_KINDS)
@@ -255,7 +255,6 @@ def _describe_in_loops(  # noqa: C901, PLR0912, PLR0915 - one loop after the oth
     classes = cython.declare(cython.const[cython.uchar][::1], _tables()[0])
     tally: cython.Py_ssize_t[::1] = np.zeros(COUNTED + 1, np.intp)
     text: str
-    character: cython.Py_UCS4
     length: cython.Py_ssize_t
     number: cython.Py_ssize_t
     begins: cython.Py_ssize_t
@@ -276,8 +275,7 @@ def _describe_in_loops(  # noqa: C901, PLR0912, PLR0915 - one loop after the oth
             tally[j] = 0
         begins = ends = 0
         for j in range(length):
-            character = text[j]
-            ends = classes[character if character < last_code else last_code]
+            ends = classes[min(ord(text[j]), last_code)]
             tally[ends] += 1
             if j == 0:
                 begins = ends
