@@ -147,10 +147,10 @@ SAME_BEHAVIOUR: dict[tuple[str, str], str] = {
     ): "at the first level there are items, not texts",
     **dict.fromkeys(
         (
-            ("_INLINE_MOVE: _Move = (_INLINE, [], 0)", "_INLINE_MOVE: _Move = (_INLINE, [], 1)"),
-            ("_SKIP_MOVE: _Move = (_SKIP, [], 0)", "_SKIP_MOVE: _Move = (_SKIP, [], 1)"),
-            ('"template": (_TEMPLATE_IN_FORMULA, [], 0),', '"template": (_TEMPLATE_IN_FORMULA, [], 1),'),
-            ("otherwise=(_IN_FORMULA, [], 0),", "otherwise=(_IN_FORMULA, [], 1),"),
+            ('_INLINE_MOVE: _Move = (_INLINE, b"", 0)', '_INLINE_MOVE: _Move = (_INLINE, b"", 1)'),
+            ('_SKIP_MOVE: _Move = (_SKIP, b"", 0)', '_SKIP_MOVE: _Move = (_SKIP, b"", 1)'),
+            ('"template": (_TEMPLATE_IN_FORMULA, b"", 0),', '"template": (_TEMPLATE_IN_FORMULA, b"", 1),'),
+            ('_MOVE_IN_FORMULA: _Move = (_IN_FORMULA, b"", 0)', '_MOVE_IN_FORMULA: _Move = (_IN_FORMULA, b"", 1)'),
         ),
         "the number of a tag is asked of elements that hold blocks alone",
     ),

@@ -204,7 +204,7 @@ SCRIPT = "import sys\nfrom mainmatter.cli import main\nif __name__ == '__main__'
 @pytest.mark.parametrize(
     ("way", "module"),
     [
-        ("script", "importlib.metadata"),
+        ("script", "click"),
         ("script", "numpy"),
         ("script", "click"),
         ("script", "mainmatter.cli.clean"),
@@ -228,7 +228,7 @@ def test_interrupt_while_it_is_loaded_leaves_no_traceback(way: str, module: str,
 
 def test_interrupt_while_the_library_is_loaded_is_the_callers(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(INTERRUPTING)
-    code = "try:\n    import mainmatter\nexcept KeyboardInterrupt:\n    print('mine')"
+    code = "try:\n    from mainmatter import clean\nexcept KeyboardInterrupt:\n    print('mine')"
     env = os.environ | {"INTERRUPT_AT": "numpy", "PYTHONPATH": str(tmp_path)}
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, env=env, check=False)
     assert (result.returncode, result.stdout) == (0, b"mine\n")

@@ -106,7 +106,7 @@ def _as_completed(context: SparkContext, work: Callable[[int], Result], numbers:
             ended = not job.is_alive()
             for outcome in done.value[taken:]:
                 taken += 1
-                if isinstance(outcome, _Raised):
+                if isinstance(outcome, _RaisedInTask):
                     raise outcome.error
                 yield outcome
             if ended and taken < len(numbers):
@@ -129,17 +129,17 @@ class _Gathered:
 
 
 @dataclass(frozen=True, slots=True)
-class _Raised:
+class _RaisedInTask:
     """Stands in for the result of a call that raised: Spark would try it again."""
 
     error: Exception
 
 
-def _outcome(work: Callable[[int], Result], number: int) -> Result | _Raised:
+def _outcome(work: Callable[[int], Result], number: int) -> Result | _RaisedInTask:
     try:
         return work(number)
     except Exception as error:
-        return _Raised(error)
+        return _RaisedInTask(error)
 
 
 def _lost(errors: list[Exception], done: int, all_of_them: int) -> MainmatterError:
