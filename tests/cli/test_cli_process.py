@@ -206,7 +206,6 @@ SCRIPT = "import sys\nfrom mainmatter.cli import main\nif __name__ == '__main__'
     [
         ("script", "click"),
         ("script", "numpy"),
-        ("script", "click"),
         ("script", "mainmatter.cli.clean"),
         ("-m", "numpy"),
     ],

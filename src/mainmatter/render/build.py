@@ -91,9 +91,7 @@ _CLASSED = frozenset(("div", "span", "table", "td", "th"))
 _CLASSES = _LINE_NUMBERS | {_EDIT_LINK} | FORMULA_CLASSES
 _NOTE_TAGS = frozenset(("li", "p", "div", "aside", "dd"))
 _FORMULAS_WITHOUT_TEXT = frozenset(("img", "mjx-container", "script"))
-# All other tags are inline.
-_INLINE_ROLES = (Role.LINK, Role.EMPHASIS, Role.FORMULA)
-_NOT_INLINE = frozenset(tag for tag, role in ROLES.items() if role not in _INLINE_ROLES)
+_INLINE_ROLES = frozenset((None, Role.LINK, Role.EMPHASIS, Role.FORMULA))
 _ORIGIN = re.compile(r"https?://[^/?#]+")
 _SOFT_HYPHEN = "\u00ad"
 # How the language of code is named in a class: Prism, highlight.js, GitHub, Sphinx, MediaWiki, SyntaxHighlighter.
@@ -232,7 +230,6 @@ class _Builder:
         texts = list(compress(segments.columns.texts, kept))
         self._uses_dollars = any("$" in text and may_use_dollars(text) for text in texts) and uses_dollars(tree)
         self._may_have_tex = self._uses_dollars or any("\\" in text or "$$" in text for text in texts)
-        self._classes: dict[str, bool] = {}
         self._cells_left = _MAX_ADDED_CELLS
         # By identity, with the cell, since another might get the place in memory of one that is gone.
         self._spans: dict[int, tuple[Content, int, int]] = {}
@@ -251,7 +248,6 @@ class _Builder:
         marks: _Marks = ()
         coming: Iterator[Any] = iter(self._tree)
         block_of, wanted, spaced, runs = self._block_of, self._wanted, self._spaced, self._runs
-        references, notes = self._references, self._notes
         while True:
             for node in coming:
                 if type(node) is Text:
@@ -276,8 +272,8 @@ class _Builder:
                 formula = None
                 if tag in _CLASSED:
                     names = node.attr("class")
-                    if names and self._says_something(names):
-                        if _is_tool(node, names.split()):
+                    if names and not _CLASSES.isdisjoint(words := names.split()):
+                        if _is_tool(node, words):
                             continue
                         formula = read_formula(node)
                 elif tag in FORMULA_TAGS:
@@ -287,10 +283,11 @@ class _Builder:
                     if self._block < 0:
                         self._block = next((block_of[text] for text in node.descendants if text in block_of), -1)
                     continue
-                if references and node in references:
-                    runs.append((Content("reference", label=references[node]), marks))
+                if node in self._references:
+                    runs.append((Content("reference", label=self._references[node]), marks))
                     continue
-                if tag not in _NOT_INLINE and type(node) is Element:
+                role = ROLES.get(tag)
+                if role in _INLINE_ROLES and type(node) is Element:
                     if tag == "a" and self._is_no_text(node):
                         continue
                     frames.append((coming, marks, self._owner, self._text_type, False))
@@ -302,11 +299,7 @@ class _Builder:
                     frames.append((coming, marks, self._owner, self._text_type, True))
                     if tag in _TEXT_TYPES:
                         self._text_type = _TEXT_TYPES[tag]
-                    elif (
-                        (tag in _CONTAINERS or node in notes)
-                        and depth < _MAX_DEPTH
-                        and (container := self._container(node, tag)) is not None
-                    ):
+                    elif depth < _MAX_DEPTH and (container := self._container(node, tag)) is not None:
                         self._owner, self._text_type = container, "paragraph"
                         depth += 1
                 coming = iter(node)
@@ -328,11 +321,10 @@ class _Builder:
     def _pass(self, element: Element, marks: _Marks) -> None:  # noqa: C901, PLR0912 - one branch a tag
         """Take in an element that holds no kept text, but may be part of what is around it."""
         tag = element.tag
+        is_inside = bool(self._runs) or (self._owner.type in HOLD_BLOCKS and bool(self._owner.children))
         if tag == "br":
             self._add_break(marks)
-            return
-        is_inside = bool(self._runs) or (self._owner.type in HOLD_BLOCKS and bool(self._owner.children))
-        if tag in _FORMULAS_WITHOUT_TEXT and is_inside and (formula := read_formula(element)) is not None:
+        elif tag in _FORMULAS_WITHOUT_TEXT and is_inside and (formula := read_formula(element)) is not None:
             self._add_formula(formula, tag, marks)
         elif tag == "img":
             if element in self._images:
@@ -350,7 +342,7 @@ class _Builder:
             owner = self._owner
             if owner.type == "item" and not owner.children and not self._runs and _is_task(element):
                 owner.checked = element.attr("checked") is not None
-        elif self._runs and tag not in _NOT_INLINE:
+        elif self._runs and ROLES.get(tag) in _INLINE_ROLES:
             for inner in element.descendants:
                 if isinstance(inner, Text):
                     if not inner.data.isspace():
@@ -368,13 +360,6 @@ class _Builder:
             self._end_block()
             self._runs += [(Content("formula", [tex], display=display), ()) for tex, display in formulas]
             self._end_block()
-
-    def _says_something(self, names: str) -> bool:
-        """Whether some of an element's classes mean something here; pages use the same ones again and again."""
-        known = self._classes.get(names)
-        if known is None:
-            known = self._classes[names] = not _CLASSES.isdisjoint(names.split())
-        return known
 
     def _add_break(self, marks: _Marks) -> None:
         """A line break; two break the block, as in html/segment.py."""
@@ -534,15 +519,12 @@ class _Builder:
         is_new_line = True  # nothing but white space since the line began
         tools: set[Node | None] = set()  # and what is in them
         for node in chain((element,), element.descendants):
-            if (tools and node.parent in tools) or (
-                type(node) is Element
-                and (
-                    node.tag == "button"
-                    or ((names := node.attr("class")) and self._says_something(names) and _is_tool(node, names.split()))
-                )
+            if node.parent in tools or (
+                isinstance(node, Element)
+                and (node.tag == "button" or _is_tool(node, as_text(node.attr("class")).split()))
             ):
                 tools.add(node)
-            elif type(node) is Text:
+            elif isinstance(node, Text):
                 data = node.data
                 block = self._block_of.get(node, -1)
                 if block >= 0:
@@ -556,8 +538,8 @@ class _Builder:
                 elif data.isspace():
                     parts.append(data)
                     is_new_line = is_new_line or "\n" in data
-            elif type(node) is Element and (
-                node.tag == "br" or (not is_new_line and ROLES.get(node.tag) is Role.BLOCK)  # some have a <div> a line
+            elif getattr(node, "tag", "") == "br" or (
+                not is_new_line and ROLES.get(getattr(node, "tag", "")) is Role.BLOCK  # some have a <div> a line
             ):
                 parts.append("\n")
                 is_new_line = True
@@ -723,16 +705,6 @@ def _nest(runs: list[_Run]) -> list[Content | str]:  # noqa: C901, PLR0912, PLR0
     Neighbours share the marks that they have in common. White space is collapsed; a space or a line break between two
     runs has only the marks that are around both.
     """
-    plain: list[str] = []
-    for value, own_marks in runs:
-        if own_marks or not isinstance(value, str):
-            break
-        plain.append(value)
-    else:
-        whole = "".join(plain)
-        if _SOFT_HYPHEN not in whole:
-            whole = " ".join(whole.split())
-            return [whole] if whole else []
     content: list[Content | str] = []
     target = content  # where the next one goes: into the last of those that are open
     opened: list[Content] = []
@@ -865,11 +837,9 @@ def _only_text(cell: Content) -> list[Content | str] | None:
     """The text of a table's cell; None for one that holds more than a text."""
     if not cell.children:
         return []
+    only = cell.nodes[0]
     if len(cell.children) > 1:
         return None
-    only = cell.children[0]
-    if isinstance(only, str):
-        return [only]
     if only.type in ("paragraph", "caption"):
         return only.children
     if only.type == "formula":

@@ -87,7 +87,9 @@ class Content:
 
     @property
     def nodes(self) -> list[Content]:
-        """The children of a node that holds no text."""
+        """The children of a node that holds no text; damaged pages may have some there all the same."""
+        if any(isinstance(child, str) for child in self.children):
+            return [child for child in self.children if not isinstance(child, str)]
         return cast("list[Content]", self.children)
 
 
