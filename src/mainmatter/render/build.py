@@ -837,9 +837,11 @@ def _only_text(cell: Content) -> list[Content | str] | None:
     """The text of a table's cell; None for one that holds more than a text."""
     if not cell.children:
         return []
-    only = cell.nodes[0]
     if len(cell.children) > 1:
         return None
+    only = cell.children[0]
+    if isinstance(only, str):
+        return [only]
     if only.type in ("paragraph", "caption"):
         return only.children
     if only.type == "formula":
