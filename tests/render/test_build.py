@@ -132,6 +132,18 @@ def tree_of(html: str, *, images: bool = False, dropped: str = "") -> list[str]:
             ["paragraph('a')", "paragraph('b')", "paragraph('c')"],
             id="shadow root",
         ),
+        pytest.param(
+            "<table><tr><td>a</td><template shadowrootmode=open>b</template><tr><td>c<td>d</table>",
+            [
+                "table(row(cell('a'), cell('b')), row(cell('c'), cell('d')))",
+            ],
+            id="shadow root in a row",
+        ),
+        pytest.param(
+            "<table><tr><template shadowrootmode=open>a</template></table>",
+            ["paragraph('a')"],
+            id="shadow root that is a row",
+        ),
         pytest.param("<xmp>a  &amp; b</xmp>", ["code('a  &amp; b')"], id="text that is no markup"),
         pytest.param("<frameset><frame src=a></frameset>", [], id="nothing"),
         pytest.param(

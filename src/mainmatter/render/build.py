@@ -438,6 +438,9 @@ class _Builder:
         match container.type:
             case "table":
                 owner.children += self._table(container)
+            case "row":  # a shadow root may put a text beside its cells
+                container.children = [one if one.type == "cell" else Content("cell", [one]) for one in children]
+                owner.children.append(container)
             case "list":
                 owner.children += _tidy_list(container)
             case "definitions":
@@ -839,9 +842,7 @@ def _only_text(cell: Content) -> list[Content | str] | None:
         return []
     if len(cell.children) > 1:
         return None
-    only = cell.children[0]
-    if isinstance(only, str):
-        return [only]
+    only = cell.nodes[0]
     if only.type in ("paragraph", "caption"):
         return only.children
     if only.type == "formula":

@@ -87,9 +87,7 @@ class Content:
 
     @property
     def nodes(self) -> list[Content]:
-        """The children of a node that holds no text; damaged pages may have some there all the same."""
-        if any(isinstance(child, str) for child in self.children):
-            return [child for child in self.children if not isinstance(child, str)]
+        """The children of a node that holds no text."""
         return cast("list[Content]", self.children)
 
 
