@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from mainmatter.main.names import VectorCache
+from mainmatter import compiled
+from mainmatter.main.names import INHERITED, VectorCache, VectorFinder, Vocabulary, make_vectors
+from mainmatter.registry import get_method
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,3 +143,44 @@ def test_a_maker_that_fails_leaves_the_others_in_order() -> None:
     with pytest.raises(ValueError, match="below 0"):
         cache.of(names(2, -1))
     assert is_right(cache, names(2, 1, 3))
+
+
+in_loops = pytest.mark.skipif(not compiled.runs_compiled(), reason="names are looked up letter by letter if compiled")
+WORDS = [*INHERITED, "x", "x-y", "été", "a" * 40, "b" * 41, *(f"w{letter}" for letter in "abcdefghijkl")]
+
+
+def finder_and_cache() -> tuple[VectorFinder, VectorCache]:
+    vocabulary = Vocabulary(sorted(WORDS))
+    net = get_method("main").net_  # type: ignore[attr-defined]
+    finder = make_vectors(vocabulary, net)
+    assert isinstance(finder, VectorFinder)
+    cache = VectorCache(
+        vocabulary.meaning_of,
+        lambda meanings: net.embed([meaning[:-1] for meaning in meanings]),
+        lambda meanings: np.array([meaning[-1] for meaning in meanings], np.int64),
+    )
+    return finder, cache
+
+
+@in_loops
+@given(st.lists(st.lists(st.sampled_from([*WORDS, "Post", "HTML", " ", "\t", "-", "É", "9"])).map("".join), min_size=1))
+@example([" ".join(WORDS)])  # more numbers than are added up one after the other
+@example(["", "x" * 299 + " menu", "x\x1cy", "postBody PostBODYText"])
+def test_what_is_found_is_what_is_remembered(asked: list[str]) -> None:
+    finder, cache = finder_and_cache()
+    vectors, bits = finder.of(asked)
+    remembered_vectors, remembered_bits = cache.of(asked)
+    assert vectors.dtype == np.float32
+    assert bits.dtype == np.int64
+    assert np.array_equal(vectors, remembered_vectors)
+    assert np.array_equal(bits, remembered_bits)
+
+
+@in_loops
+def test_the_shipped_vocabulary_is_found_word_by_word() -> None:
+    method = get_method("main")
+    words = [*method.vocabulary_.words, *(word + "q" for word in method.vocabulary_.words)]  # type: ignore[attr-defined]
+    vectors, bits = method.vectors_.of(words)  # type: ignore[attr-defined]
+    meanings = list(map(method.vocabulary_.meaning_of, words))  # type: ignore[attr-defined]
+    assert np.array_equal(vectors, method.net_.embed([meaning[:-1] for meaning in meanings]))  # type: ignore[attr-defined]
+    assert bits.tolist() == [meaning[-1] for meaning in meanings]

@@ -49,7 +49,7 @@ from mainmatter.main.features import (
     describe_blocks,
     leave_out,
 )
-from mainmatter.main.names import CALLED, FIRST_WORD, TAGS, VectorCache, Vocabulary
+from mainmatter.main.names import CALLED, FIRST_WORD, TAGS, VectorCache, VectorFinder, Vocabulary, make_vectors
 from mainmatter.main.net import BlockNet, NetOutput, path_means, softmax
 from mainmatter.main.reasons import ControlReasons, SignalReasons
 from mainmatter.main.site import SiteCountReasons, SiteKnowledge, know_site, load_templates
@@ -147,7 +147,7 @@ class Main(Controls, Trainable[ObservedPage]):
 
     net_: BlockNet = field(init=False, repr=False)
     vocabulary_: Vocabulary = field(init=False, repr=False)
-    vectors_: VectorCache = field(init=False, repr=False)
+    vectors_: VectorCache | VectorFinder = field(init=False, repr=False)
     dump_net_: BlockNet = field(init=False, repr=False)
 
     name: ClassVar[str] = "main"
@@ -445,11 +445,7 @@ class Main(Controls, Trainable[ObservedPage]):
                 setattr(self, name, one)
         if net is None:
             return
-        self.vectors_ = VectorCache(
-            vocabulary.meaning_of,
-            lambda meanings: net.embed([meaning[:-1] for meaning in meanings]),
-            lambda meanings: np.array([meaning[-1] for meaning in meanings], np.int64),
-        )
+        self.vectors_ = make_vectors(vocabulary, net)
 
     def _need_net(self) -> None:
         if not hasattr(self, "vocabulary_"):

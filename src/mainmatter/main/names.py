@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mainmatter.main.net import BlockNet
+
 # A name is cut into the longest of these stems: a headline is no head, and a footnote no foot.
 _STEMS = tuple(
     """
@@ -95,7 +97,10 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
 _MAX_NAME = 300  # characters; what is longer is no name
 _MAX_WORD = 40
 _MIN_PART = 2
+_MOST_IN_ORDER = 8  # numbers that numpy adds up one after the other
 _MAX_NAMES = 50_000  # in a cache; then it starts afresh, so that a crawl of all sites fits into memory
+
+_A = cython.declare(cython.Py_ssize_t, ord("a"))
 
 Meaning = tuple[int, ...]  # of a name: the numbers of its words, and last its bits
 
@@ -141,35 +146,40 @@ _CHILDREN = cython.declare(cython.const[cython.Py_ssize_t][:, ::1], _TREE[0])
 _BIT_OF_NODE = cython.declare(cython.const[cython.longlong][::1], _TREE[1])
 
 
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _bits_in(lower: str) -> int:
     """The bits of the stems in a text of lower case: the longest at each place, and then what follows it."""
-    if not cython.compiled:
-        bits = 0
-        for stem in _STEM.findall(lower):
-            bits |= _BIT_OF_STEM[stem]
-        return bits
+    if cython.compiled:
+        return _bits_between(lower.encode("ascii", "replace"), 0, len(lower))
+    bits = 0
+    for stem in _STEM.findall(lower):
+        bits |= _BIT_OF_STEM[stem]
+    return bits
+
+
+@cython.cfunc
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _bits_between(lower: cython.p_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.longlong:
+    """The bits of the stems in a piece of a text of lower case."""
     found: cython.longlong = 0
     longest: cython.longlong
-    start: cython.Py_ssize_t = 0
-    end: cython.Py_ssize_t
+    after: cython.Py_ssize_t
     i: cython.Py_ssize_t
     node: cython.Py_ssize_t
     letter: cython.Py_ssize_t
-    while start < len(lower):
-        node, end, longest = 0, start + 1, 0
-        for i in range(start, len(lower)):
-            letter = ord(lower[i]) - ord("a")
+    while start < end:
+        node, after, longest = 0, start + 1, 0
+        for i in range(start, end):
+            letter = lower[i] - _A
             if not 0 <= letter < 26:
                 break
             node = _CHILDREN[node, letter]
             if node == 0:
                 break
             if _BIT_OF_NODE[node] >= 0:
-                longest, end = _BIT_OF_NODE[node], i + 1
+                longest, after = _BIT_OF_NODE[node], i + 1
         found |= longest
-        start = end
+        start = after
     return found
 
 
@@ -180,31 +190,31 @@ def _parts_of(word: str) -> list[str]:
     if not cython.compiled or not word.isascii():
         return _PART.findall(word)
     parts: list[str] = []
+    encoded: bytes = word.encode()
     length: cython.Py_ssize_t = len(word)
     start: cython.Py_ssize_t = 0
     end: cython.Py_ssize_t
-    letter: cython.Py_UCS4
     while start < length:
-        letter = word[start]
-        end = start + 1
-        if ord("A") <= letter <= ord("Z"):
-            while end < length and ord("A") <= cython.cast(cython.Py_UCS4, word[end]) <= ord("Z"):
-                end += 1
-            if end < length and ord("a") <= cython.cast(cython.Py_UCS4, word[end]) <= ord("z"):
-                if end > start + 1:  # the last capital begins the next part
-                    end -= 1
-                else:
-                    while end < length and ord("a") <= cython.cast(cython.Py_UCS4, word[end]) <= ord("z"):
-                        end += 1
-        elif ord("a") <= letter <= ord("z"):
-            while end < length and ord("a") <= cython.cast(cython.Py_UCS4, word[end]) <= ord("z"):
-                end += 1
-        else:
-            start = end
-            continue
-        parts.append(word[start:end])
-        start = end
+        end = _end_of_part(encoded, start, length)
+        if end > start:
+            parts.append(word[start:end])
+        start = max(end, start + 1)
     return parts
+
+
+@cython.cfunc
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _end_of_part(word: cython.p_uchar, start: cython.Py_ssize_t, length: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the part of a word ends that begins at `start`; `start` itself if none does."""
+    end: cython.Py_ssize_t = start
+    while end < length and 65 <= word[end] <= 90:  # A to Z
+        end += 1
+    if end > start + 1:
+        return end - 1 if end < length and _A <= word[end] <= 122 else end  # the last capital begins the next part
+    while end < length and _A <= word[end] <= 122:
+        end += 1
+    return end
 
 
 class Vocabulary:
@@ -334,3 +344,197 @@ class VectorCache:
         by_name.update(zip(new, map(by_meaning.__getitem__, meanings), strict=True))
         self._known = by_name, by_meaning
         return by_name
+
+
+def make_vectors(vocabulary: Vocabulary, net: BlockNet) -> VectorCache | VectorFinder:
+    """What gives names their vectors: to find them is faster where this file is compiled, else to remember them."""
+    if not cython.compiled:
+        return VectorCache(
+            vocabulary.meaning_of,
+            lambda meanings: net.embed([meaning[:-1] for meaning in meanings]),
+            lambda meanings: np.array([meaning[-1] for meaning in meanings], np.int64),
+        )
+    return VectorFinder(vocabulary, net.weights["embedding"])
+
+
+class VectorFinder:
+    """The vector of each name, and its bits, found letter by letter: what `VectorCache` gives, where this is compiled.
+
+    It remembers nothing: in a crawl, most of the different names of a page are ones that no page had before.
+
+    Args:
+        vocabulary: the words.
+        embedding: the vectors of all that has a number, one a row.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, embedding: NDArray[np.float32]) -> None:
+        self._vocabulary, self._embedding = vocabulary, embedding
+        words = {word: number for number, word in enumerate(vocabulary.words, start=FIRST_WORD) if word.isascii()}
+        self._letters = "".join(words).encode()
+        # A hash table; what finds its place taken goes to the next. In each place: the word's number, or 0; where it
+        # begins in all letters; its length.
+        self._table = np.zeros((1 << (4 * len(words) + 1).bit_length(), 3), np.intp)
+        begin = 0
+        for word, number in words.items():
+            place = _hash(word.encode(), 0, len(word)) & (len(self._table) - 1)
+            while self._table[place, 0]:
+                place = (place + 1) & (len(self._table) - 1)
+            self._table[place] = number, begin, len(word)
+            begin += len(word)
+
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def of(self, names: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """The vectors of some names, one a row, and their bits; there must be at least one."""
+        place_of: dict[str, int] = {}
+        places = np.empty(len(names), np.intp)
+        place: cython.Py_ssize_t[::1] = places
+        i: cython.Py_ssize_t
+        for i, name in enumerate(names):
+            place[i] = place_of.setdefault(name, len(place_of))
+        vectors = np.zeros((len(place_of), self._embedding.shape[1]), np.float32)
+        bits = np.zeros(len(place_of), np.int64)
+        self._find(list(place_of), vectors, bits)
+        return vectors.take(places, axis=0), bits.take(places)
+
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _find(self, names: list[str], vectors_of: NDArray[np.float32], bits_of: NDArray[np.int64]) -> None:
+        """Fill one row a name."""
+        table: cython.Py_ssize_t[:, ::1] = self._table
+        letters: bytes = self._letters
+        vectors: cython.float[:, ::1] = vectors_of
+        embedding = cython.declare(cython.const[cython.float][:, ::1], self._embedding)
+        bits: cython.longlong[::1] = bits_of
+        numbers: cython.Py_ssize_t[::1] = np.zeros(2 * _MAX_NAME, np.intp)  # of a name's words, in order
+        most_in_order: cython.Py_ssize_t = _MOST_IN_ORDER
+        name: str
+        text: bytes
+        count: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        rest: cython.float
+        for i in range(len(names)):
+            name = names[i]
+            if name.isascii():
+                text = name.encode()
+                count = _read_name(text, text.lower(), len(text), table, letters, numbers, bits[i : i + 1])
+            else:
+                *of_words, its_bits = self._vocabulary.meaning_of(name)
+                bits[i], count = its_bits, 0
+                for number in of_words:
+                    count = _add_number(numbers, count, number)
+            if count > most_in_order:
+                vectors_of[i] = np.add.reduceat(self._embedding.take(np.asarray(numbers)[:count], axis=0), [0])[0]
+                continue
+            for j in range(vectors.shape[1] if count else 0):
+                rest = 0
+                for k in range(1, count):
+                    rest = rest + embedding[numbers[k], j]
+                vectors[i, j] = embedding[numbers[0], j] + rest if count > 1 else embedding[numbers[0], j]
+
+
+@cython.cfunc
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _read_name(
+    text: cython.p_uchar,
+    lower: cython.p_uchar,
+    length: cython.Py_ssize_t,
+    table: cython.Py_ssize_t[:, ::1],
+    letters: cython.p_uchar,
+    numbers: cython.Py_ssize_t[::1],
+    bits: cython.longlong[::1],
+) -> cython.Py_ssize_t:
+    """Read a name in ASCII: adds to `bits`, fills `numbers` with those of its words, and returns how many there are."""
+    longest_word: cython.Py_ssize_t = _MAX_WORD
+    shortest_part: cython.Py_ssize_t = _MIN_PART
+    count: cython.Py_ssize_t = 0
+    start: cython.Py_ssize_t
+    end: cython.Py_ssize_t = 0
+    part: cython.Py_ssize_t
+    after: cython.Py_ssize_t
+    length = min(length, cython.cast(cython.Py_ssize_t, _MAX_NAME))
+    while end < length:
+        start = end
+        end += 1
+        if _is_space(text[start]):
+            continue
+        while end < length and not _is_space(text[end]):
+            end += 1
+        bits[0] |= _bits_between(lower, start, end)
+        if end - start <= longest_word:
+            count = _add_number(numbers, count, _number_between(table, letters, lower, start, end))
+        part = start
+        while part < end:
+            after = _end_of_part(text, part, end)
+            if after - part >= shortest_part:
+                count = _add_number(numbers, count, _number_between(table, letters, lower, part, after))
+            part = max(after, part + 1)
+    return count
+
+
+@cython.cfunc
+@cython.inline
+def _is_space(letter: cython.uchar) -> cython.bint:
+    """Whether `str.split` parts a text in ASCII there."""
+    return letter == 32 or 9 <= letter <= 13 or 28 <= letter <= 31
+
+
+@cython.cfunc
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _hash(lower: cython.p_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """The hash of a piece of a text of lower case."""
+    found: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    for i in range(start, end):
+        found = (found * 31 + lower[i]) & 0xFFFFFFF
+    return found
+
+
+@cython.cfunc
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _number_between(
+    table: cython.Py_ssize_t[:, ::1],
+    letters: cython.p_uchar,
+    lower: cython.p_uchar,
+    start: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """The number of a word in a text of lower case; 0 if it is not in the vocabulary."""
+    last: cython.Py_ssize_t = table.shape[0] - 1
+    place: cython.Py_ssize_t = _hash(lower, start, end) & last
+    begin: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    while table[place, 0]:
+        if table[place, 2] == end - start:
+            begin = table[place, 1]
+            i = 0
+            while i < end - start and letters[begin + i] == lower[start + i]:
+                i += 1
+            if i == end - start:
+                return table[place, 0]
+        place = (place + 1) & last
+    return 0
+
+
+@cython.cfunc
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _add_number(
+    numbers: cython.Py_ssize_t[::1], count: cython.Py_ssize_t, number: cython.Py_ssize_t
+) -> cython.Py_ssize_t:
+    """Put a number into its place among the first `count`, unless it is there or is 0; returns how many there are."""
+    at: cython.Py_ssize_t = count
+    i: cython.Py_ssize_t
+    while at > 0 and numbers[at - 1] >= number:
+        at -= 1
+    if number == 0 or (at < count and numbers[at] == number):
+        return count
+    for i in range(count, at, -1):
+        numbers[i] = numbers[i - 1]
+    numbers[at] = number
+    return count + 1
