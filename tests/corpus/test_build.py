@@ -206,6 +206,18 @@ def test_a_finished_run_does_nothing_and_says_so(crawl: Path, tmp_path: Path) ->
     assert {file: file.stat().st_mtime_ns for file in out.rglob("*") if file.is_file()} == times
 
 
+@pytest.mark.parametrize("damage", ["[]", "{", '{"rejects": [1]}', '{"pages": "many"}', '{"pages": 1}'])
+def test_a_damaged_summary_is_told(crawl: Path, tmp_path: Path, damage: str) -> None:
+    out = tmp_path / "out"
+    summary = build_corpus([str(crawl)], str(out), DENSITY, workers=1)
+    file = out / "__about/summary.json"
+    file.write_text(damage)
+    with pytest.raises(InputError, match=r"summary\.json is damaged"):
+        build_corpus([str(crawl)], str(out), DENSITY, workers=1)
+    file.unlink()
+    assert build_corpus([str(crawl)], str(out), DENSITY, workers=1).kept == summary.kept
+
+
 def test_done_shards_are_not_done_again(crawl: Path, tmp_path: Path) -> None:
     out, job = tmp_path / "out", Job(method="density", format="jsonl", shard_size=900)
     whole = build_corpus([str(crawl)], str(out), job, workers=1)

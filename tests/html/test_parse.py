@@ -6,7 +6,10 @@ import codecs
 
 import pytest
 
+import mainmatter
 from mainmatter.html.parse import _codec_of_label, decode
+from mainmatter.records import Page
+from mainmatter.registry import FORMATS
 
 CYRILLIC = "Привет, мир"
 
@@ -95,3 +98,27 @@ def test_labels_of_browsers_are_known(label: str) -> None:
 )
 def test_other_labels_are_not(label: str) -> None:
     assert _codec_of_label(label) is None
+
+
+@pytest.mark.parametrize("url", ["http://[bad", "https://a:b:c/", "//[x", "http://exa mple/"])
+@pytest.mark.parametrize("base", ["", "<base href=''>", "<base href='//['>"])
+@pytest.mark.parametrize("format_", FORMATS)
+def test_an_address_that_is_none_does_no_harm(url: str, base: str, format_: str) -> None:
+    page = Page(f"{base}<p>Read <a href=more>more</a> of it.<img src=a.png alt=b>", url)
+    assert "Read" in mainmatter.clean(page, method="ice-baseline").render(format_)
+
+
+@pytest.mark.parametrize("html", ["<p \ud800=1>a\udc00b", "<p class=\ud800>a\ud800b", "<a href='\ud800'>a\ud800b"])
+@pytest.mark.parametrize("format_", FORMATS)
+def test_half_characters_are_replaced(html: str, format_: str) -> None:
+    extraction = mainmatter.clean(html, method="ice-baseline")
+    extraction.render(format_).encode()
+    assert extraction.text == "a\ufffdb"
+    assert [block.text for block in extraction.blocks] == ["a\ufffdb"]
+
+
+def test_whole_characters_beyond_the_first_plane_stay() -> None:
+    assert (
+        mainmatter.clean("<p>\U0001f642 \ud83d\ude42 \ud83d", method="ice-baseline").text
+        == "\U0001f642 \U0001f642 \ufffd"
+    )

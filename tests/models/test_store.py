@@ -215,15 +215,29 @@ FINE = archive(a=npy([1, 2, 3]))
         archive(a=b"no magic"),
         archive(a=npy([1, 2, 3])[:-5]),
         archive(a=npy([1, 2, 3]).replace(b"(3,)", b"(9" + b"9" * 12 + b",)")),
+        archive(a=npy([1, 2, 3]).replace(b"(3,)", b"((((")),
         FINE[: len(FINE) // 2],
         FINE.replace(b"\x08\x00", b"\x63\x00"),
         FINE[:45] + bytes(b ^ 0xFF for b in FINE[45:60]) + FINE[60:],
         bytes(b | 1 if i == FINE.index(b"PK\x01\x02") + 8 else b for i, b in enumerate(FINE)),
     ],
-    ids="empty text npy objects strings dates complex magic short huge half method deflate encrypted".split(),
+    ids="empty text npy objects strings dates complex magic short huge brackets half method deflate encrypted".split(),
 )
 def test_weights_that_are_no_arrays_of_numbers(folder: Path, monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
     monkeypatch.setattr(store, "_pack", lambda arrays: data)
     save(MODEL, folder)
     with pytest.raises(ModelError, match=r"\.npz: not an archive of arrays"):
         load(folder)
+
+
+def test_all_arrays_together_have_a_limit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    zeros = np.zeros(1000)
+    data = archive(**{name: npy(zeros) for name in "abcd"})
+    monkeypatch.setattr(store, "_pack", lambda arrays: data)
+    monkeypatch.setattr(store, "_MOST_BYTES", 4 * len(npy(zeros)) - 1)
+    save(MODEL, folder)
+    with pytest.raises(ModelError, match="its arrays have 32,512 bytes"):
+        load(folder)
+    monkeypatch.setattr(store, "_MOST_BYTES", 4 * len(npy(zeros)))
+    save(MODEL, folder)
+    assert load(folder).arrays.keys() == set("abcd")

@@ -141,6 +141,8 @@ def _finished(folder: Folder) -> Summary | None:
         return replace(Summary.from_json(json.loads(folder.read(SUMMARY))), was_done=True)
     except FileNotFoundError:
         return None
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"{folder.out}: {SUMMARY} is damaged: {error}; delete it to have it written again") from error
 
 
 def _run(

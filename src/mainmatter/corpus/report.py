@@ -144,7 +144,7 @@ def _summary(folder: Folder) -> Summary:
         return Summary.from_json(json.loads(folder.read(SUMMARY)))
     except FileNotFoundError as error:
         raise InputError(f"{folder.out}: the run is not finished; run the same command again to go on") from error
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{folder.out}: {SUMMARY} is damaged: {error}") from error
 
 
@@ -248,7 +248,7 @@ def _parquet_rows(path: str) -> Iterator[Any]:
             columns = [name for name in _COLUMNS if name in parquet.schema_arrow.names]
             for batch in parquet.iter_batches(_BATCH, columns=columns):
                 yield from batch.to_pylist()
-        except (ArrowException, OSError) as error:
+        except (ArrowException, OSError, UnicodeError) as error:  # the last from names of columns
             raise InputError(f"{path}: is damaged: {' '.join(str(error).split())}") from error
 
 

@@ -134,9 +134,11 @@ def _open_parquet(file: Path) -> Any:  # noqa: ANN401 - pyarrow has no types
     except ImportError as error:
         raise MissingExtra("pyarrow", "search") from error
     try:
-        return ParquetFile(file)
-    except (ArrowException, OSError) as error:
+        parquet = ParquetFile(file)
+        _ = parquet.schema_arrow.names  # which may be no UTF-8
+    except (ArrowException, OSError, UnicodeError) as error:
         raise InputError(f"{file}: cannot be read as a Parquet file: {' '.join(str(error).split())}") from error
+    return parquet
 
 
 def _read_parquet(file: Path) -> Iterator[Row]:

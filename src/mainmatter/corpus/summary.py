@@ -106,7 +106,18 @@ class Summary:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """The summary once more."""
+        """The summary once more.
+
+        Raises:
+            TypeError: something is missing, or of another type.
+        """
+        for name in ("rejects", "skipped", "languages"):
+            counts = content.get(name, {})
+            if not isinstance(counts, dict) or not all(type(count) is int for count in counts.values()):
+                raise TypeError(f"{name} are no counts")
+        for name in ("shards", "pages", "kept", "words", "bytes", "seconds", "earlier_pages", "earlier_bytes"):
+            if type(content.get(name, 0)) not in (int, float):
+                raise TypeError(f"{name} is no number")
         return cls(**{one.name: content[one.name] for one in fields(cls) if one.name in content})
 
 

@@ -65,12 +65,21 @@ def decode_page(page: Page) -> tuple[str, str | None]:
     head = html[:SNIFFED]
     words = what_else(head if isinstance(head, bytes) else head.encode("latin-1", "replace"), is_text=True)
     if words is None:
-        text, encoding = (html, None) if isinstance(html, str) else decode(html, page.charset)
+        text, encoding = (_without_surrogates(html), None) if isinstance(html, str) else decode(html, page.charset)
         if not _is_noise(html, text, encoding):
             return text, encoding
         words = NEITHER
     name = page.id or page.url
     raise NotAPage(f"{f'{name}:' if name else 'the page'} {refusal(words)}")
+
+
+def _without_surrogates(text: str) -> str:
+    """A text with U+FFFD for each half of a character, as browsers send it on: no encoding has bytes for those."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def _is_noise(html: str | bytes, text: str, encoding: str | None) -> bool:
@@ -151,7 +160,12 @@ def is_html(element: Element) -> bool:
 def base_url(tree: Tree, url: str) -> str:
     """What the page's links are relative to: what its `<base>` says, or the URL that it came from."""
     # The parser has an index of tags, but looks for a base among all elements.
-    return tree.base_url(url) if tree.select("base") else url
+    if not tree.select("base"):
+        return url
+    try:
+        return tree.base_url(url)
+    except ValueError:  # the URL is none
+        return url
 
 
 def as_text(value: str | list[str] | None) -> str:

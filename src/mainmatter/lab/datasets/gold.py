@@ -165,7 +165,7 @@ def _read_parquet(path: Path) -> Iterator[GoldPage]:
             for number, row in enumerate(rows, 1):
                 name = f"row {number:,}" if row.get("id") is None else f"page {row['id']!r}"
                 yield _from_row(row, f"{path}: {name}")
-    except (ArrowException, OSError) as error:
+    except (ArrowException, OSError, UnicodeError) as error:  # the last from names of columns
         raise DatasetError(f"{path}: cannot be read as a Parquet file: {' '.join(str(error).split())}") from error
 
 
