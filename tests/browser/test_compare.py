@@ -22,7 +22,7 @@ EXAMPLE = (Path(__file__).parents[2] / "src/mainmatter/workbench/static/example.
 SMALL = {"width": 400, "height": 800}
 
 
-def open_page(tab: Page, address: str = "/compare?with=main,density", html: str = EXAMPLE) -> None:
+def open_page(tab: Page, address: str = "/compare?methods=main,density", html: str = EXAMPLE) -> None:
     tab.goto(address)
     expect(tab.locator("html")).to_have_attribute("data-ready", "true")
     tab.fill("#input-text", html)
@@ -130,7 +130,7 @@ def test_it_is_accessible_in_both_schemes(tab: Page, axe: Callable[[Page], list[
 
 def test_it_can_be_used_on_a_small_screen(new_tab: Callable[..., Page], axe: Callable[[Page], list[str]]) -> None:
     tab = new_tab(viewport=SMALL)
-    open_page(tab, "/compare?with=main,density,ice-heuristic")
+    open_page(tab, "/compare?methods=main,density,ice-heuristic")
     assert tab.evaluate("document.documentElement.scrollWidth") <= SMALL["width"]
     expect(tab.locator('.column[data-name="density"]')).to_be_visible()
     expect(tab.locator('.column[data-name="main"]')).to_be_hidden()

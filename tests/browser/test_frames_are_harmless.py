@@ -134,7 +134,7 @@ def test_forged_marks_do_not_count(tab: Page, watch: Any) -> None:
     expect(first).to_contain_text("The title")
 
 
-@pytest.mark.parametrize("address", ["/", "/compare?with=main,density"])
+@pytest.mark.parametrize("address", ["/", "/compare?methods=main,density"])
 def test_markup_in_titles_and_texts_is_shown_as_text(tab: Page, watch: Any, address: str) -> None:
     open_hostile(tab, address)
     place = "#page-title" if address == "/" else ".column[data-name=main]"
