@@ -62,7 +62,7 @@ def open_page(tab: Page, html: str = EXAMPLE, address: str = "/") -> None:
     expect(tab.locator("#main")).not_to_have_attribute("aria-busy", "true")
     expect(tab.locator("#result")).to_be_visible()
     expect(tab.frame_locator("#page iframe").locator("mm-block[data-state]").first).to_be_attached()
-    tab.locator(".panes").evaluate("panes => panes.scrollIntoView()")
+    tab.locator("#result .panes").evaluate("panes => panes.scrollIntoView()")
 
 
 def frame_mark(tab: Page, block: int) -> Locator:
@@ -338,15 +338,18 @@ def test_addresses_hold_what_is_shown_and_the_way_back_leads_there(new_tab: Call
 def test_what_an_address_has_fetched_is_said(tab: Page, watch: Any) -> None:
     watch.expected.append("422")
     answers: list[Any] = []
-    tab.route("**/api/inspect", answers.append)
+
+    def hold(route: Any) -> None:
+        answers.append(route)
+
+    tab.route("**/api/inspect", hold)
     tab.goto("/?url=http://127.0.0.1:1/")
     expect(tab.locator("#fetching")).to_have_text("Fetching http://127.0.0.1:1/ …")
     answers[0].continue_()
     expect(tab.locator("#problem")).to_contain_text("127.0.0.1")
     expect(tab.locator("#fetching")).to_be_hidden()
-    tab.goto("/?corpus=none&page=kept-0-0")
     tab.unroute("**/api/inspect")
-    answers[1].continue_()
+    tab.goto("/?corpus=none&page=kept-0-0")
     expect(tab.locator("#problem")).to_contain_text("no such corpus")
 
 
@@ -433,7 +436,6 @@ def test_files_examples_and_dumps_can_be_opened(tab: Page) -> None:
     tab.click("#input-panel summary")
     tab.click("#input-example")
     expect(tab.locator("#page-title")).to_have_text("The clock that counted fish")
-    tab.click("#input-panel summary")
     tab.fill("#input-text", "Some words of a dump.\n\nAnd more of them, with a < sign.")
     tab.click("#input-go")
     expect(tab.locator("#counts")).to_contain_text("of 2 blocks")
