@@ -524,9 +524,6 @@ def test_it_is_accessible_in_both_schemes(tab: Page, axe: Callable[[Page], list[
             assert tab.evaluate("getComputedStyle(document.documentElement).backgroundColor") == background
             assert axe(tab) == [], scheme
 
-    tab.goto("/")
-    expect(tab.locator("html")).to_have_attribute("data-ready", "true")
-    check()
     open_page(tab)
     tab.keyboard.press("j")
     for key in ("1", "2", "3"):

@@ -108,8 +108,14 @@ function whyOf(answer, block, notes) {
   const [score, dial] = [answer.blocks.scores[block], answer.blocks.dials?.[block] ?? null];
   const likely = score < 0.01 ? "Less than 1 %" : score > 0.99 ? "More than 99 %" : `${Math.round(100 * score)} %`;
   const sentences = [...notes.map((note) => note.charAt(0).toUpperCase() + note.slice(1)), `${likely} likely to be main content`];
-  if (dial !== null) sentences.push(dial === 0 ? "Kept at any dial" : dial === 1 ? "Kept only at dial 1" : `Kept from dial ${say(Math.ceil(dial * 1e4) / 1e4)} on`);
+  if (dial !== null) sentences.push(dial === 0 ? "Kept at any dial" : dial === 1 ? "Kept only at dial 1" : `Kept from dial ${roundUp(dial)} on`);
   return sentences.map((sentence) => `${sentence}.`).join(" ");
+}
+
+/** Rounded up, so that what is told is true; where most blocks are close together, finer. @param {number} dial */
+function roundUp(dial) {
+  const parts = dial < 0.99 ? 100 : 10_000;
+  return say(Math.ceil(dial * parts) / parts);
 }
 
 /** @param {Signal[]} signals */

@@ -48,9 +48,10 @@ const READER = `
  */
 export function mendLooks(page) {
   const head = page.head ?? page.documentElement;
-  const isBare = !hasLooks(page);
+  const isLost = [...page.querySelectorAll('link[rel~="stylesheet" i]')].some((link) => !(/** @type {any} */ (link).sheet));
+  const isBare = !hasLooks(page, isLost ? FEW_OF_LOST : FEW, !isLost);
   // What is left of a look would break that of a reader.
-  if (isBare) for (const sheet of page.styleSheets) sheet.disabled = true;
+  if (isBare && isLost) for (const sheet of page.styleSheets) sheet.disabled = true;
   const style = page.createElement("style");
   style.setAttribute("data-mainmatter", "look");
   style.textContent = isBare ? READER + ALWAYS : ALWAYS;
@@ -65,10 +66,14 @@ export function mendLooks(page) {
   }
 }
 
-/** Whether a page's own rules lay it out. @param {Document} page */
-function hasLooks(page) {
-  const isLost = [...page.querySelectorAll('link[rel~="stylesheet" i]')].some((link) => !(/** @type {any} */ (link).sheet));
-  const enough = isLost ? FEW_OF_LOST : FEW;
+/**
+ * Whether a page is laid out by its own rules.
+ *
+ * @param {Document} page
+ * @param {number} enough rules
+ * @param {boolean} orElements elements that say themselves how they look count, too
+ */
+function hasLooks(page, enough, orElements) {
   let [looked, found] = [0, 0];
   const look = (/** @type {any} */ rule) => {
     if ((looked += 1) > MOST_RULES || found >= enough) return;
@@ -82,7 +87,7 @@ function hasLooks(page) {
       return true; // a sheet from the web that was loaded: nobody may look into it
     }
   }
-  return found + (isLost ? 0 : page.querySelectorAll("[style], [bgcolor], td[width]").length) >= enough;
+  return found + (orElements ? page.querySelectorAll("[style], [bgcolor], td[width]").length : 0) >= enough;
 }
 
 /** @param {Document} page @param {string} selector */
