@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,6 @@ from mainmatter.records import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
 
     from mainmatter.main.features import PageFeatures
     from mainmatter.records import Document, Extraction
@@ -228,7 +226,6 @@ class _Facts:
     def _called(self, block: int) -> str:
         """The class or id that says most about the block, and whose it is."""
         containers, all_names = self._document.containers, self._document.names
-        parents = cast("NDArray[np.intp]", containers.parents)
         holder = element = int(containers.holders[block])
         loudest = self._names[block] if self._names else ""
         nearest: dict[str, None] = {}
@@ -238,7 +235,7 @@ class _Facts:
                 what = self._attribute(element, loudest)
                 return what if element == holder else f"in <{TAGS[containers.tags[element]]}> with the {what}"
             nearest.update(dict.fromkeys(names))
-            element = int(parents[element])
+            element = int(containers.parents[element])
         if not nearest:
             return "no element around it has a class or id"
         return f"inside of {', '.join([*nearest][:_MOST_NAMES])}"
