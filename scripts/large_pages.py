@@ -135,7 +135,7 @@ def annotate(tab: Tab, page: int) -> dict[str, Any]:
 
 def compare(tab: Tab, html: str) -> dict[str, Any]:
     """Compare two methods on a page."""
-    tab.goto("/compare?with=main,density")
+    tab.goto("/compare?methods=main,density")
     tab.locator("html[data-ready=true]").wait_for()
     tab.set_input_files("#input-file", {"name": "a.html", "mimeType": "text/html", "buffer": html.encode()})
     tab.locator("#live", has_text="Compared").wait_for(state="attached")

@@ -154,7 +154,7 @@ def tab(new_tab: Callable[..., Page]) -> Page:
 
 @pytest.fixture
 def axe() -> Callable[[Page], list[str]]:
-    """Gives the serious and critical findings of axe on a tab, one line each."""
+    """Gives the findings of axe on a tab, one line each."""
     checker = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
 
     def findings(tab: Page) -> list[str]:
@@ -163,7 +163,6 @@ def axe() -> Callable[[Page], list[str]]:
         return [
             f"{finding['impact']}: {finding['id']}: {node['target']} {node.get('failureSummary', '')}"
             for finding in result["violations"]
-            if finding["impact"] in ("serious", "critical")
             for node in finding["nodes"]
         ]
 

@@ -76,8 +76,8 @@ HOSTILE = f"""<!doctype html><html><head><base href="http://evil.example/"><titl
 
 @pytest.fixture(autouse=True)
 def expect_what_is_blocked(watch: Any) -> None:
-    """The browser notes what it does not let through."""
-    watch.expected += ["Content Security Policy", "frame is sandboxed"]
+    """The browser notes what it does not let through. Of what would be loaded it notes nothing: that is set aside."""
+    watch.expected += ["frame is sandboxed"]
 
 
 def open_hostile(tab: Page, address: str = "/") -> None:
@@ -134,7 +134,7 @@ def test_forged_marks_do_not_count(tab: Page, watch: Any) -> None:
     expect(first).to_contain_text("The title")
 
 
-@pytest.mark.parametrize("address", ["/", "/compare?with=main,density"])
+@pytest.mark.parametrize("address", ["/", "/compare?methods=main,density"])
 def test_markup_in_titles_and_texts_is_shown_as_text(tab: Page, watch: Any, address: str) -> None:
     open_hostile(tab, address)
     place = "#page-title" if address == "/" else ".column[data-name=main]"
@@ -215,7 +215,7 @@ def test_pictures_and_styles_are_loaded_only_when_asked_for(new_tab: Callable[..
     tab.fill("#input-url", "https://pictures.example/page.html")
     tab.click("#input-go")
     frame = tab.frame_locator("#page iframe")
-    expect(frame.locator("mm-block[data-state]")).to_be_attached()
+    expect(frame.locator("mm-block[data-state]")).to_have_count(1)
     assert asked == []
     tab.check("#remote")
     expect(frame.locator("p")).to_have_css("color", "rgb(1, 2, 3)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,28 +29,40 @@ BLOCK = 8  # a paragraph of the example
 SMALL = {"width": 400, "height": 800}
 KEPT_IN_FRAME = """() => [...document.querySelector("#page iframe").contentDocument.querySelectorAll("mm-block")]
     .filter((mark) => mark.dataset.state === "kept").map((mark) => Number(mark.dataset.block))"""
-# Turns the dial; gives how many milliseconds that took, and how many until the text was there.
-TURN = """(dial, [value, text]) => new Promise((resolve) => {
+# Turns the dial to a step; gives how many milliseconds that took, and how many until the text was there.
+TURN = """(dial, [step, text]) => new Promise((resolve) => {
   const start = performance.now();
-  dial.value = value;
+  dial.value = step;
   dial.dispatchEvent(new Event("input"));
   const turned = performance.now() - start;
   const look = () => document.querySelector("#clean-text").textContent === text
     ? resolve([turned, performance.now() - start]) : setTimeout(look, 1);
   look();
 })"""
+# Turns the dial to each of its steps, and then to one of them; gives their values.
+STEPS = """(dial, wanted) => {
+  const turn = (step) => { dial.value = step; dial.dispatchEvent(new Event("input")); };
+  const values = [];
+  for (let step = 0; step <= Number(dial.max); step++) {
+    turn(step);
+    values.push(Number(document.querySelector("#dial-value").textContent));
+  }
+  turn(values.indexOf(wanted));
+  return values;
+}"""
 
 
 def open_page(tab: Page, html: str = EXAMPLE, address: str = "/") -> None:
+    """The example is open already."""
     tab.goto(address)
     expect(tab.locator("html")).to_have_attribute("data-ready", "true")
-    tab.fill("#input-text", html)
-    if html is EXAMPLE:
-        tab.fill("#input-url", URL)
-    tab.click("#input-go")
-    expect(tab.locator("#result")).to_be_visible()
+    if html is not EXAMPLE:
+        tab.fill("#input-text", html)
+        tab.click("#input-go")
     expect(tab.locator("#main")).not_to_have_attribute("aria-busy", "true")
+    expect(tab.locator("#result")).to_be_visible()
     expect(tab.frame_locator("#page iframe").locator("mm-block[data-state]").first).to_be_attached()
+    tab.locator("#result .panes").evaluate("panes => panes.scrollIntoView()")
 
 
 def frame_mark(tab: Page, block: int) -> Locator:
@@ -69,16 +82,32 @@ def wait_for_text(tab: Page, text: str) -> None:
     tab.wait_for_function("text => document.querySelector('#clean-text').textContent === text", arg=text)
 
 
-def set_dial(tab: Page, value: float) -> None:
-    tab.locator("#dial").evaluate(
-        "(dial, value) => { dial.value = value; dial.dispatchEvent(new Event('input')); "
-        "dial.dispatchEvent(new Event('change')); }",
-        value,
-    )
+def set_dial(tab: Page, value: float) -> list[float]:
+    """Turn the dial to one of its steps; gives all of them."""
+    steps: list[float] = tab.locator("#dial").evaluate(STEPS, value)
+    expect(tab.locator("#dial-value")).to_have_text(f"{value:.2f}")
+    return steps
 
 
 def test_a_pasted_page_is_shown_with_its_text(tab: Page) -> None:
-    open_page(tab)
+    tab.goto("/")
+    expect(tab.locator("html")).to_have_attribute("data-ready", "true")
+    tab.fill("#input-text", EXAMPLE.replace("</h1>", ", pasted</h1>"))
+    tab.fill("#input-url", URL)
+    tab.click("#input-go")
+    expect(tab.locator("#page-title")).to_have_text("The clock that counted fish, pasted")
+    expect(tab).to_have_title("The clock that counted fish, pasted · Inspect · mainmatter")
+    expect(tab.locator("#first")).to_be_hidden()
+
+
+def test_the_example_is_open_at_first_and_says_what_to_do(tab: Page, watch: Any) -> None:
+    tab.goto("/")
+    expect(tab.locator("#first")).to_contain_text("This is an example")
+    expect(tab.locator("#places")).to_be_visible()
+    expect(tab.locator("#input-text")).to_be_in_viewport()
+    expect(tab.frame_locator("#page iframe").get_by_role("heading", level=1)).to_be_in_viewport()
+    expect(tab).to_have_url(re.compile("/$"))
+    assert [url for url in watch.requests if not url.startswith(tab.url)] == []
     extraction = clean(EXAMPLE, url=URL)
     expect(tab.locator("#page-title")).to_have_text("The clock that counted fish")
     expect(tab.locator("#counts")).to_contain_text(f"{len(extraction)} of {len(extraction.document)} blocks kept")
@@ -211,28 +240,154 @@ def test_keys_walk_from_block_to_block(tab: Page) -> None:
     tab.keyboard.press("?")
     expect(tab.locator("#help")).to_be_visible()
     tab.keyboard.press("Escape")
-    expect(tab.locator("#help")).not_to_be_visible()
+    expect(tab.locator("#help")).to_have_count(0)
 
 
 def test_the_dial_is_felt_at_once(tab: Page, watch: Any) -> None:
     open_page(tab)
+    dials = set_dial(tab, 0.5)
+    assert dials == sorted(dials)
+    assert {0, 0.5, 1} <= set(dials)
+    assert len(dials) > 10
     asked = len(watch.requests)
-    kept: dict[float, set[int]] = {}
-    milliseconds: dict[float, float] = {}
-    until_text: dict[float, float] = {}
-    dials = [0.0, 0.25, 0.5, 0.75, 1.0]
-    for dial in dials * 3:  # a busy machine may take the processor away in the midst of one
-        took = tab.locator("#dial").evaluate(TURN, [dial, clean(EXAMPLE, url=URL, dial=dial).text])
-        milliseconds[dial] = min(took[0], milliseconds.get(dial, took[0]))
-        until_text.setdefault(dial, took[1])  # the first time: later, the text is known
-        kept[dial] = kept_in_frame(tab)
+    steps = range(0, len(dials), 3)
+    kept: dict[int, set[int]] = {}
+    milliseconds: dict[int, float] = {}
+    until_text: dict[int, float] = {}
+    for step in [*steps] * 3:  # a busy machine may take the processor away in the midst of one
+        took = tab.locator("#dial").evaluate(TURN, [step, clean(EXAMPLE, url=URL, dial=dials[step]).text])
+        milliseconds[step] = min(took[0], milliseconds.get(step, took[0]))
+        until_text.setdefault(step, took[1])  # the first time: later, the text is known
+        kept[step] = kept_in_frame(tab)
     assert max(milliseconds.values()) < 50
-    assert min(until_text[dial] for dial in dials if dial != 0.5) < 100, "the text came late"
-    assert kept[0.0] < kept[0.5] < kept[1.0]
-    expect(tab.locator("#dial-value")).to_have_text("1.00")
+    assert min(until_text.values()) < 100, "the text came late"
+    assert all(kept[step] < kept[step + 3] for step in steps if step + 3 in kept)
+    shares = tab.locator("#dial-curve .stairs").get_attribute("d")
+    assert shares is not None
+    assert shares.count("V") == len(dials) + 1
+    expect(tab.locator("#dial")).to_have_attribute("aria-valuetext", re.compile(r"^[\d.]+: \d+ % of the text$"))
     questions = watch.requests[asked:]
-    assert len(questions) <= len(dials), "a text that is known was asked for again"
+    assert len(questions) <= len(steps) + 1, "a text that is known was asked for again"
     assert {urlsplit(url).path for url in questions} == {"/api/inspect/text"}, "the dial asked for more than its text"
+
+
+def test_the_chosen_block_is_explained_in_words(tab: Page) -> None:
+    open_page(tab, address="/#block=2")
+    detail = tab.locator("#detail")
+    expect(detail).to_contain_text("Block 2 dropped")
+    expect(detail).to_contain_text("pinned")
+    expect(detail).to_contain_text(re.compile(r"likely to be main content. Kept from dial 0\.\d+ on"))
+    against = detail.locator("li", has_text="class cookies")
+    expect(against).to_contain_text("strongly against it")
+    assert against.locator(".bar.against").evaluate("bar => bar.offsetWidth") > 20
+    expect(detail.locator("li .bar.for")).not_to_have_count(0)
+    expect(detail).not_to_contain_text("names -")
+    tab.keyboard.press("3")
+    expect(tab.locator('#table tr[data-block="2"]')).to_contain_text("against: class cookies")
+    tab.select_option("#method", "density")
+    expect(detail).to_contain_text("dense region")
+    expect(detail.locator(".bar")).to_have_count(0)
+
+
+def test_addresses_hold_what_is_shown_and_the_way_back_leads_there(new_tab: Callable[..., Page], watch: Any) -> None:
+    tab = new_tab()
+    far = "https://far.example/page"
+    fetched: list[Any] = []
+
+    def answer(route: Any) -> None:
+        asked = route.request.post_data_json
+        if "url" in asked and "html" not in asked:
+            fetched.append(asked)
+            asked |= {"html": "<title>Far</title><h1>Far</h1><p>Words of a page that is far away, and long enough."}
+        route.continue_(post_data=json.dumps(asked))
+
+    tab.context.route("**/api/inspect", answer)
+    open_page(tab)
+    tab.keyboard.press("j")
+    expect(tab).to_have_url(re.compile("/#block=0$"))
+    tab.fill("#input-text", far)
+    tab.click("#input-go")
+    expect(tab.locator("#page-title")).to_have_text("Far")
+    expect(tab).to_have_url(re.compile(re.escape("/?url=https%3A%2F%2Ffar.example%2Fpage") + "$"))
+    tab.select_option("#method", "density")
+    expect(tab.locator("#counts")).not_to_contain_text("confidence")
+    tab.locator('#clean-text [data-block="1"]').click()
+    expect(tab).to_have_url(re.compile(r"method=density#block=1$"))
+    shared = tab.url
+    tab.go_back()
+    expect(tab.locator("#page-title")).to_have_text("The clock that counted fish")
+    expect(tab.locator("#method")).to_have_value("main")
+    expect(tab.locator("#detail")).to_contain_text("Block 0 ")
+    tab.go_forward()
+    expect(tab.locator("#page-title")).to_have_text("Far")
+    expect(tab.locator("#method")).to_have_value("density")
+    expect(tab.locator("#detail")).to_contain_text("Block 1 ")
+    assert len(fetched) == 1, "the way back fetched a page again"
+    tab.reload()
+    expect(tab.locator("#page-title")).to_have_text("Far")
+    assert len(fetched) == 1, "a reload fetched a page again"
+    other = tab.context.new_page()  # somebody else opens the link
+    other.goto(shared)
+    expect(other.locator("#page-title")).to_have_text("Far")
+    expect(other.locator("#detail")).to_contain_text("Block 1 ")
+    expect(other.locator("#method")).to_have_value("density")
+    assert other.url == shared
+    assert [asked["url"] for asked in fetched] == [far, far]
+
+
+def test_what_an_address_has_fetched_is_said(tab: Page, watch: Any) -> None:
+    watch.expected.append("422")
+    answers: list[Any] = []
+
+    def hold(route: Any) -> None:
+        answers.append(route)
+
+    tab.route("**/api/inspect", hold)
+    tab.goto("/?url=http://127.0.0.1:1/")
+    expect(tab.locator("#fetching")).to_have_text("Fetching http://127.0.0.1:1/ …")
+    answers[0].continue_()
+    expect(tab.locator("#problem")).to_contain_text("127.0.0.1")
+    expect(tab.locator("#fetching")).to_be_hidden()
+    tab.unroute("**/api/inspect")
+    tab.goto("/?corpus=none&page=kept-0-0")
+    expect(tab.locator("#problem")).to_contain_text("no such corpus")
+
+
+def test_a_page_goes_to_annotate_to_be_corrected(tab: Page, watch: Any) -> None:
+    watch.expected += ["422", "409"]
+    asked: list[Any] = []
+
+    def answer(route: Any) -> None:
+        asked.append(route.request.post_data_json)
+        if asked[-1]["annotator"] == "gold":
+            route.fulfill(status=422, json={"error": "this name has a meaning of its own", "hint": "take another one"})
+        else:
+            route.fulfill(json={"page": 7, "labelled": 36, "url": "/teach#corrected"})
+
+    tab.route("**/api/annotate/correct", answer)
+    open_page(tab)
+    set_dial(tab, 0.96)
+    tab.check("input[name=comments][value=keep]", force=True)
+    expect(tab.locator("#main")).not_to_have_attribute("aria-busy", "true")
+    tab.click("#correct")
+    tab.locator("#correct-dialog").get_by_role("button", name="Cancel").click()
+    expect(tab.locator("#correct-dialog")).to_have_count(0)
+    assert asked == []
+    tab.keyboard.press("c")
+    tab.fill("#correct-name", "gold")
+    tab.keyboard.press("Enter")
+    expect(tab.locator("#problem")).to_contain_text("This name has a meaning of its own. Take another one.")
+    tab.click("#correct")
+    tab.fill("#correct-name", "  Ada   Lamp ")
+    tab.keyboard.press("Enter")
+    expect(tab).to_have_url(re.compile("/teach#corrected$"))
+    page, options = asked[-1], {"comments": "keep", "dial": 0.96}
+    assert page == {"frame": page["frame"], "method": "main", "options": options, "annotator": "Ada Lamp"}
+    tab.go_back()
+    expect(tab.locator("#dial-value")).to_have_text("0.96")
+    tab.click("#correct")  # now it is known who this is
+    expect(tab).to_have_url(re.compile("/teach#corrected$"))
+    assert asked[-1] | {"frame": ""} == page | {"frame": ""}
 
 
 def test_the_table_sorts_and_filters(tab: Page) -> None:
@@ -253,18 +408,18 @@ def test_the_table_sorts_and_filters(tab: Page) -> None:
 
 def test_a_reload_keeps_the_page_and_the_choices(tab: Page) -> None:
     open_page(tab)
-    set_dial(tab, 0.8)
+    set_dial(tab, 0.96)
     tab.keyboard.press("3")
     tab.check("input[name=comments][value=keep]", force=True)
     expect(tab.locator("#main")).not_to_have_attribute("aria-busy", "true")
-    expect(tab).to_have_url(re.compile(r"dial=0\.8"))
+    expect(tab).to_have_url(re.compile(r"dial=0\.96"))
     tab.reload()
     expect(tab.locator("#page-title")).to_have_text("The clock that counted fish")
     expect(tab.locator("#view-table")).to_be_visible()
-    expect(tab.locator("#dial-value")).to_have_text("0.80")
+    expect(tab.locator("#dial-value")).to_have_text("0.96")
     tab.keyboard.press("1")
     expect(tab.locator("#view-text")).to_be_visible()
-    wait_for_text(tab, clean(EXAMPLE, url=URL, dial=0.8, comments="keep").text)
+    wait_for_text(tab, clean(EXAMPLE, url=URL, dial=0.96, comments="keep").text)
 
 
 def test_files_examples_and_dumps_can_be_opened(tab: Page) -> None:
@@ -281,7 +436,6 @@ def test_files_examples_and_dumps_can_be_opened(tab: Page) -> None:
     tab.click("#input-panel summary")
     tab.click("#input-example")
     expect(tab.locator("#page-title")).to_have_text("The clock that counted fish")
-    tab.click("#input-panel summary")
     tab.fill("#input-text", "Some words of a dump.\n\nAnd more of them, with a < sign.")
     tab.click("#input-go")
     expect(tab.locator("#counts")).to_contain_text("of 2 blocks")
@@ -370,9 +524,6 @@ def test_it_is_accessible_in_both_schemes(tab: Page, axe: Callable[[Page], list[
             assert tab.evaluate("getComputedStyle(document.documentElement).backgroundColor") == background
             assert axe(tab) == [], scheme
 
-    tab.goto("/")
-    expect(tab.locator("html")).to_have_attribute("data-ready", "true")
-    check()
     open_page(tab)
     tab.keyboard.press("j")
     for key in ("1", "2", "3"):

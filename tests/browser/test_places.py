@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -11,15 +12,18 @@ pytest.importorskip("playwright")
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from playwright.sync_api import Page
 
     from browser.conftest import Watch
 
 PLACES = {"/": "Inspect", "/compare": "Compare", "/annotate": "Annotate", "/teach": "Teach", "/api": "API"}
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 WIDTHS = (400, 640, 1280)  # a phone; a desktop at 200 %; a desktop
 
 
-def test_every_place_has_a_name_and_fits_its_window(tab: Page) -> None:
+def test_every_place_has_a_name_and_fits_its_window(tab: Page, axe: Callable[[Page], list[str]]) -> None:
     tab.emulate_media(reduced_motion="no-preference")
     for path, name in PLACES.items():
         tab.goto(path)
@@ -31,6 +35,11 @@ def test_every_place_has_a_name_and_fits_its_window(tab: Page) -> None:
         for width in WIDTHS:
             tab.set_viewport_size({"width": width, "height": 800})
             assert tab.evaluate("document.documentElement.scrollWidth") <= width, f"{path} at {width}"
+        tab.wait_for_load_state("networkidle")  # Inspect shows the example, and Compare compares it
+        for width, scheme in product((400, 1280), SCHEMES):
+            tab.set_viewport_size({"width": width, "height": 800})
+            tab.emulate_media(color_scheme=scheme)
+            assert axe(tab) == [], f"{path} at {width}, {scheme}"
 
 
 def test_an_unknown_address_leads_home(tab: Page, watch: Watch) -> None:

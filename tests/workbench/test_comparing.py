@@ -109,6 +109,10 @@ def test_metrics_are_those_of_the_library_and_the_best_is_marked() -> None:
     answer = compared(mine, less, Contribution("none", error="no"), gold=extraction.cleaneval)
     assert answer["reference"] == "gold"
     assert answer["gold_is_marked"]
+    assert [column["name"] for column in answer["columns"]] == ["main", "less", "none"]
+    worst_first = compared(Contribution("none", error="no"), less, mine, gold=extraction.cleaneval)
+    assert worst_first["columns"] == answer["columns"]
+    assert worst_first["metrics"] == answer["metrics"]
     rows = {(row["metric"], row["figure"]): row for row in answer["metrics"]}
     gold = to_gold(extraction.cleaneval)
     wanted = [metric for metric in METRICS.values() if metric.needs in ("gold", "gold_marked")]
@@ -189,13 +193,19 @@ def test_one_page_several_methods(client: TestClient) -> None:
     assert "turbohtml" in {peer["name"] for peer in offered["peers"]}
     asked = {"html": EXAMPLE.read_text(), "methods": ["main", "density", "turbohtml"], "gold": clean(PAGE).text}
     answer = client.post("/api/compare", json=asked).json()
-    assert [column["name"] for column in answer["columns"]] == asked["methods"]
-    assert answer["columns"][0]["text"] == clean(PAGE).text
-    assert answer["columns"][1]["missing"] > 50
+    columns = {column["name"]: column for column in answer["columns"]}
+    assert set(columns) == set(asked["methods"])
+    assert [column["f1"] for column in answer["columns"]] == sorted(
+        (each["f1"] for each in columns.values()), reverse=True
+    )
+    assert answer["columns"][0] == columns["main"]
+    assert (columns["main"]["f1"], columns["main"]["text"]) == (1, clean(PAGE).text)
+    assert columns["density"]["missing"] > 50
     assert answer["metrics"][0]["values"][0] == 1
     file = {"file": ("page.html", EXAMPLE.read_bytes())}
     sent = client.post("/api/compare", files=file, data={"methods": '["main", "density"]'}).json()
-    assert [column["text"] for column in sent["columns"]] == [column["text"] for column in answer["columns"][:2]]
+    assert [column["text"] for column in sent["columns"]] == [columns[name]["text"] for name in ("main", "density")]
+    assert [column["f1"] for column in sent["columns"]] == [None, None]
 
 
 def test_a_peer_that_hangs_or_crashes_costs_its_column(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

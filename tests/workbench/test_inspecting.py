@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,15 @@ from mainmatter import clean
 from mainmatter.errors import InputError, UnknownName
 from mainmatter.records import Page
 from mainmatter.workbench.frames import Frames, frame_response
-from mainmatter.workbench.inspect import DIAL_STEPS, MOST_BLOCKS, Question, inspect_page, render, tell_reasons
+from mainmatter.workbench.inspect import (
+    MOST_BLOCKS,
+    MOST_EVIDENCE,
+    Question,
+    even_steps,
+    inspect_page,
+    render,
+    tell_reasons,
+)
 from mainmatter.workbench.page_source import PageSource
 
 pytest.importorskip("fastapi")
@@ -56,6 +65,8 @@ def test_the_answer_says_what_clean_says() -> None:
     assert answer["blocks"]["texts"] == extraction.document.texts
     assert answer["blocks"]["scores"] == np.round(extraction.scores, 4).tolist()
     assert answer["blocks"]["reasons"] == list(extraction.reasons)
+    assert extraction.dials is not None
+    assert answer["blocks"]["dials"] == [None if np.isnan(dial) else dial for dial in extraction.dials]
     told = {block: label for label, blocks in answer["blocks"]["labels"].items() for block in blocks}
     pieces = ("headline", "byline", "caption", "comment")
     assert told == {block: label for block, label in enumerate(extraction.labels) if label in pieces}
@@ -66,14 +77,35 @@ def test_the_answer_says_what_clean_says() -> None:
     assert answer["controls"] == ["dial", "headline", "bylines", "captions", "comments", "headings", "tables", "code"]
 
 
-@pytest.mark.parametrize("step", [0, 3, 10, 17, 20])
-def test_each_step_of_the_dial_is_what_the_method_does_there(step: int) -> None:
-    answer = answer_of(question(comments="keep", tables=False))
-    extraction = clean(PAGE, dial=DIAL_STEPS[step], comments="keep", tables=False)
-    assert answer["dial"]["steps"][step] == DIAL_STEPS[step]
-    assert unfold(answer["dial"]["kept"][step]) == extraction.kept.tolist()
-    assert answer["dial"]["confidence"][step] == extraction.confidence
-    assert answer["dial"]["threshold"][step] == extraction.threshold
+def test_each_step_of_the_dial_is_what_the_method_does_there() -> None:
+    dial = answer_of(question(comments="keep", tables=False, dial=0.37))["dial"]
+    assert dial["at"] == 0.37
+    assert dial["steps"] == sorted({0, 0.37, 0.5, 1, *dial["steps"]})
+    assert len(dial["steps"]) > 10
+    for number, step in enumerate(dial["steps"]):
+        extraction = clean(PAGE, dial=step, comments="keep", tables=False)
+        assert unfold(dial["kept"][number]) == extraction.kept.tolist()
+        assert dial["confidence"][number] == extraction.confidence
+        assert dial["threshold"][number] == extraction.threshold
+
+
+def test_no_two_steps_of_the_dial_keep_the_same_but_those_that_must_be_there() -> None:
+    dial = answer_of(question())["dial"]
+    same = [pair for pair in pairwise(zip(dial["steps"], dial["kept"], strict=True)) if pair[0][1] == pair[1][1]]
+    assert all({first[0], second[0]} <= {0, 0.5, 1} for first, second in same)
+
+
+def test_steps_of_the_dial_change_about_equally_much_text() -> None:
+    dials = np.array([0, 0.1, *np.linspace(0.98, 0.99, 40).round(6), np.nan])
+    sizes = np.array([100, 200, *[20] * 40, 5000])
+    steps = even_steps(dials, sizes)
+    kept = [100, *[int(sizes[dials <= step].sum()) for step in steps]]
+    assert kept[-1] == 1100
+    assert kept[1] == 300  # the one block that is larger than a step
+    assert set(np.diff(kept[1:]).tolist()) <= {40, 60}
+    assert all(step == round(step, 4) for step in steps)
+    assert steps[0] == 0.1
+    assert even_steps(np.array([np.nan]), np.array([5])) == []
 
 
 def test_a_method_without_a_dial_says_so() -> None:
@@ -95,7 +127,8 @@ def test_the_dense_region_is_that_of_density() -> None:
 def test_pages_with_next_to_nothing_can_be_looked_at(html: str) -> None:
     answer = answer_of(question(Page(html)))
     assert len(unfold(answer["kept"])) == len(answer["blocks"]["texts"]) <= 1
-    assert len(answer["dial"]["kept"]) == len(DIAL_STEPS)
+    assert answer["dial"]["steps"] == [0, 0.5, 1]
+    assert len(answer["dial"]["kept"]) == 3
 
 
 def test_reasons_of_very_long_pages_come_on_demand() -> None:
@@ -105,6 +138,16 @@ def test_reasons_of_very_long_pages_come_on_demand() -> None:
     told = json.loads(tell_reasons(asked, [1, MOST_BLOCKS, -1, MOST_BLOCKS + 1]).body)["reasons"]
     assert list(told) == ["1", str(MOST_BLOCKS)]
     assert all(told.values())
+
+
+def test_evidence_of_long_pages_comes_on_demand() -> None:
+    page = Page("<title>Long</title>" + "<p>A few words of a text." * (MOST_EVIDENCE + 1) + "<footer class=legal>Legal")
+    asked = question(page)
+    assert len(answer_of(asked)["blocks"]["evidence"]) == MOST_EVIDENCE
+    ((signals, notes),) = json.loads(tell_reasons(asked, [MOST_EVIDENCE + 1]).body)["evidence"].values()
+    assert any("stands in <footer>" in words or "class legal" in words for *_, words in signals)
+    assert notes == []
+    assert answer_of(question(method="density"))["blocks"]["evidence"] == []
 
 
 def test_wrong_questions_are_refused() -> None:

@@ -7,6 +7,7 @@ sandboxed frame without scripts and a content security policy belong around it (
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,13 @@ _ADDRESSES = frozenset(("background", "cite", "data", "href", "poster", "src", "
 _HARMLESS_SCHEMES = frozenset(("http", "https", "mailto", "tel", "ftp"))
 _PICTURE_DATA = ("data:image/png", "data:image/jpeg", "data:image/gif", "data:image/webp", "data:image/avif")
 _KIND_TAGS = {Kind.HEADING: "h2", Kind.LIST_ITEM: "li"}
+# What would be loaded is set aside under names of ours: browsers complain of each thing that they may not load.
+_ASIDE = "data-mm-"
+_LOADED = frozenset(("background", "poster", "src", "srcset"))
+_LOADING_LINKS = frozenset(("feimage", "image", "link", "use"))  # their href is loaded, that of others followed
+_LOADED_RULE = re.compile(r"@(?=(?:import|font-face)\b)", re.IGNORECASE)
+_LOADED_URL = re.compile(r"""(\burl\(\s*["']?)(?!\s*["']?\s*(?:data:|\#))""", re.IGNORECASE)
+_RULE_ASIDE, _URL_ASIDE = "@mm-", "data:,mm-"
 _CHARSET = '<meta charset="utf-8">'
 
 
@@ -44,8 +52,8 @@ def safe_html(document: Document, *, base: bool = True) -> str:
 
     Args:
         document: the page.
-        base: name the page's address in a `<base>`, so that its pictures and style sheets could be found. Whether they
-            are loaded is up to who shows the page.
+        base: name the page's address in a `<base>`, and set aside what browsers would load, such as pictures and style
+            sheets: `with_loads` puts it back. Without this, all that is left as it is, for who loads nothing anyway.
     """
     parsed: tuple[Tree, Segments] | None = document.parse_again()
     if parsed is None:
@@ -54,8 +62,15 @@ def safe_html(document: Document, *, base: bool = True) -> str:
     address = base_url(tree, document.page.url or "") if base else ""  # before the page's own `<base>` is taken out
     _mark(tree, segments)
     _make_harmless(tree)
+    if base:
+        _set_aside(tree)
     _write_head(tree, address)
     return tree.serialize()
+
+
+def with_loads(html: str) -> str:
+    """A page of `safe_html` with all that browsers load for it. Whether they may is up to who shows the page."""
+    return html.replace(f" {_ASIDE}", " ").replace(_RULE_ASIDE, "@").replace(_URL_ASIDE, "")
 
 
 def _marked_dump(document: Document) -> str:
@@ -130,9 +145,31 @@ def _rename(element: Element, tag: str) -> None:
 def _clean_attributes(element: Element) -> None:
     for name, value in list(element.attrs.items()):
         lower = name.lower()
-        acts = lower.startswith("on") or lower in _ACTING
+        acts = lower.startswith(("on", _ASIDE)) or lower in _ACTING
         if acts or (lower in _ADDRESSES and not _is_harmless(as_text(value))):
             del element.attrs[name]
+
+
+def _set_aside(tree: Tree) -> None:
+    for element in tree.iter_elements():
+        tag = element.tag.lower()
+        for name, value in list(element.attrs.items()):
+            lower, text = name.lower(), as_text(value)
+            is_loaded = lower in _LOADED or (lower in ("href", "xlink:href") and tag in _LOADING_LINKS)
+            if is_loaded and not text.strip().lower().startswith(("data:", "#")):
+                del element.attrs[name]
+                element.attrs[f"{_ASIDE}{lower}"] = text
+            elif lower == "style":
+                element.attrs[name] = _without_loads(text)
+        if tag == "style":
+            css = _without_loads(element.text)
+            if css != element.text:
+                element.text = css
+
+
+def _without_loads(css: str) -> str:
+    """Style rules without what they load; whoever hides an address from us, by escapes, finds that it is forbidden."""
+    return _LOADED_URL.sub(rf"\1{_URL_ASIDE}", _LOADED_RULE.sub(_RULE_ASIDE, css))
 
 
 def _is_harmless(address: str) -> bool:

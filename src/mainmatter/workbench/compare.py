@@ -101,7 +101,8 @@ async def compare(request: Request, workbench: Annotated[Workbench, Depends(work
     """Takes JSON (html, text, url or frame; methods; gold) or a form with a file.
 
     Each text comes in `parts`: "=" the same as the reference, "+" added, "-" missing. The reference is the gold text
-    or, without one, the first method's. A peer that fails or hangs has an `error` instead of a text.
+    or, without one, the first method's. With a gold text, columns have their F1, and are in its order. A peer that
+    fails or hangs has an `error` instead of a text.
     """
     asked, file = await read_page_request(request, CompareRequest)
     check_names(asked.methods, workbench.models)
@@ -171,14 +172,21 @@ def _run_peer(page: Page, name: str) -> Contribution:
 def compare_texts(contributions: Sequence[Contribution], gold: str | None) -> Payload:
     """Mark how texts differ from the gold text or, without one, from the first; and measure them against the gold.
 
+    Columns are in the order of the contributions or, with a gold text, of their F1.
+
     Args:
-        contributions: what the contestants gave, in the order of the columns.
+        contributions: what the contestants gave.
         gold: the text that should have been found, with CleanEval's markup or without.
     """
     wanted = None if gold is None else to_gold(gold)
+    f1s = dict.fromkeys(contributions) if wanted is None else {each: _f1(each, wanted) for each in contributions}
+    contributions = sorted(contributions, key=lambda each: -(f1s[each] or 0))  # in their order, if there is no gold
     first = next((each for each in contributions if each.error is None), None)
     reference = wanted.text if wanted is not None else (first.text if first else "")
-    columns = [_column(each, reference or "", is_reference=gold is None and each is first) for each in contributions]
+    columns = [
+        _column(each, reference or "", is_reference=gold is None and each is first) | {"f1": f1s[each]}
+        for each in contributions
+    ]
     return to_json(
         {
             "reference": "gold" if wanted is not None else (first.name if first else None),
@@ -187,6 +195,12 @@ def compare_texts(contributions: Sequence[Contribution], gold: str | None) -> Pa
             "metrics": [] if wanted is None else _measure(contributions, wanted, with_markup=_is_marked(gold or "")),
         }
     )
+
+
+def _f1(contribution: Contribution, gold: Gold) -> float | None:
+    """The F1 of words, by which columns are in order; None where there is no text."""
+    score = None if contribution.error else METRICS["bag"].measure(Output(contribution.text), gold)
+    return None if score is None else round(score["f1"], 4)
 
 
 def to_gold(text: str) -> Gold:

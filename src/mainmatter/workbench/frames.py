@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
+from mainmatter.html.safe import with_loads
 from mainmatter.limits import MEGABYTE
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def frame_response(html: str, *, remote: bool = False) -> Response:
         remote: let it load pictures, styles and fonts from the web, which tells their servers that somebody looks.
     """
     policy = _POLICY.format(remote=" https: http:" if remote else "")
-    content = html.encode("utf-8", "replace")
+    content = (with_loads(html) if remote else html).encode("utf-8", "replace")
     return Response(content, 200, {**_HEADERS, "Content-Security-Policy": policy}, "text/html; charset=utf-8")
 
 

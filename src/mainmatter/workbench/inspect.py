@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from itertools import pairwise
+from math import ceil
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -23,6 +25,7 @@ from mainmatter.workbench import frames
 from mainmatter.workbench.answers import error_answers
 from mainmatter.workbench.choosing import LONGEST_NAME, choose_method, without_paths
 from mainmatter.workbench.corpus import CorpusPage, source_of
+from mainmatter.workbench.evidence import find_evidence
 from mainmatter.workbench.page_source import PageSource, Payload, to_json, to_source
 from mainmatter.workbench.reading import (
     FORM,
@@ -52,8 +55,11 @@ router.include_router(frames.router)
 MOST_AT_ONCE = 500  # blocks whose reasons are asked for
 ERRORS = error_answers(401, 403, 413, 415, 422, 429, 500, 502, 504)
 _DUMPS = (".txt", ".text")
-DIAL_STEPS = tuple(step / 20 for step in range(21))
+DIAL_STEPS = 20  # that change about equally much text
+_DIGITS_OF_STEPS = 4
+_USUAL_DIAL = 0.5
 MOST_REASONS = 5_000  # that come with the page; 100,000 would take six seconds
+MOST_EVIDENCE = 1_000  # blocks whose evidence comes with the page: it is longer than a reason
 MOST_BLOCKS = 20_000  # of a page whose reasons come with it: before the first one, `main` looks at it fifteen times
 MOST_SHOWN = 100_000  # blocks of a page that can be looked at: beyond that, answers and browsers grow out of hand
 FORMATS = ("text", "markdown", "cleaneval")
@@ -91,7 +97,7 @@ class InspectRequest(PageRequest):
 
     method: str = Field(DEFAULT_METHOD, max_length=LONGEST_NAME, description="Which method decides.")
     options: dict[str, bool | int | float | str | None] = Field(
-        default_factory=dict, description="Its parameters; the dial needs none: all its steps are in the answer."
+        default_factory=dict, description="Its parameters; the answer has all steps of the dial, this one among them."
     )
 
 
@@ -186,7 +192,7 @@ def inspect_page(question: Question, *, with_frame: bool = True) -> Inspection:
         "marks_comments": extraction.marks_comments,
         "blocks": _columns(document, extraction),
         "kept": _runs(extraction.kept),
-        "dial": _dial(method, document),
+        "dial": _dial(method, extraction),
         "density": _dense_region(document),
     }
     return Inspection(to_json(content), page, safe_html(document) if with_frame else "")
@@ -202,8 +208,10 @@ async def inspect(request: Request, workbench: Annotated[Workbench, Depends(work
     """Takes JSON (html, text, url or frame; method; options) or a form with a file.
 
     The answer has the blocks as parallel lists, and in `labels` the numbers of those that are headline, byline, caption
-    or comment; `kept` as lengths of runs, dropped first; `dial.kept` the same for each step of the dial; `frame`, under
-    which /frame/{frame} shows the page and later questions may name it.
+    or comment; `kept` as lengths of runs, dropped first; `dial.kept` the same for each of `dial.steps`, which lie where
+    they change about equally much text; `frame`, under which /frame/{frame} shows the page and later questions may name
+    it. `blocks.evidence` has for each of the first blocks what speaks for it and against it, [family, weight in log
+    odds, words], and notes on what overruled that; it is empty for methods that have no signals.
     """
     asked, page = await read_page_request(request, InspectRequest)
     question = Question(find_source(asked, page, workbench), workbench.models, asked.method, asked.options)
@@ -276,13 +284,15 @@ def find_source(asked: PageRequest, file: Page | None, workbench: Workbench) -> 
 
 
 def tell_reasons(question: Question, blocks: list[int]) -> Payload:
-    """The reasons of some blocks; numbers that the page has not are left out.
+    """The reasons of some blocks, and the evidence; numbers that the page has not are left out.
 
     Raises:
         MainmatterError: anything that is wrong with the question or the page.
     """
-    reasons = question.ask()[1].reasons
-    return to_json({"reasons": {block: reasons[block] for block in blocks if 0 <= block < len(reasons)}})
+    extraction = question.ask()[1]
+    known = [block for block in blocks if 0 <= block < len(extraction.reasons)]
+    told = {block: extraction.reasons[block] for block in known}
+    return to_json({"reasons": told, "evidence": find_evidence(extraction, known)})
 
 
 def render(question: Question, format_: str) -> Payload:
@@ -305,39 +315,76 @@ def _columns(document: Document, extraction: Extraction) -> dict[str, Any]:
     """The blocks as parallel lists: as objects, their names would be most of the answer."""
     labels = extraction.found_labels if extraction.found_labels is not None else np.zeros(len(document), np.intp)
     scores = np.nan_to_num(extraction.scores.astype(np.float64), posinf=1e6, neginf=-1e6)  # JSON has no infinity
+    explained = range(min(len(document), MOST_REASONS) if len(document) <= MOST_BLOCKS else 0)
     return {
         "texts": document.texts,
         "kinds": [kind.value for kind in document.columns.kinds],
         "seen_as": [kind.value for kind in extraction.kinds],
         "positions": document.columns.positions,
         "scores": np.round(scores, 4).tolist(),
+        "dials": None if extraction.dials is None else extraction.dials.tolist(),
         "labels": {LABELS[label]: np.flatnonzero(labels == label).tolist() for label in PIECES.values()},
-        "reasons": list(extraction.reasons[:MOST_REASONS]) if len(document) <= MOST_BLOCKS else [],
+        "reasons": list(extraction.reasons[: len(explained)]),
+        "evidence": list(find_evidence(extraction, explained[:MOST_EVIDENCE]).values()),
     }
 
 
-def _dial(method: Method, document: Document) -> dict[str, Any] | None:
+def _dial(method: Method, extraction: Extraction) -> dict[str, Any] | None:
     """What is kept at each step of the dial, and how sure the method is then; None if the method has no dial."""
-    if "dial" not in _parameters(method):
+    if extraction.dials is None or "dial" not in _parameters(method):
         return None
-    steps = list(_at_all_steps(method, document))
+    here = float(method.dial)  # type: ignore[attr-defined] # as was just found out
+    needed = {0.0, _USUAL_DIAL, here, 1.0}
+    steps = sorted({*needed, *even_steps(extraction.dials, extraction.document.lengths)})
+    decided = dict(zip(steps, _at_all_steps(method, extraction.document, steps), strict=True))
+    for before, step in pairwise(steps):  # of steps that keep the same, one is enough
+        same = bool((decided[before].kept == decided[step].kept).all()) if before in decided else False
+        if same and not needed >= {before, step}:
+            del decided[step if before in needed else before]
     return {
-        "at": method.dial,  # type: ignore[attr-defined] # as was just found out
-        "steps": list(DIAL_STEPS),
-        "kept": [_runs(step.kept) for step in steps],
-        "confidence": [step.confidence for step in steps],
-        "threshold": [step.threshold for step in steps],
+        "at": here,
+        "steps": list(decided),
+        "kept": [_runs(step.kept) for step in decided.values()],
+        "confidence": [step.confidence for step in decided.values()],
+        "threshold": [step.threshold for step in decided.values()],
     }
 
 
-def _at_all_steps(method: Any, document: Document) -> Iterable[Extraction]:  # noqa: ANN401 - any method with a dial
+def even_steps(dials: NDArray[np.float64], sizes: NDArray[np.int64]) -> list[float]:
+    """Steps of the dial that change about equally much text; fewer than `DIAL_STEPS` where a block is larger than that.
+
+    Args:
+        dials: for each block, the dial from which on it is kept; NaN where no dial decides.
+        sizes: how long its text is.
+    """
+    decides = ~np.isnan(dials)
+    # Rounded up, so that a step keeps what it is for; finer than that, nobody turns or types a dial.
+    finest = 10**_DIGITS_OF_STEPS
+    levels, level_of = np.unique(np.ceil(np.round(dials[decides] * finest, 2)) / finest, return_inverse=True)
+    if not len(levels):
+        return []
+    kept = np.bincount(level_of, sizes[decides]).cumsum()
+    wanted = kept[0] + (kept[-1] - kept[0]) * np.arange(1, DIAL_STEPS + 1) / DIAL_STEPS
+    chosen = np.unique(np.searchsorted(kept, wanted - 0.5)).tolist()
+    ends = [*levels[1:].tolist(), np.inf]
+    # The same is kept up to the next level: of the numbers between, the one that is quickest to read.
+    return [min(_round_up(levels[i], ends[i]), 1.0) for i in chosen]
+
+
+def _round_up(first: float, end: float) -> float:
+    """The number with the fewest decimals, but two or more, from `first` on and below `end`."""
+    rounded = (ceil(round(first * 10**digits, 2)) / 10**digits for digits in range(2, _DIGITS_OF_STEPS))
+    return float(next((number for number in rounded if number < end), first))
+
+
+def _at_all_steps(method: Any, document: Document, steps: Iterable[float]) -> Iterable[Extraction]:  # noqa: ANN401 - any method with a dial
     """The method's decisions at each step; `main` looks at the page once, since the dial comes after the look."""
     method = copy.copy(method)
     if isinstance(method, Main):
         described = method.describe(document)
         judged = method.judge(described)
         vars(method).update(describe=lambda _: described, judge=lambda _: judged)  # of this copy
-    for step in DIAL_STEPS:
+    for step in steps:
         method.dial = step
         yield method.extract(document)
 

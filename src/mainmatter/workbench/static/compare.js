@@ -2,7 +2,9 @@
 // @ts-check
 
 import { announce, api, busy, byId, element, showProblem } from "./shell.js";
-import { fromText, listenForPages, recall, remember, toRequest } from "./inspect-input.js";
+import { correct } from "./correct.js";
+import { fromAddress, fromText, isFetched, listenForPages, recall, remember, toAddress, toEntry, toRequest } from "./inspect-input.js";
+import { listenForKeys } from "./keymap.js";
 
 const GOLD = "mainmatter-gold";
 const OFTEN = ["density", "trafilatura"]; // compared with the default, unless the address says otherwise
@@ -13,6 +15,8 @@ const PERCENT = 100;
 const state = {
   source: /** @type {import("./inspect-input.js").Source | null} */ (null),
   answer: /** @type {any} */ (null),
+  usual: /** @type {string[]} */ ([]), // methods that are compared, unless the address says otherwise
+  compared: /** @type {import("./inspect-input.js").Source | null} */ (null), // the page of the answer
   asked: 0,
 };
 
@@ -22,10 +26,9 @@ async function listContestants() {
   const [offered, described] = await Promise.all([api("/api/compare"), api("/api/methods")]);
   const { methods, models, peers, default: usual } = offered;
   const summaries = new Map(described.methods.map((/** @type {any} */ one) => [one.name, one.summary]));
-  const named = new URLSearchParams(location.search).get("with");
-  const chosen = new Set(named ? named.split(",") : [usual, ...OFTEN]);
+  state.usual = [usual, ...OFTEN];
   const box = (/** @type {string} */ name, /** @type {string} */ title) => element("label", { class: "check", title },
-    element("input", { type: "checkbox", name: "method", value: name, checked: chosen.has(name) || null }), name);
+    element("input", { type: "checkbox", name: "method", value: name }), name);
   const others = methods.filter((/** @type {string} */ name) => name !== usual);
   const aboutOf = (/** @type {string} */ name) => summaries.get(name) ?? "a model of this workbench";
   byId("methods").replaceChildren(...[usual, ...others, ...models].map((name) => box(name, aboutOf(name))));
@@ -33,15 +36,28 @@ async function listContestants() {
   byId("peers-field").hidden = !peers.length;
 }
 
-function chosenMethods() {
-  const boxes = /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll('input[name="method"]:checked'));
-  return [...boxes].map((box) => box.value);
+/** @returns {HTMLInputElement[]} */
+const boxes = () => /** @type {any[]} */ ([...document.querySelectorAll('input[name="method"]')]);
+const chosenMethods = () => boxes().filter((box) => box.checked).map((box) => box.value);
+
+/** Choose the methods that the address names, or those that are compared most often. */
+function restoreMethods() {
+  const query = new URLSearchParams(location.search);
+  const named = (query.get("methods") ?? query.get("with"))?.split(",") ?? state.usual; // "with" is of older links
+  for (const box of boxes()) box.checked = named.includes(box.value);
+}
+
+/** The page and the methods, as an address. @param {string[]} methods */
+function address(methods) {
+  const query = new URLSearchParams();
+  toAddress(query, state.source);
+  query.set("methods", methods.join(","));
+  return `${location.pathname}?${String(query).replaceAll("%2C", ",")}`;
 }
 
 /** @param {import("./inspect-input.js").Source} source */
 function usePage(source) {
   state.source = source;
-  remember(source);
   byId("input-panel").open = false;
   byId("input-summary").textContent = "Choose another page";
   byId("chosen-page").textContent = `Page: ${source.name}`;
@@ -49,14 +65,15 @@ function usePage(source) {
 
 // ---- asking
 
-async function compare() {
+/** @param {boolean} [isEntry] whether another page is a new step of the browser's history */
+async function compare(isEntry = true) {
   const typed = byId("input-panel").open ? fromText(byId("input-text").value, byId("input-url").value) : null;
   if (typed) usePage(typed);
   const methods = chosenMethods();
   if (!state.source) return showProblem(byId("problem"), new Error("Choose a page first."));
   if (!methods.length) return showProblem(byId("problem"), new Error("Choose a method; two make a comparison."));
   const asked = ++state.asked;
-  history.replaceState(null, "", `?with=${methods.map(encodeURIComponent).join(",")}`);
+  const { source } = state;
   const gold = byId("gold").value;
   try {
     sessionStorage.setItem(GOLD, gold.length < 1_000_000 ? gold : "");
@@ -64,13 +81,22 @@ async function compare() {
   try {
     const fields = /** @type {Record<string, any>} */ ({ methods });
     if (gold.trim()) fields.gold = gold;
-    const answer = await busy(byId("main"), api("/api/compare", toRequest(state.source, fields)));
+    byId("chosen-page").textContent = `${isFetched(source) ? "Fetching" : "Page:"} ${source.name}`;
+    const answer = await busy(byId("main"), api("/api/compare", toRequest(source, fields)));
     if (asked !== state.asked) return;
     showProblem(byId("problem"), null);
+    const isOther = isEntry && state.compared !== null && state.compared !== source;
     state.answer = answer;
+    state.compared = source;
+    if (!source.frame) remember(source);
+    const entry = toEntry(source);
+    if (isOther && entry) history.pushState(entry, "", address(methods));
+    else history.replaceState(entry, "", address(methods));
     show();
   } catch (error) {
     if (asked === state.asked) showProblem(byId("problem"), error);
+  } finally {
+    if (asked === state.asked) byId("chosen-page").textContent = `Page: ${source.name}`;
   }
 }
 
@@ -113,13 +139,34 @@ function columnOf(column, onlyDifferences) {
     ? [element("p", { class: "problem" }, element("strong", {}, `${column.name} failed: `), column.error)]
     : cut(onlyDifferences && !isReference ? column.parts.map(shortened) : column.parts)
       .map((parts) => element("div", { class: "chunk" }, ...parts.map(partOf)));
+  const f1 = column.f1 === null ? null : element("span", { class: "f1", title: "F1 of its words against the gold text" }, `F1 ${figure(column.f1, false)}`);
   const header = element("header", {},
-    element("h3", {}, column.name, column.is_peer ? element("span", { class: "soft" }, " (another tool)") : null),
+    element("div", { class: "row" },
+      element("h3", {}, column.name, column.is_peer ? element("span", { class: "soft" }, " (another tool)") : null),
+      f1, column.is_peer || column.error ? null : correctButton(column.name)),
     element("p", { class: "soft" }, column.error ? "no text" : counts),
     element("p", { class: "soft" }, isReference ? "the others are compared with it" : column.error ? "" : changes));
   const text = element("div", { class: "prose", tabindex: 0, role: "region", "aria-label": `Text of ${column.name}` }, ...body);
   const kind = isReference ? "column reference" : "column";
   return element("article", { class: kind, "aria-label": column.name, dataset: { name: column.name } }, header, text);
+}
+
+/** @param {string} method what it kept becomes the labels */
+function correctButton(method) {
+  return element("button", {
+    type: "button", class: "correct quiet push", "aria-label": `Correct this page, from what ${method} kept`,
+    title: "Take the page to Annotate, with what this method kept as its labels", on: { click: () => correctPage(method) },
+  }, "Correct this page");
+}
+
+/** @param {string} method */
+async function correctPage(method) {
+  if (!state.compared) return;
+  try {
+    await correct(state.compared, { method, options: {} });
+  } catch (error) {
+    showProblem(byId("problem"), error);
+  }
 }
 
 /** @typedef {[string, string]} Part a sign, as the server has it, and words */
@@ -211,6 +258,41 @@ function milliseconds(seconds) {
 
 // ---- what the user does
 
+/** Show what a step of the browser's history has shown. @param {import("./inspect-input.js").Entry | null} entry */
+async function goTo(entry) {
+  const source = entry?.source ?? fromAddress(new URLSearchParams(location.search)) ?? recall();
+  restoreMethods();
+  if (!source) return;
+  usePage(source);
+  await compare(false);
+}
+
+const isShown = () => !byId("result").hidden;
+/** @type {import("./keymap.js").Key[]} */
+const KEYS = [
+  { keys: ["1", "2", "…"], about: "go to the first, the second … text" },
+  ...Array.from({ length: 9 }, (_, i) => ({ keys: [String(i + 1)], about: "", run: () => goToColumn(i) })),
+  { keys: ["d"], about: "differences only", run: () => (isShown() ? byId("only-differences").click() : false) },
+  { keys: ["c"], about: "correct this page, from the text that was gone to last, or else the first", run: correctChosen },
+];
+
+/** @param {number} number */
+function goToColumn(number) {
+  const column = isShown() ? byId("columns").children[number] : null;
+  if (!column) return false;
+  chooseColumn(number);
+  column.scrollIntoView({ block: "nearest", inline: "nearest" });
+  column.querySelector(".prose").focus({ preventScroll: true });
+  return true;
+}
+
+function correctChosen() {
+  const buttons = [byId("columns").querySelector(".column:focus-within button.correct"), byId("columns").querySelector("button.correct")];
+  const button = isShown() ? buttons.find(Boolean) : null;
+  button?.click();
+  return Boolean(button);
+}
+
 async function start() {
   listenForPages((source) => {
     usePage(source);
@@ -228,13 +310,11 @@ async function start() {
   byId("chooser").addEventListener("change", () => chooseColumn(Number(byId("chooser").value)));
   byId("gold").value = sessionStorage.getItem(GOLD) ?? "";
   byId("gold-panel").open = Boolean(byId("gold").value);
+  byId("help-open").addEventListener("click", listenForKeys(KEYS));
+  window.addEventListener("popstate", (event) => { void goTo(event.state); });
   try {
     await listContestants();
-    const source = recall();
-    if (source) {
-      usePage(source);
-      await compare();
-    }
+    await goTo(history.state);
   } catch (error) {
     showProblem(byId("problem"), error);
   }

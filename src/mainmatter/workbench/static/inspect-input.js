@@ -1,9 +1,10 @@
-// Where the page to look at comes from: pasted HTML or an address, a file, the example; and the memory of the last one,
-// so that a reload shows it again. Compare uses it too.
+// Where the page to look at comes from: pasted HTML or an address, a file, the example, or the address of the place; and
+// the memory of those that were shown, so that a reload or the way back shows them again. Compare uses it too.
 // @ts-check
 
 import { api, byId } from "./shell.js";
 
+const EXAMPLE = "the example";
 const EXAMPLE_URL = "https://harbourlamp.example/stories/tide-clock";
 const STORED = "mainmatter-page";
 const MOST_STORED = 2_000_000; // characters; browsers give a site some five million
@@ -18,6 +19,7 @@ const MOST_STORED = 2_000_000; // characters; browsers give a site some five mil
  * @property {string} [text] a plain-text dump
  * @property {string} [file] the bytes of a file, as base64
  * @property {{name: string, page: string}} [corpus] a page of a corpus that the server has
+ * @property {string} [frame] the key of a page that the server showed before, and may have forgotten
  */
 
 /**
@@ -38,10 +40,18 @@ export function listenForPages(onSource, onProblem) {
     if (event.target.files.length) onSource(await fromFile(event.target.files[0]));
     event.target.value = "";
   });
-  byId("input-example").addEventListener("click", () => {
-    api("/static/example.html").then((html) => onSource({ name: "the example", html, url: EXAMPLE_URL }), onProblem);
-  });
+  byId("input-example").addEventListener("click", () => { fetchExample().then(onSource, onProblem); });
   listenForDrops(byId("input-panel"), onSource);
+}
+
+/** The example, which the server has. @returns {Promise<Source>} */
+export async function fetchExample() {
+  return { name: EXAMPLE, html: await api("/static/example.html"), url: EXAMPLE_URL };
+}
+
+/** @param {Source} source */
+export function isExample({ name, url }) {
+  return name === EXAMPLE && url === EXAMPLE_URL;
 }
 
 /** @param {HTMLElement} panel @param {(source: Source) => void} onSource */
@@ -105,13 +115,13 @@ export function toRequest(source, fields) {
   return { body: form };
 }
 
-/** Remember a page for the next load of this tab; one that is too large is forgotten. @param {Source} source */
+/** Remember a page for the other places of this tab; one that is too large is forgotten. @param {Source} source */
 export function remember(source) {
   const stored = JSON.stringify(source);
   try {
     if (stored.length > MOST_STORED) sessionStorage.removeItem(STORED);
     else sessionStorage.setItem(STORED, stored);
-  } catch { /* no room: a reload will ask for the page again */ }
+  } catch { /* no room: the other place will ask for the page again */ }
 }
 
 /** The page that this tab showed last. @returns {Source | null} */
@@ -121,4 +131,48 @@ export function recall() {
   } catch {
     return null;
   }
+}
+
+/**
+ * The page that an address names: one to be fetched, or one of a corpus.
+ *
+ * @param {URLSearchParams} query
+ * @returns {Source | null}
+ */
+export function fromAddress(query) {
+  const [url, corpus, page] = ["url", "corpus", "page"].map((name) => query.get(name)?.trim());
+  if (corpus && page) return { name: page, corpus: { name: corpus, page } };
+  return url ? { name: url, url } : null;
+}
+
+/**
+ * Name a page in an address, if others can open it from there: one whose HTML was given they cannot.
+ *
+ * @param {URLSearchParams} query
+ * @param {Source | null} source
+ */
+export function toAddress(query, source) {
+  if (source?.corpus) {
+    query.set("corpus", source.corpus.name);
+    query.set("page", source.corpus.page);
+  } else if (source?.url && isFetched(source)) query.set("url", source.url);
+}
+
+/** Whether the server has to fetch a page from the web. @param {Source} source */
+export function isFetched({ html, text, file, corpus, frame }) {
+  return html === undefined && text === undefined && file === undefined && !corpus && !frame;
+}
+
+/**
+ * What a step of the browser's history keeps of a page: itself or, if it is too large, its key; null if it has none.
+ *
+ * @typedef {{source: Source, frame?: string}} Entry
+ * @param {Source} source
+ * @param {string} [frame] its key
+ * @returns {Entry | null}
+ */
+export function toEntry(source, frame) {
+  const isLarge = [source.html, source.text, source.file].some((given) => given && given.length > MOST_STORED);
+  if (!isLarge) return { source, frame };
+  return frame ? { source: { name: source.name, frame }, frame } : null;
 }

@@ -2,6 +2,7 @@
 // @ts-check
 
 import { element } from "./shell.js";
+import { lineOf } from "./inspect-words.js";
 
 const ROW = 56; // pixels, as inspect.css has it
 const SPARE = 12; // rows above and below those in view
@@ -31,6 +32,9 @@ export class BlockTable {
     this.answer = /** @type {any} */ (null);
     this.kept = /** @type {ArrayLike<number>} */ ([]);
     this.reasons = /** @type {Map<number, string>} */ (new Map());
+    /** @type {Map<number, import("./inspect-words.js").Evidence>} none of methods that have no signals */
+    this.evidence = new Map();
+    this.asked = /** @type {Set<number>} */ (new Set()); // blocks of which all was told that there is to tell
     this.labels = /** @type {Map<number, string>} */ (new Map()); // of headline, bylines, captions and comments
     this.body = element("tbody");
     this.heads = COLUMNS.map((column) => this.#head(column));
@@ -55,6 +59,8 @@ export class BlockTable {
   show(answer, kept) {
     this.answer = answer;
     this.reasons = new Map(answer.blocks.reasons.entries());
+    this.evidence = new Map(answer.blocks.evidence.entries());
+    this.asked.clear();
     const found = /** @type {[string, number[]][]} */ (Object.entries(answer.blocks.labels));
     this.labels = new Map(found.flatMap(([label, blocks]) => blocks.map((block) => [block, label])));
     this.#scrollTo(0);
@@ -74,10 +80,25 @@ export class BlockTable {
     this.#arrange();
   }
 
-  /** @param {Record<string, string>} reasons */
-  addReasons(reasons) {
-    for (const [block, reason] of Object.entries(reasons)) this.reasons.set(Number(block), reason);
+  /** @param {{reasons: Record<string, string>, evidence: Record<string, import("./inspect-words.js").Evidence>}} told */
+  addReasons({ reasons, evidence }) {
+    for (const [block, reason] of Object.entries(reasons)) {
+      this.reasons.set(Number(block), reason);
+      this.asked.add(Number(block));
+    }
+    for (const [block, each] of Object.entries(evidence)) this.evidence.set(Number(block), each);
     this.#drawRows();
+  }
+
+  /** What speaks for a block and against it; asks for it, if it is not here yet. @param {number} block */
+  evidenceOf(block) {
+    if (!this.#isExplained(block)) this.options.onNeedReasons([block]);
+    return this.evidence.get(block);
+  }
+
+  /** Whether all is here that the method says of a block. @param {number} block */
+  #isExplained(block) {
+    return this.reasons.has(block) && (this.evidence.has(block) || this.asked.has(block) || !this.answer.dial);
   }
 
   /** @param {number | null} block @param {boolean} scrolls */
@@ -163,7 +184,7 @@ export class BlockTable {
     const shown = this.order.slice(first, end);
     const rows = shown.map((block, i) => this.#row(block, first + i));
     this.body.replaceChildren(spacer(first * ROW), ...rows, spacer((this.order.length - end) * ROW));
-    const unknown = shown.filter((block) => !this.reasons.has(block));
+    const unknown = shown.filter((block) => !this.#isExplained(block));
     if (unknown.length) this.options.onNeedReasons(unknown);
   }
 
@@ -172,6 +193,7 @@ export class BlockTable {
     const { scores, seen_as: kinds, texts } = this.answer.blocks;
     const verdict = this.kept[block] ? "kept" : "dropped";
     const label = this.labelOf(block);
+    const evidence = this.evidence.get(block);
     return element("tr", {
       class: `block ${verdict}`, dataset: { block }, "aria-rowindex": place + 2,
       "data-focus": block === this.highlighted ? "" : null,
@@ -182,7 +204,7 @@ export class BlockTable {
     element("td", {}, element("div", {}, kinds[block]), element("div", { class: "reason" }, label)),
     element("td", {},
       element("div", { class: "text" }, texts[block].slice(0, EXCERPT)),
-      element("div", { class: "reason" }, this.reasons.get(block) ?? "…")));
+      element("div", { class: "reason" }, evidence ? lineOf(evidence) : this.reasons.get(block) ?? "…")));
   }
 
   /** @param {typeof COLUMNS[number]} column */

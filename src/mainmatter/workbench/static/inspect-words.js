@@ -1,6 +1,7 @@
 // What Inspect says in words: counts, the chosen block, what the page says about itself.
 // @ts-check
 
+import { say } from "./dial.js";
 import { element } from "./shell.js";
 
 const number = (/** @type {number} */ value) => value.toLocaleString("en");
@@ -25,9 +26,10 @@ export function keptAt(answer, dial) {
   return kept;
 }
 
-/** @param {any} answer @param {number} dial */
+/** The nearest step of the dial. @param {any} answer @param {number} dial */
 function stepOf(answer, dial) {
-  return Math.min(answer.dial.steps.length - 1, Math.max(0, Math.round(dial * (answer.dial.steps.length - 1))));
+  const distances = answer.dial.steps.map((/** @type {number} */ step) => Math.abs(step - dial));
+  return distances.indexOf(Math.min(...distances));
 }
 
 /** @param {any} answer @param {Uint8Array} kept @param {number} dial */
@@ -64,6 +66,15 @@ export function aboutPage(list, answer) {
 }
 
 /**
+ * What speaks for a block or against it: a family of signals, its weight in log odds, and what it saw.
+ *
+ * @typedef {[family: string, weight: number, words: string]} Signal
+ * @typedef {[signals: Signal[], notes: string[]]} Evidence with notes on what overruled the signals
+ */
+
+/**
+ * The chosen block: what it is, why it was kept or dropped, and its words.
+ *
  * @param {HTMLElement} place
  * @param {{answer: any, block: number | null, kept: Uint8Array, isPinned: boolean}} state
  * @param {import("./inspect-table.js").BlockTable} table
@@ -72,20 +83,65 @@ export function showDetail(place, state, table) {
   const { answer, block } = state;
   if (!answer || block === null || block >= state.kept.length) {
     const [next, previous] = [element("kbd", {}, "j"), element("kbd", {}, "k")];
-    const words = ["Point at a block, or walk with ", next, " and ", previous, "."];
+    const words = ["Point at a block, or walk with ", next, " and ", previous, ", to see why it is kept or dropped."];
     place.replaceChildren(element("p", { class: "soft" }, ...words));
     return;
   }
-  const { scores, seen_as: kinds, texts } = answer.blocks;
+  const { seen_as: kinds, texts } = answer.blocks;
   const verdict = state.kept[block] ? "kept" : "dropped";
-  const facts = [`score ${scores[block].toFixed(2)}`, kinds[block], table.labelOf(block)];
-  facts.push(`${number(texts[block].length)} characters`);
+  const facts = [kinds[block], table.labelOf(block), `${number(texts[block].length)} characters`];
   if (state.isPinned) facts.push("pinned");
+  const evidence = table.evidenceOf(block);
   place.replaceChildren(
-    element("p", {},
-      element("strong", {}, `Block ${block} `), element("span", { class: `badge ${verdict}` }, verdict), " ",
-      element("span", { class: "soft" }, facts.join(" · "))),
-    element("p", { class: "soft" }, table.reasons.get(block) ?? ""),
-    element("p", { class: "words" }, texts[block].slice(0, 2000)),
+    element("div", {},
+      element("p", {},
+        element("strong", {}, `Block ${block} `), element("span", { class: `badge ${verdict}` }, verdict), " ",
+        element("span", { class: "soft" }, facts.join(" · "))),
+      element("p", { class: "why" }, evidence ? whyOf(answer, block, evidence[1]) : table.reasons.get(block) ?? ""),
+      element("p", { class: "words" }, texts[block].slice(0, 2000))),
+    evidence ? barsOf(evidence[0]) : null,
   );
+}
+
+/** How likely a block is main content, and what came of that. @param {any} answer @param {number} block @param {string[]} notes */
+function whyOf(answer, block, notes) {
+  const [score, dial] = [answer.blocks.scores[block], answer.blocks.dials?.[block] ?? null];
+  const likely = score < 0.01 ? "Less than 1 %" : score > 0.99 ? "More than 99 %" : `${Math.round(100 * score)} %`;
+  const sentences = [...notes.map((note) => note.charAt(0).toUpperCase() + note.slice(1)), `${likely} likely to be main content`];
+  if (dial !== null) sentences.push(dial === 0 ? "Kept at any dial" : dial === 1 ? "Kept only at dial 1" : `Kept from dial ${roundUp(dial)} on`);
+  return sentences.map((sentence) => `${sentence}.`).join(" ");
+}
+
+/** Rounded up, so that what is told is true; where most blocks are close together, finer. @param {number} dial */
+function roundUp(dial) {
+  const parts = dial < 0.99 ? 100 : 10_000;
+  return say(Math.ceil(dial * parts) / parts);
+}
+
+/** @param {Signal[]} signals */
+function barsOf(signals) {
+  if (!signals.length) return element("p", { class: "soft signals" }, "No single signal decides: without any one of them, the method would be as sure.");
+  const longest = Math.max(2, ...signals.map(([, weight]) => Math.abs(weight)));
+  const rows = signals.map(([family, weight, words]) => {
+    const side = weight > 0 ? "for" : "against";
+    const bar = element("span", { class: `bar ${side}` });
+    bar.style.setProperty("width", `${(50 * Math.abs(weight)) / longest}%`);
+    return element("li", { title: `${family}: ${weight > 0 ? "+" : "−"}${Math.abs(weight).toFixed(1)} in log odds` },
+      element("span", { class: "visually-hidden" }, `${strength(weight)} ${side} it: `),
+      element("span", {}, words), element("span", { class: "track", "aria-hidden": "true" }, bar));
+  });
+  return element("div", { class: "signals" },
+    element("p", { class: "soft ends", "aria-hidden": "true" }, element("span", {}, "What it looks like"), element("span", { class: "sides" }, element("span", {}, "against"), element("span", {}, "for"))),
+    element("ul", { "aria-label": "What speaks for this block and against it" }, ...rows));
+}
+
+/** @param {number} weight */
+function strength(weight) {
+  return Math.abs(weight) >= 2 ? "strongly" : Math.abs(weight) >= 1 ? "clearly" : "slightly";
+}
+
+/** The same in one line, for the table. @param {Evidence} evidence */
+export function lineOf([signals, notes]) {
+  const loudest = signals.slice(0, 3).map(([, weight, words]) => `${weight > 0 ? "for" : "against"}: ${words}`);
+  return [...notes, ...loudest].join(" · ") || "no single signal decides";
 }

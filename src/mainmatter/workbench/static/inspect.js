@@ -3,32 +3,39 @@
 // @ts-check
 
 import { announce, api, busy, byId, copy, debounced, download } from "./shell.js";
-import { element, isForControl, makeTabs, showProblem } from "./shell.js";
+import { element, makeTabs, showProblem } from "./shell.js";
+import { correct } from "./correct.js";
 import { DensityPlot } from "./density-plot.js";
+import { Dial } from "./dial.js";
 import { Corpora } from "./inspect-corpus.js";
-import { listenForPages, recall, remember, toRequest } from "./inspect-input.js";
+import { fetchExample, fromAddress, isExample, isFetched, listenForPages, recall, remember, toAddress, toEntry, toRequest } from "./inspect-input.js";
 import { BlockTable } from "./inspect-table.js";
 import { CleanText, findBlocks } from "./inspect-text.js";
 import { aboutPage, countsOf, keptAt, showDetail } from "./inspect-words.js";
+import { listenForKeys } from "./keymap.js";
 import { PageFrame } from "./page-frame.js";
 
 const SWITCHES = ["headline", "bylines", "captions", "headings", "tables", "code"];
 const TABS = ["tab-text", "tab-plot", "tab-table"];
 const NO_TEXT = "There is no text in this page. Pages that scripts or frames put together have theirs elsewhere: "
   + "save the page from a browser and open that file, or open the address of the frame.";
+const BLOCK = /^#block=(\d+)$/;
 const LARGEST_REMEMBERED = 500_000; // characters of a text that need not be asked for again
 const ENDINGS = { text: ".txt", markdown: ".md", cleaneval: ".cleaneval.txt" };
 
+/** @typedef {{source: import("./inspect-input.js").Source, frame?: string, onProblem: (error: unknown) => void, isEntry: boolean}} Pending */
 /** @typedef {{answer: any, kept: Uint8Array, format: string, dial: number, isShown: boolean}} Written */
 
 const state = {
   source: /** @type {import("./inspect-input.js").Source | null} */ (null),
-  /** The page that is on its way. @type {{source: import("./inspect-input.js").Source, onProblem: (error: unknown) => void} | null} */
+  /** The page that is on its way. @type {Pending | null} */
   pending: null,
   answer: /** @type {any} */ (null),
   kept: /** @type {Uint8Array} */ (new Uint8Array()),
   block: /** @type {number | null} */ (null),
   isPinned: false,
+  isNamed: false, // the block was chosen, not just pointed at: the address names it
+  isSettled: false, // what is shown is what the address says, or the user has changed it since
   written: /** @type {Written | null} */ (null), // what the text shows, or will
   texts: /** @type {Map<string, string>} */ (new Map()), // of this answer, by format and step of the dial
   asking: /** @type {AbortController | null} */ (null), // for a text
@@ -44,6 +51,7 @@ const page = new PageFrame(byId("page"), pointing("page"));
 const plot = new DensityPlot(byId("plot"), pointing("plot"));
 const text = new CleanText(byId("clean-text"), pointing("text"));
 const table = new BlockTable(byId("table"), { ...pointing("table"), onNeedReasons: debounced(askReasons, 200) });
+const dial = new Dial(() => { turnDial(); saveSoon(); });
 const chooseTab = makeTabs(byId("views"), () => { saveChoices(); showText(); showBlock("none"); });
 
 const tellProblem = (/** @type {unknown} */ error) => showProblem(byId("problem"), error);
@@ -60,48 +68,54 @@ function switchOf(name) {
   return /** @type {HTMLInputElement} */ (document.querySelector(`input[name="${name}"]`));
 }
 
-/** The parameters of the method, other than the dial. */
+/** The parameters of the method, other than the dial; and the dial, which its answer is to have among its steps. */
 function options() {
-  const known = parametersOf.get(byId("method").value) ?? new Set(["comments", ...SWITCHES]);
+  const known = parametersOf.get(byId("method").value) ?? new Set(["dial", "comments", ...SWITCHES]);
   const chosen = /** @type {Record<string, any>} */ ({});
   if (known.has("comments") && checked("comments") !== "drop") chosen.comments = checked("comments");
   for (const name of SWITCHES) {
     const { checked: isChecked, defaultChecked } = switchOf(name);
     if (known.has(name) && isChecked !== defaultChecked) chosen[name] = isChecked;
   }
-  return chosen;
+  return { others: chosen, withDial: known.has("dial") && !dial.isUsual ? { ...chosen, dial: dial.value } : chosen };
 }
 
-function saveChoices() {
+/** The page that is shown, the choices and the chosen block, as an address. */
+function address() {
   const query = new URLSearchParams();
   const tab = TABS.find((id) => byId(id).getAttribute("aria-selected") === "true") ?? TABS[0];
   const changed = SWITCHES.filter((name) => switchOf(name).checked !== switchOf(name).defaultChecked);
   const listed = (/** @type {boolean} */ kept) => changed.filter((name) => switchOf(name).checked === kept).join(",");
+  toAddress(query, state.source);
   for (const [name, value, usual] of [
-    ["method", byId("method").value, "main"], ["dial", String(Number(byId("dial").value)), "0.5"],
+    ["method", byId("method").value, "main"], ["dial", String(dial.value), "0.5"],
     ["tab", tab.slice("tab-".length), "text"], ["format", checked("format"), "text"],
     ["comments", checked("comments"), "drop"], ["with", listed(true), ""], ["without", listed(false), ""],
   ]) if (value && value !== usual) query.set(name, value);
-  history.replaceState(null, "", query.size ? `?${query}` : location.pathname);
+  const block = state.isNamed && state.block !== null ? `#block=${state.block}` : "";
+  return `${location.pathname}${query.size ? `?${query}` : ""}${block}`;
 }
 
-function restoreChoices() {
-  const query = new URLSearchParams(location.search);
-  const choose = (/** @type {string} */ name, /** @type {string | null} */ value) => {
-    for (const radio of /** @type {NodeListOf<any>} */ (document.querySelectorAll(`input[name="${name}"]`))) {
-      if (radio.value === value) radio.checked = true;
-    }
+function saveChoices() {
+  if (state.isSettled) history.replaceState(history.state, "", address());
+}
+const saveSoon = debounced(saveChoices, 200); // browsers allow some hundred changes a minute
+
+/** Take over the choices of an address. @param {URLSearchParams} query */
+function restoreChoices(query) {
+  const choose = (/** @type {string} */ name, /** @type {string} */ value) => {
+    const radios = /** @type {any[]} */ ([...document.querySelectorAll(`input[name="${name}"]`)]);
+    (radios.find((radio) => radio.value === value) ?? radios[0]).checked = true;
   };
-  choose("format", query.get("format"));
-  choose("comments", query.get("comments"));
-  for (const [list, isKept] of /** @type {[string, boolean][]} */ ([["with", true], ["without", false]])) {
-    for (const name of (query.get(list) ?? "").split(",")) if (SWITCHES.includes(name)) switchOf(name).checked = isKept;
+  choose("format", query.get("format") ?? "text");
+  choose("comments", query.get("comments") ?? "drop");
+  const [wanted, unwanted] = ["with", "without"].map((list) => (query.get(list) ?? "").split(","));
+  for (const name of SWITCHES) {
+    switchOf(name).checked = wanted.includes(name) || (switchOf(name).defaultChecked && !unwanted.includes(name));
   }
-  const dial = Number(query.get("dial") ?? 0.5);
-  byId("dial").value = Number.isFinite(dial) ? dial : 0.5;
-  byId("dial-value").textContent = Number(byId("dial").value).toFixed(2);
-  const method = query.get("method");
-  if (method && [...byId("method").options].some((option) => option.value === method)) byId("method").value = method;
+  dial.set(Number(query.get("dial") ?? NaN));
+  const method = query.get("method") ?? "main";
+  if ([...byId("method").options].some((option) => option.value === method)) byId("method").value = method;
   chooseTab(TABS.includes(`tab-${query.get("tab")}`) ? `tab-${query.get("tab")}` : TABS[0]);
 }
 
@@ -126,27 +140,56 @@ async function listMethods() {
  * Ask about a page, or again about the one that is on its way or shown.
  *
  * @param {import("./inspect-input.js").Source | null} [other]
+ * @param {(error: unknown) => void} [onProblem]
+ * @param {{frame?: string}} [how] the key under which the server may remember the page
  */
-async function inspect(other = null, onProblem = tellProblem) {
-  if (other) state.pending = { source: other, onProblem };
+async function inspect(other = null, onProblem = tellProblem, { frame } = {}) {
+  if (other) state.pending = { source: other, frame, onProblem, isEntry: state.isSettled };
   const wanted = state.pending;
   const source = wanted?.source ?? state.source;
   if (!source) return;
   const asked = ++state.asked;
   saveChoices();
+  tellFetching(wanted && !wanted.frame ? source : null);
   try {
-    const answer = await busy(byId("main"), ask(source, wanted !== null));
-    if (asked !== state.asked) return;
-    showProblem(byId("problem"), null);
-    state.source = source;
-    state.pending = null;
-    if (wanted) remember(source);
-    await show(answer, wanted !== null);
+    await busy(byId("main"), (async () => {
+      const answer = await ask(source, wanted ? wanted.frame : state.answer?.frame);
+      if (asked !== state.asked) return;
+      showProblem(byId("problem"), null);
+      state.source = source;
+      state.pending = null;
+      if (wanted) keep(source, answer.frame, wanted.isEntry);
+      await show(answer, wanted !== null);
+    })());
   } catch (error) {
     if (asked !== state.asked) return;
     state.pending = null;
     (wanted?.onProblem ?? onProblem)(error);
+  } finally {
+    if (asked === state.asked) tellFetching(null);
   }
+}
+
+/** Say which page the server fetches from the web. @param {import("./inspect-input.js").Source | null} source */
+function tellFetching(source) {
+  const isFetching = source !== null && isFetched(source);
+  byId("fetching").hidden = !isFetching;
+  byId("fetching-address").textContent = isFetching ? source.url : "";
+}
+
+/**
+ * Remember a page that is about to be shown, for the way back, a reload, and the other places.
+ *
+ * @param {import("./inspect-input.js").Source} source
+ * @param {string} frame
+ * @param {boolean} isEntry
+ */
+function keep(source, frame, isEntry) {
+  if (!source.frame) remember(source);
+  if (isEntry) {
+    state.isNamed = false;
+    history.pushState(toEntry(source, frame), "", address());
+  } else history.replaceState(toEntry(source, frame), "");
 }
 
 /** The page that is on its way is not wanted any more. */
@@ -154,33 +197,37 @@ function takeBack() {
   if (!state.pending) return;
   state.pending = null;
   state.asked += 1;
+  tellFetching(null);
 }
 
 /**
  * Of a page that the server remembers, only the key travels.
  *
  * @param {import("./inspect-input.js").Source} source
- * @param {boolean} isNew
+ * @param {string | undefined} frame
  */
-async function ask(source, isNew) {
-  const fields = { method: byId("method").value, options: options() };
-  if (!isNew && state.answer) {
+async function ask(source, frame) {
+  const { others, withDial } = options();
+  const fields = { method: byId("method").value, options: withDial };
+  if (frame) {
     try {
-      const answer = await api("/api/inspect", { json: { frame: state.answer.frame, ...fields } });
-      return { ...answer, options: fields.options };
+      return { ...(await api("/api/inspect", { json: { frame, ...fields } })), options: others };
     } catch (error) {
       if (/** @type {any} */ (error).status !== 410) throw error;
     }
   }
-  return { ...(await api("/api/inspect", toRequest(source, fields))), options: fields.options };
+  return { ...(await api("/api/inspect", toRequest(source, fields))), options: others };
 }
 
 async function askReasons(/** @type {number[]} */ blocks) {
-  const { frame } = state.answer;
+  const { answer } = state;
+  const { frame } = answer;
   try {
-    const fields = { frame, method: byId("method").value, options: options(), blocks };
-    const answer = await api("/api/inspect/reasons", { json: fields });
-    if (frame === state.answer.frame) table.addReasons(answer.reasons);
+    const fields = { frame, method: state.answer.method, options: state.answer.options, blocks };
+    const told = await api("/api/inspect/reasons", { json: fields });
+    if (answer !== state.answer) return;
+    table.addReasons(told);
+    showDetail(byId("detail"), state, table);
   } catch { /* the table shows dots in their place */ }
 }
 
@@ -205,8 +252,8 @@ async function askText() {
 
 /** @param {Written} wanted */
 async function writeText(wanted) {
-  const { answer, kept, format, dial } = wanted;
-  const chosen = answer.dial ? { dial } : {};
+  const { answer, kept, format } = wanted;
+  const chosen = answer.dial ? { dial: wanted.dial } : {};
   const key = JSON.stringify([format, chosen]);
   try {
     let words = state.texts.get(key);
@@ -240,13 +287,16 @@ async function show(answer, isNew) {
   if (isNew) text.showNothing("");
   byId("result").hidden = false;
   byId("main").classList.add("has-result");
-  byId("input-panel").open = false;
-  byId("input-summary").textContent = "Open another page";
+  const isFirst = state.source !== null && isExample(state.source);
+  byId("main").classList.toggle("is-first", isFirst);
+  byId("first").hidden = !isFirst;
+  byId("input-panel").open = isFirst;
+  byId("input-summary").textContent = isFirst ? "Open a page" : "Open another page";
   byId("page-title").textContent = answer.metadata.title || state.source?.name || "A page without a title";
-  document.title = `${byId("page-title").textContent} · Inspect · mainmatter`;
+  document.title = `${isFirst ? "" : `${byId("page-title").textContent} · `}Inspect · mainmatter`;
   aboutPage(byId("metadata"), answer);
   allowControls(answer);
-  state.kept = keptAt(answer, Number(byId("dial").value));
+  state.kept = keptAt(answer, dial.value);
   const lengths = answer.blocks.texts.map((/** @type {string} */ words) => words.length);
   plot.draw({ ...answer.blocks, lengths, region: answer.density }, state.kept);
   byId("plot-note").textContent = plotNote(answer);
@@ -280,8 +330,7 @@ function frameAddress() {
 /** @param {any} answer */
 function allowControls(answer) {
   const known = new Set(answer.controls);
-  byId("dial").disabled = !answer.dial;
-  byId("dial-note").textContent = answer.dial ? "" : `(${answer.method} has none)`;
+  dial.show(answer);
   byId("comments").disabled = !known.has("comments");
   byId("switches").disabled = !SWITCHES.some((name) => known.has(name));
 }
@@ -291,7 +340,7 @@ function showKept() {
   const { answer, kept } = state;
   const comments = new Set(answer.blocks.labels.comment);
   page.setStates((block) => (kept[block] ? (comments.has(block) ? "comment" : "kept") : "dropped"));
-  byId("counts").textContent = countsOf(answer, kept, Number(byId("dial").value));
+  byId("counts").textContent = countsOf(answer, kept, dial.value);
   plot.setKept(kept);
   table.setKept(kept);
   byId("table-count").textContent = `${table.order.length.toLocaleString("en")} blocks`;
@@ -306,7 +355,7 @@ function showText() {
   if (state.written?.kept === state.kept && state.written.format === format) return;
   const isNothing = !state.kept.includes(1);
   const { answer, kept } = state;
-  state.written = { answer, kept, format, dial: Number(byId("dial").value), isShown: isNothing };
+  state.written = { answer, kept, format, dial: dial.value, isShown: isNothing };
   if (!answer.blocks.texts.length) text.showNothing(NO_TEXT);
   else if (isNothing) text.showNothing("Nothing is kept. Turn the dial up, or take another method.");
   else askText();
@@ -318,12 +367,14 @@ function showText() {
 function hover(block, view) {
   if (state.isPinned || block === null || block === state.block) return;
   state.block = block;
+  state.isNamed = false;
   showBlock(view);
 }
 
 /** @param {number} block @param {string} view */
 function pick(block, view) {
   state.isPinned = !(state.isPinned && state.block === block);
+  state.isNamed = state.isPinned;
   state.block = block;
   showBlock(view);
   announce(`Block ${block} ${state.isPinned ? "pinned" : "let go"}`);
@@ -332,6 +383,7 @@ function pick(block, view) {
 function release() {
   state.block = null;
   state.isPinned = false;
+  state.isNamed = false;
 }
 
 /** Show the chosen block everywhere; the view where it was chosen does not move. @param {string} origin */
@@ -344,6 +396,7 @@ function showBlock(origin) {
   table.highlight(block, origin !== "table");
   text.highlight(block, origin !== "text");
   showDetail(byId("detail"), state, table);
+  saveSoon();
 }
 
 /** @param {number} step 1 or -1 */
@@ -354,6 +407,7 @@ function move(step) {
   const here = state.block === null ? -1 : order ? order.indexOf(state.block) : state.block;
   const next = here < 0 ? (step > 0 ? 0 : count - 1) : Math.min(count - 1, Math.max(0, here + step));
   state.block = order ? order[next] : next;
+  state.isNamed = true;
   showBlock("keys");
   const verdict = state.kept[state.block] ? "kept" : "dropped";
   announce(`Block ${state.block}, ${verdict}: ${state.answer.blocks.texts[state.block].slice(0, 120)}`);
@@ -362,41 +416,72 @@ function move(step) {
 // ---- what the user does
 
 function turnDial() {
-  byId("dial-value").textContent = Number(byId("dial").value).toFixed(2);
   if (!state.answer) return;
-  state.kept = keptAt(state.answer, Number(byId("dial").value));
+  state.kept = keptAt(state.answer, dial.value);
   showKept();
 }
 
-/** @param {KeyboardEvent} event */
-function onKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || isForControl(event) || !state.answer) return;
-  const inView = event.target instanceof Element && event.target.closest("#page, #plot, #table, #clean-text") !== null;
-  const onButton = event.target instanceof Element && event.target.closest("button, a, summary, label, input") !== null;
-  const turn = (/** @type {number} */ by) => {
-    byId("dial").value = Number(byId("dial").value) + by;
-    turnDial();
-    saveChoices();
-  };
-  const actions = /** @type {Record<string, (() => void) | false>} */ ({
-    j: () => move(1), k: () => move(-1), ArrowDown: inView && (() => move(1)), ArrowUp: inView && (() => move(-1)),
-    Enter: !onButton && state.block !== null && (() => pick(/** @type {number} */ (state.block), "keys")),
-    Escape: () => { release(); showBlock("keys"); },
-    1: () => chooseTab(TABS[0]), 2: () => chooseTab(TABS[1]), 3: () => chooseTab(TABS[2]),
-    "[": !byId("dial").disabled && (() => turn(-0.05)), "]": !byId("dial").disabled && (() => turn(0.05)),
-    "?": () => byId("help").showModal(),
-  });
-  const action = actions[event.key];
-  if (!action) return;
-  event.preventDefault();
-  action();
+async function correctPage() {
+  const { source, answer } = state;
+  if (!source || !answer) return;
+  const { method, frame } = answer;
+  try {
+    await correct(source, { method, options: answer.dial ? { ...answer.options, dial: dial.value } : answer.options, frame });
+  } catch (error) {
+    tellProblem(error);
+  }
 }
+
+/** Pin the block that the address names. */
+function pickNamed() {
+  const block = Number(BLOCK.exec(location.hash)?.[1] ?? -1);
+  if (block < 0 || block >= state.kept.length) release();
+  else Object.assign(state, { block, isPinned: true, isNamed: true });
+  showBlock("keys");
+}
+
+/**
+ * Show what a step of the browser's history has shown.
+ *
+ * @param {import("./inspect-input.js").Entry | null} entry null where somebody changed the address
+ */
+async function goTo(entry) {
+  const named = fromAddress(new URLSearchParams(location.search));
+  const isShown = entry ? entry.frame === state.answer?.frame : !named;
+  corpora.leave();
+  takeBack();
+  state.isSettled = false;
+  restoreChoices(new URLSearchParams(location.search));
+  if (isShown && state.source) history.replaceState(toEntry(state.source, state.answer.frame), "");
+  await inspect(isShown ? null : entry?.source ?? named, tellProblem, { frame: entry?.frame });
+  pickNamed();
+  state.isSettled = true;
+}
+
+const letGo = () => { release(); showBlock("keys"); };
+const isIn = (/** @type {KeyboardEvent} */ event, /** @type {string} */ places) => event.target instanceof Element && event.target.closest(places) !== null;
+const walk = (/** @type {number} */ step) => (/** @type {KeyboardEvent} */ event) => {
+  if (!state.answer || (event.key.startsWith("Arrow") && !isIn(event, "#page, #plot, #table, #clean-text"))) return false;
+  return move(step);
+};
+const turn = (/** @type {number} */ by) => () => (byId("dial").disabled || !state.answer ? false : dial.turn(by));
+/** @type {import("./keymap.js").Key[]} */
+const KEYS = [
+  { keys: ["j", "ArrowDown"], about: "next block; the arrow in the page, the text, the plot and the table", run: walk(1) },
+  { keys: ["k", "ArrowUp"], about: "block before", run: walk(-1) },
+  { keys: ["Enter"], about: "pin the block, so that the pointer does not choose another; once more lets go",
+    run: (event) => (state.block === null || isIn(event, "button, a, summary, label, input") ? false : pick(state.block, "keys")) },
+  { keys: ["Escape"], about: "let go of the block", run: () => (state.answer ? letGo() : false) },
+  ...TABS.map((id, i) => ({ keys: [String(i + 1)], about: ["clean text", "density", "blocks"][i], run: () => (state.answer ? chooseTab(id) : false) })),
+  { keys: ["["], about: "turn the dial down", run: turn(-1) },
+  { keys: ["]"], about: "turn the dial up", run: turn(1) },
+  { keys: ["c"], about: "correct this page", run: () => (state.answer ? void correctPage() : false) },
+  { keys: ["n", "p"], about: "next and previous page of the corpus, while one is shown" },
+];
 
 function listen() {
   listenForPages((source) => { corpora.leave(); inspect(source); }, tellProblem);
   byId("method").addEventListener("change", () => inspect());
-  byId("dial").addEventListener("input", turnDial);
-  byId("dial").addEventListener("change", saveChoices);
   for (const name of ["comments", ...SWITCHES]) {
     for (const input of document.querySelectorAll(`input[name="${name}"]`)) {
       input.addEventListener("change", () => inspect());
@@ -416,8 +501,9 @@ function listen() {
     const words = byId("page-title").textContent.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? ["page"];
     download(text.text, words.join("-").slice(0, 60) + ENDINGS[/** @type {keyof typeof ENDINGS} */ (checked("format"))]);
   });
-  byId("help-open").addEventListener("click", () => byId("help").showModal());
-  document.addEventListener("keydown", onKey);
+  byId("correct").addEventListener("click", correctPage);
+  byId("help-open").addEventListener("click", listenForKeys(KEYS));
+  window.addEventListener("popstate", (event) => { void goTo(event.state); });
 }
 
 async function start() {
@@ -427,9 +513,19 @@ async function start() {
   } catch (error) {
     showProblem(byId("problem"), error);
   }
-  restoreChoices();
-  if (!(await corpora.start())) await inspect(recall());
+  restoreChoices(new URLSearchParams(location.search));
+  if (!(await corpora.start())) await open();
+  if (state.answer && BLOCK.test(location.hash)) pickNamed();
+  state.isSettled = true;
+  if (state.answer) saveChoices();
   document.documentElement.dataset.ready = "true";
+}
+
+/** The page that was here before a reload, that of the address, the one that another place has shown; or the example. */
+async function open() {
+  const entry = /** @type {import("./inspect-input.js").Entry | null} */ (history.state);
+  const source = entry?.source ?? fromAddress(new URLSearchParams(location.search)) ?? recall();
+  await inspect(source ?? await fetchExample().catch(() => null), tellProblem, { frame: entry?.frame });
 }
 
 start();

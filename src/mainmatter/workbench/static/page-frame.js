@@ -6,6 +6,7 @@
 // @ts-check
 
 import { calm } from "./page-calm.js";
+import { mendLooks } from "./page-look.js";
 import { blockOf, PageMarks, setData } from "./page-marks.js";
 import { element } from "./shell.js";
 
@@ -17,7 +18,7 @@ const MOST_HEIGHT = 4_000_000;
 const MOST_FITS = 3;
 const DRAG_PIXELS = 5;
 
-// Many pages are hidden until a script shows them, and their icons are as large as a style sheet says. No opacity of
+// Many pages are hidden until a script shows them. No opacity of
 // ours: a layer for each of 100,000 blocks is more than browsers can bear. Pages may be light or dark: what is dropped is
 // struck out in the colour of its own text, and its line is dark on a light one.
 const TINTS = `
@@ -25,7 +26,6 @@ html { overflow: hidden !important; height: auto !important; }
 body { overflow: visible !important; position: static !important; height: auto !important; }
 html, body { display: block !important; visibility: visible !important; }
 html, body { opacity: 1 !important; animation: none !important; }
-:where(svg:not([width], [height])) { width: 2em; height: 2em; }
 mm-block { pointer-events: auto !important; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
 mm-block[data-state~="kept"] { background: rgb(46 160 80 / 20%) !important; box-shadow: -3px 0 0 rgb(40 140 75); }
 mm-block[data-state~="comment"] {
@@ -64,6 +64,7 @@ export class PageFrame {
     this.host = host;
     this.options = options;
     this.scale = 1;
+    this.isLoaded = false; // or about to be
     this.marks = new PageMarks();
     this.highlighted = /** @type {number | null} */ (null);
     this.extraStyle = "";
@@ -110,7 +111,9 @@ export class PageFrame {
       this.host.scrollTop = 0;
       this.#setWidth();
       if (!isSlow) this.frame.style.setProperty("display", "none");
-      this.frame.src = url;
+      this.isLoaded = true;
+      // A new `src` would be a step of the browser's history: the way back would lead to the page before in this frame.
+      this.frame.contentWindow?.location.replace(url);
     });
   }
 
@@ -145,7 +148,7 @@ export class PageFrame {
   /** Style rules for states of your own, such as `mm-block[data-state="heading"] {...}`. @param {string} css */
   addStyle(css) {
     this.extraStyle = css;
-    const sheet = this.document?.querySelector("style[data-mainmatter]");
+    const sheet = this.document?.querySelector('style[data-mainmatter="tints"]');
     if (sheet) sheet.textContent = TINTS + css;
   }
 
@@ -197,7 +200,7 @@ export class PageFrame {
   /** Fit the page into the container; called by itself when that changes its size. */
   fit() {
     const inside = this.document;
-    if (!inside?.documentElement || !this.host.clientWidth || !this.frame.getAttribute("src")) return;
+    if (!inside?.documentElement || !this.host.clientWidth || !this.isLoaded) return;
     this.#setWidth();
     const style = this.frame.style;
     const isWindow = this.marks.areMany;
@@ -245,8 +248,9 @@ export class PageFrame {
   #adopt() {
     const inside = this.document;
     if (!inside?.documentElement) return;
+    mendLooks(inside);
     const sheet = inside.createElement("style");
-    sheet.setAttribute("data-mainmatter", "");
+    sheet.setAttribute("data-mainmatter", "tints");
     sheet.textContent = TINTS + this.extraStyle;
     (inside.head ?? inside.documentElement).append(sheet);
     calm(inside, FIRST_HEIGHT);
