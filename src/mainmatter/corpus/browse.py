@@ -165,7 +165,7 @@ class StoredCorpus:
     def stamp(self) -> str:
         """Changes when a part is written, comes, or goes; of parts on other machines only the names count."""
         names = [part_name(number, format_) for number, format_ in self.parts.items()]
-        facts = (Path(self.folder.path(name)).stat() for name in names if self.folder.is_local)
+        facts = (Path(self.folder.path(name)).lstat() for name in names if self.folder.is_local)
         told = [*names, *(f"{one.st_size} {one.st_mtime_ns}" for one in facts)]
         return hashlib.sha256("\n".join(told).encode()).hexdigest()
 
@@ -265,6 +265,39 @@ class StoredCorpus:
             except (OSError, MainmatterError) as error:
                 found |= {Place(part, at): {"problem": self.unreadable(name or "", error)} for at in wanted}
         return [found.get(place, {"problem": _NOT_FOUND}) for place in places]
+
+    def places_of(self, rows: Sequence[int], seconds: float = 3.0) -> dict[int, Place]:
+        """Where kept pages lie that are known by their numbers in the whole corpus, as an index has them.
+
+        Those that the corpus has not, and those that are not reached in time, are left out.
+
+        Raises:
+            InputError: a part before them cannot be read.
+            MissingExtra: Parquet needs pyarrow.
+        """
+        end = time.monotonic() + seconds
+        found: dict[int, Place] = {}
+        wanted, first = set(rows), 0
+        # As an index goes through them.
+        for name, number in sorted((part_name(number, format_), number) for number, format_ in self.parts.items()):
+            if len(found) == len(wanted) or time.monotonic() > end:
+                break
+            if name.endswith(".parquet"):
+                with open_table(self.inside(name)) as table:
+                    count = table.metadata.num_rows
+                found |= {row: Place(number, row - first) for row in wanted if first <= row < first + count}
+                first += count
+                continue
+            with open_input(self.inside(name)) as raw, io.BufferedReader(cast("io.RawIOBase", raw), _BUFFER) as file:
+                at = 0
+                for line in file:
+                    if first in wanted and not line.isspace():
+                        found[first] = Place(number, at)
+                    first += not line.isspace()
+                    at += len(line)
+                    if not first % 1000 and time.monotonic() > end:
+                        return found
+        return found
 
     def _rows(self, wish: ListingQuery, start: Place) -> Iterator[tuple[Place, dict[str, Any] | None]]:
         """The rows from a place on; None for one that does not fit.

@@ -467,7 +467,7 @@ class Searcher:
 
     def __init__(self, index: str | Path) -> None:
         index = find_index(index)
-        stem, self.rows = _read_marker(index)
+        stem = _read_marker(index)
         self._tantivy = load_tantivy()
         try:
             self._index = self._tantivy.Index.open(str(index))
@@ -476,9 +476,6 @@ class Searcher:
             raise InputError(f"{index}: the index is damaged: {error}; make it again: mainmatter index") from error
         self._analyzer = make_analyzer(stem)
         self._index.register_tokenizer(ANALYZER, self._analyzer)
-
-    rows: int
-    """How many rows the collection had of which it was made, those without text included."""
 
     def __len__(self) -> int:
         """How many documents the index holds."""
@@ -593,15 +590,15 @@ def _in_one_line(text: str) -> tuple[str, list[int]]:
     return "".join(line), [*places, len(line)]
 
 
-def _read_marker(folder: Path) -> tuple[str | None, int]:
-    """The language of an index's stemmer, None if it has none; and of how many rows the index was made."""
+def _read_marker(folder: Path) -> str | None:
+    """The language of an index's stemmer, None if it has none."""
     if not folder.exists():
         raise InputError(f"{folder}: no such index; make it with: mainmatter index")
     try:
         facts = json.loads((folder / MARKER).read_text("utf-8"))
-        version, stem, rows = facts["format"], facts["stem"], int(facts["documents"]) + int(facts["empty"])
+        version, stem = facts["format"], facts["stem"]
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise InputError(f"{folder}: not an index; make one with: mainmatter index") from error
     if version != FORMAT:
         raise InputError(f"{folder}: an index of another version of mainmatter; make it again: mainmatter index")
-    return stem if isinstance(stem, str) else None, rows
+    return stem if isinstance(stem, str) else None

@@ -5,7 +5,6 @@
 import { announce, api, busy, byId, copy, debounced, download } from "./shell.js";
 import { element, isForControl, makeTabs, showProblem } from "./shell.js";
 import { DensityPlot } from "./density-plot.js";
-import { Corpora } from "./inspect-corpus.js";
 import { listenForPages, recall, remember, toRequest } from "./inspect-input.js";
 import { BlockTable } from "./inspect-table.js";
 import { CleanText, findBlocks } from "./inspect-text.js";
@@ -47,7 +46,6 @@ const table = new BlockTable(byId("table"), { ...pointing("table"), onNeedReason
 const chooseTab = makeTabs(byId("views"), () => { saveChoices(); showText(); showBlock("none"); });
 
 const tellProblem = (/** @type {unknown} */ error) => showProblem(byId("problem"), error);
-const corpora = new Corpora(inspect, takeBack);
 
 // ---- choices, which the address keeps
 
@@ -147,13 +145,6 @@ async function inspect(other = null, onProblem = tellProblem) {
     state.pending = null;
     (wanted?.onProblem ?? onProblem)(error);
   }
-}
-
-/** The page that is on its way is not wanted any more. */
-function takeBack() {
-  if (!state.pending) return;
-  state.pending = null;
-  state.asked += 1;
 }
 
 /**
@@ -393,7 +384,7 @@ function onKey(event) {
 }
 
 function listen() {
-  listenForPages((source) => { corpora.leave(); inspect(source); }, tellProblem);
+  listenForPages((source) => inspect(source), tellProblem);
   byId("method").addEventListener("change", () => inspect());
   byId("dial").addEventListener("input", turnDial);
   byId("dial").addEventListener("change", saveChoices);
@@ -428,7 +419,7 @@ async function start() {
     showProblem(byId("problem"), error);
   }
   restoreChoices();
-  if (!(await corpora.start())) await inspect(recall());
+  await inspect(recall());
   document.documentElement.dataset.ready = "true";
 }
 
