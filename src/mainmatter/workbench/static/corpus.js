@@ -16,7 +16,7 @@ const LEAST_SURE = 20;
 const PAUSE = 300; // milliseconds between two looks at an import
 
 const page = new CorpusPage();
-const list = new CorpusList({ onOpen: (row) => open(row.key ?? ""), onChange: (how) => note(how) });
+const list = new CorpusList({ onOpen: (row) => open(row.key ?? ""), onChange: (how) => { note(how); byId("corpus-sent").replaceChildren(); } });
 /** @type {string[]} */
 let names = [];
 /** The page that is shown. @type {string | null} */
