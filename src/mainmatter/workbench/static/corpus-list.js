@@ -51,6 +51,8 @@ export class CorpusList {
   #next = null;
   #asked = 0; // the number of the last question: answers to earlier ones come too late
   #isLoading = false;
+  /** The field that was typed into last, and nothing done since. @type {string | null} */
+  #typed = null;
   /** @type {string | null} */
   #current = null;
 
@@ -197,6 +199,7 @@ export class CorpusList {
    */
   async turn(step, how = "push") {
     if (this.#isLoading || !this.about) return null;
+    this.#typed = null;
     const here = this.starts[this.starts.length - 1];
     if (step > 0 && this.#next) {
       const isFull = this.isSearch || (this.isSortable && this.choice.sort) || !(this.choice.find || this.choice.which.includes(":") || this.#isFiltered);
@@ -266,10 +269,9 @@ export class CorpusList {
     byId("corpus-name").addEventListener("change", () => {
       void this.show({ ...EVERYTHING, name: byId("corpus-name").value }).then(() => this.onChange("push"));
     });
-    const typed = debounced(() => this.#begin("replace"), 350);
     for (const field of CONTROLS) {
-      const one = control(field);
-      one.addEventListener(one.tagName === "SELECT" ? "change" : "input", one.tagName === "SELECT" ? () => this.#begin("push") : typed);
+      const isChosen = control(field).tagName === "SELECT";
+      control(field).addEventListener(isChosen ? "change" : "input", isChosen ? () => this.#begin() : debounced(() => this.#begin(field), 350));
     }
     byId("corpus-form").addEventListener("submit", (/** @type {Event} */ event) => event.preventDefault());
     byId("corpus-part").addEventListener("change", () => this.#goToPart());
@@ -279,8 +281,8 @@ export class CorpusList {
     this.body.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.#onKey(event));
   }
 
-  /** List from the beginning, with what the form says now. @param {"push" | "replace"} how */
-  #begin(how) {
+  /** List from the beginning, with what the form says now. @param {string | null} typed the field that is typed into */
+  #begin(typed = null) {
     const choice = { ...this.choice };
     for (const field of CONTROLS) {
       const one = control(field);
@@ -288,6 +290,8 @@ export class CorpusList {
       choice[field] = one.value.trim() || (field === "which" ? this.choice.which : "");
     }
     if (CONTROLS.every((field) => choice[field] === this.choice[field])) return;
+    const how = typed !== null && typed === this.#typed ? "replace" : "push"; // not a step for each letter
+    this.#typed = typed;
     this.choice = choice;
     byId("corpus-part").value = "";
     this.#next = null; // it was a place in the other list

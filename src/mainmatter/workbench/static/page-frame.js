@@ -64,6 +64,7 @@ export class PageFrame {
     this.host = host;
     this.options = options;
     this.scale = 1;
+    this.isLoaded = false; // or about to be
     this.marks = new PageMarks();
     this.highlighted = /** @type {number | null} */ (null);
     this.extraStyle = "";
@@ -110,7 +111,9 @@ export class PageFrame {
       this.host.scrollTop = 0;
       this.#setWidth();
       if (!isSlow) this.frame.style.setProperty("display", "none");
-      this.frame.src = url;
+      this.isLoaded = true;
+      // A new `src` would be a step of the browser's history: the way back would lead to the page before in this frame.
+      this.frame.contentWindow?.location.replace(url);
     });
   }
 
@@ -197,7 +200,7 @@ export class PageFrame {
   /** Fit the page into the container; called by itself when that changes its size. */
   fit() {
     const inside = this.document;
-    if (!inside?.documentElement || !this.host.clientWidth || !this.frame.getAttribute("src")) return;
+    if (!inside?.documentElement || !this.host.clientWidth || !this.isLoaded) return;
     this.#setWidth();
     const style = this.frame.style;
     const isWindow = this.marks.areMany;
