@@ -80,6 +80,17 @@ def test_a_whole_row(rows: tuple[StoredCorpus, list[str]]) -> None:
             corpus.get(place)
 
 
+def test_rows_are_found_by_their_numbers(rows: tuple[StoredCorpus, list[str]]) -> None:
+    corpus, ids = rows
+    wanted = (1242, 0, 1203, 999, 5_000)
+    places = corpus.places_of(wanted)
+    assert set(places) == {1242, 0, 1203, 999}
+    assert [row["id"] for row in corpus.get_listed(list(places.values()))] == [ids[number] for number in places]
+    assert corpus.places_of(wanted, seconds=-1.0) == {}
+    gone = corpus.get_listed([Place(0, 5_000_000), Place(7, 0)])
+    assert [row["problem"] for row in gone] == ["there is no such page any more"] * 2
+
+
 def test_no_more_is_read_than_is_listed(tmp_path: Path) -> None:
     write_rows(tmp_path, (60, 10, 10), "parquet")
     (tmp_path / "part-00001.parquet").write_bytes(b"PAR1, but damaged")
