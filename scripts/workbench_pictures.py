@@ -141,10 +141,9 @@ def shoot_plot(tab: Tab) -> None:
 
 
 def shoot_corpus(tab: Tab) -> None:
-    """Inspect, with the list of a corpus."""
-    tab.goto("/")
+    """Corpus, the least sure pages first."""
+    tab.goto("/corpus?sort=least-sure")
     expect(tab.locator("html")).to_have_attribute("data-ready", "true")
-    tab.get_by_role("tab", name="Corpus").click()
     expect(tab.locator("#corpus-table")).to_be_visible(timeout=30_000)
     tab.wait_for_timeout(300)
 

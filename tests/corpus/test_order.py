@@ -138,7 +138,8 @@ def test_columns_of_other_programs(tmp_path: Path) -> None:
     table = arrow.table({"id": ["a", "b", "c"], "confidence": ["high", "low", None], "words": [3, 1, 2]})
     parquet.write_table(table, tmp_path / "part-00000.parquet")
     corpus = StoredCorpus(str(tmp_path))
-    for sorting, expected in (("least-sure", "abc"), ("shortest", "bca"), ("page-type", "abc")):
+    orders: dict[Sorting, str] = {"least-sure": "abc", "shortest": "bca", "page-type": "abc"}
+    for sorting, expected in orders.items():
         order = read_order(corpus, sorting, ListingQuery(), Order.begin(corpus, 10))
         rows = corpus.get_listed([place for _, place in order.ranked])
         assert "".join(row["id"] for row in rows) == expected

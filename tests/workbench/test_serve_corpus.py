@@ -120,7 +120,7 @@ def test_pages_are_sorted_and_filtered(client: TestClient, monkeypatch: pytest.M
     assert titles(first) == list(range(69, 19, -1))
     assert (first["next"], first["ran_out"], first["looked_at"]) == ("0-50", False, 70)
     assert titles(get(client, "/out/pages", sort="least-sure", start="0-50")) == list(range(19, -1, -1))
-    chosen = {"page_type": "forum", "most_confidence": 0.75}
+    chosen: dict[str, Any] = {"page_type": "forum", "most_confidence": 0.75}
     assert titles(get(client, "/out/pages", **chosen)) == [30, 40, 50, 60]
     assert titles(get(client, "/out/pages", sort="surest", **chosen, find="/4")) == [40]
     assert get(client, "/out/pages", least_words=10**6)["pages"] == []

@@ -118,8 +118,9 @@ class ListingQuery:
                 return False
         for name, (least, most) in self.bounds.items():
             value = row.get(name)
-            is_number = isinstance(value, int | float)
-            if not is_number or (least is not None and value < least) or (most is not None and value > most):
+            if not isinstance(value, int | float):
+                return False
+            if (least is not None and value < least) or (most is not None and value > most):
                 return False
         return has_words(row, self.words)
 
