@@ -24,9 +24,9 @@ from mainmatter.clean import clean
 from mainmatter.corpus import Job, build_corpus
 from mainmatter.corpus.filters import Filters
 from mainmatter.html.browser.chromium import find_chromium
+from mainmatter.lab.datasets.labels import Label
 from mainmatter.records import Kind, Page
 from mainmatter.workbench.app import STATIC, make_app
-from mainmatter.workbench.labels.records import Label
 from mainmatter.workbench.labels.store import Store
 from mainmatter.workbench.settings import Settings
 
