@@ -149,7 +149,7 @@ def test_beyond_the_first_pages_of_an_order_more_of_it_is_read(folder: Path, mon
 def test_texts_are_searched_if_there_is_an_index(client: TestClient, folder: Path) -> None:
     assert get(client, "/out")["has_index"]
     found = get(client, "/out/search", find='"Day 17"')
-    assert (found["total"], found["next"], found["is_other"]) == (1, None, False)
+    assert (found["total"], found["next"]) == (1, None)
     [page] = found["pages"]
     assert (page["title"], page["key"], page["confidence"]) == ("Day 17", "kept-0-17", 0.83)
     assert {page["snippet"][start:end].lower() for start, end in page["marks"]} <= {"day", "17"}
@@ -164,7 +164,7 @@ def test_texts_are_searched_if_there_is_an_index(client: TestClient, folder: Pat
     page = get(client, "/out (2)/search", find='"Day 1"')["pages"][0]
     assert (page["title"], page["key"]) == ("Day 1", "kept-0-" + page["key"].rpartition("-")[2])
     strange = get(client, "/out (2)/search", find='"Day 17"')
-    assert (strange["is_other"], strange["pages"][0]["key"]) == (True, None)
+    assert (strange["pages"][0]["key"], strange["pages"][0]["title"]) == (None, "Day 17")
     shutil.rmtree(other)
     other.symlink_to(folder / "out/__index")
     assert not get(client, "/out (2)")["has_index"]  # it leads out of the corpus
@@ -187,7 +187,7 @@ def test_the_least_sure_are_added_to_the_store(client: TestClient) -> None:
     assert (job["added"], job["known"]) == (4, 1), job
     rows = client.get("/api/annotate/pages", params={"annotator": "x"}).json()["pages"]
     assert [row["note"] for row in rows] == [f"confidence {x}" for x in "0.40 0.50 0.60 0.36 0.37 0.38 0.39".split()]
-    assert rows[0]["url"] == "https://example.org/60"
+    assert (rows[0]["url"], rows[0]["source"]) == ("https://example.org/60", "out#kept-0-60")
     job = add(name="out (2)")
     assert (job["state"], "does not say how sure" in job["message"]) == ("failed", True)
     assert "holds no page" in add(name="out", language="fi")["message"]

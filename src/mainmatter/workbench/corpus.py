@@ -23,7 +23,7 @@ from starlette.exceptions import HTTPException
 from mainmatter.corpus.browse import LONGEST_LISTED, ListingQuery, Place, StoredCorpus, UncleanedInput, plain
 from mainmatter.corpus.order import Order, read_order
 from mainmatter.corpus.originals import read_original
-from mainmatter.corpus.search import INDEX, MARKER, Searcher
+from mainmatter.corpus.search import INDEX, MARKER, Searcher, normalise
 from mainmatter.corpus.storage import is_folder, is_remote, without_scheme
 from mainmatter.corpus.writers import BLOCKS
 from mainmatter.errors import CorpusError, InputError, MainmatterError
@@ -443,21 +443,21 @@ def show_hits(out: str, found: SearchResult, start: int) -> Payload:
         corpus = _cleaned(out)
         places = corpus.places_of([hit.row for hit in found.hits], SECONDS)
         rows = dict(zip(places, corpus.get_listed(list(places.values())), strict=True))
-    pages, is_other = [], False
+    pages = []
     for hit in found.hits:
-        row = rows.get(hit.row)
-        told: dict[str, Any] = {"snippet": hit.snippet, "marks": hit.marks, "score": round(hit.score, 2)}
-        if row is not None and hit.id in (None, row.get("id")):
-            pages.append(row | told | {"key": str(Key(True, places[hit.row]))})
-        else:
-            is_other = True
-            pages.append(told | {"id": hit.id, "url": hit.url, "title": hit.title, "key": None})
+        row = rows.get(hit.row, {})
+        facts = plain({"id": hit.id, "url": hit.url, "title": hit.title}, LONGEST_LISTED)
+        key = None
+        # An index that was made before the corpus was has other pages in these places.
+        if hit.row in rows and "problem" not in row and facts["id"] in (None, normalise(str(row.get("id")))):
+            facts, key = row, str(Key(True, places[hit.row]))
+        told = {"snippet": hit.snippet, "marks": hit.marks, "score": round(hit.score, 2), "key": key}
+        pages.append(facts | told)
     following = start + PAGES
     content = {
         "pages": pages,
         "total": found.total,
         "next": following if following < min(found.total, MOST_FOUND) else None,
-        "is_other": is_other,
     }
     return to_json(content)
 
@@ -492,15 +492,15 @@ class LeastSure:
         if order.ranked and not ranked:
             raise CorpusError("the corpus does not say how sure its method was of these pages; main says so")
         for confidence, place in ranked:
-            row = corpus.get(place)
-            where = f"{row.get('source')}#{row.get('position')}"
-            name = name_of(row.get("url"), row.get("id"), where)
-            note = f"confidence {confidence:.2f}"
+            key = Key(True, place)
+            where = f"{PurePath(without_scheme(self.out)).name}#{key}"
             try:
-                page = CorpusSource(limits=limits, out=self.out, key=Key(True, place)).get()
-                yield FoundPage(name, where, page, note=note)
-            except MainmatterError as error:
-                yield FoundPage(name, where, None, str(error))
+                page = CorpusSource(limits=limits, out=self.out, key=key).get()
+            except MainmatterError as error:  # the others can be added
+                yield FoundPage(where, where, None, str(error))
+            else:
+                name = name_of(page.url, page.id, where)
+                yield FoundPage(name, where, page, note=f"confidence {confidence:.2f}")
 
 
 def get_stored(out: str, key: Key, limits: Limits = DEFAULT_LIMITS) -> Payload:

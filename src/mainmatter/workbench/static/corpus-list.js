@@ -363,7 +363,7 @@ export class CorpusList {
     else if (!shown) words = this.starts.length > 1 ? "No more pages." : "No pages.";
     else if (here.before !== null) words = `${span}${all ? ` of ${number(all)}` : ""}`;
     if (isSorted && answer.ran_out) words += `; after ${SECONDS} seconds ${number(answer.looked_at)}${all ? ` of ${number(all)}` : ""} pages were looked at, and the order is that of these`;
-    if (answer.is_other) words += "; the index is not of this state of the corpus: make it again";
+    if (this.rows.some((row) => row.key === null)) words += "; the corpus has not those that are no links: make its index again";
     byId("corpus-note").textContent = `${words}${isSorted && answer.ran_out ? "." : ""}`;
     byId("corpus-more").textContent = answer.ran_out && !isSorted ? "Look on ›" : "Next ›";
     byId("corpus-go-on").hidden = !(isSorted && answer.ran_out);
