@@ -24,9 +24,9 @@ from mainmatter.clean import clean
 from mainmatter.corpus import Job, build_corpus
 from mainmatter.corpus.filters import Filters
 from mainmatter.html.browser.chromium import find_chromium
+from mainmatter.lab.datasets.labels import Label
 from mainmatter.records import Kind, Page
 from mainmatter.workbench.app import STATIC, make_app
-from mainmatter.workbench.labels.records import Label
 from mainmatter.workbench.labels.store import Store
 from mainmatter.workbench.settings import Settings
 
@@ -141,10 +141,9 @@ def shoot_plot(tab: Tab) -> None:
 
 
 def shoot_corpus(tab: Tab) -> None:
-    """Inspect, with the list of a corpus."""
-    tab.goto("/")
+    """Corpus, the least sure pages first."""
+    tab.goto("/corpus?sort=least-sure")
     expect(tab.locator("html")).to_have_attribute("data-ready", "true")
-    tab.get_by_role("tab", name="Corpus").click()
     expect(tab.locator("#corpus-table")).to_be_visible(timeout=30_000)
     tab.wait_for_timeout(300)
 

@@ -16,7 +16,7 @@ from mainmatter.corpus.plan import make_plan, write_plan
 from mainmatter.corpus.readers import find_shards, read_slice
 from mainmatter.corpus.records import Record, Reject
 from mainmatter.corpus.summary import Summary
-from mainmatter.corpus.writers import COLUMNS, make_blocks, make_row, make_writer, rejects_to_bytes
+from mainmatter.corpus.writers import COLUMNS, import_arrow, make_blocks, make_row, make_writer, rejects_to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -105,3 +105,14 @@ def to_old_folder(out: Path) -> Path:
         content = json.loads(file.read_text("utf-8"))
         file.write_text(json.dumps({name: value for name, value in content.items() if name != "languages"}), "utf-8")
     return out
+
+
+def give_values(out: Path, name: str, values: list[Any]) -> None:
+    """Give the rows of the first part of a corpus, which is a Parquet file, other values in a column."""
+    arrow, parquet = import_arrow()
+    path = out / part_name(0, "parquet")
+    table = parquet.read_table(path)
+    at = table.schema.get_field_index(name)
+    parquet.write_table(
+        table.set_column(at, table.schema.field(at), arrow.array(values, table.schema.field(at).type)), path
+    )

@@ -34,6 +34,47 @@ def label(tab: Tab, page: int, *, with_list: bool) -> None:
     wait_until_saved(tab)
 
 
+def decide_several_at_once(tab: Tab, axe: Callable[[Tab], list[str]]) -> None:
+    """Decide ranges of the three conflicts, with the mouse and with the keyboard; each time take it back as one."""
+    cases, selected = tab.locator("li.case"), tab.locator("li.case .is-selected:visible")
+    cases.nth(0).locator(".case-text").click()
+    cases.nth(2).locator(".case-text").click(modifiers=["Shift"])
+    tab.get_by_text("3 conflicts selected · 0 of 3 conflicts decided").wait_for()
+    assert selected.count() == 3
+    assert axe(tab) == []
+    tab.get_by_role("button", name="Take all of Bob’s (3 selected)").click()
+    tab.get_by_text("3 of 3 conflicts decided").wait_for()
+    assert [cases.nth(i).get_attribute("data-state") for i in range(3)] == ["dropped"] * 3
+    tab.keyboard.press("z")
+    tab.locator(".label-head", has_text="0 of 3 conflicts decided").wait_for()
+    tab.keyboard.press("Escape")
+    tab.keyboard.press("ArrowUp")
+    tab.keyboard.press("ArrowUp")
+    assert (selected.count(), cases.nth(0).get_attribute("class")) == (0, "case active")
+    tab.keyboard.press("Shift+ArrowDown")
+    tab.locator("#live", has_text="2 conflicts selected").wait_for(state="attached")
+    tab.keyboard.press("l")
+    tab.get_by_text("2 of 3 conflicts decided").wait_for()
+    tab.locator("li.case.active", has_text="a second man").wait_for()  # the next one that is open
+    tab.keyboard.press("z")
+    tab.get_by_role("button", name="Take all of Ada’s (3 open)").click()
+    tab.get_by_text("3 of 3 conflicts decided").wait_for()
+    tab.keyboard.press("Control+z")
+    tab.locator(".label-head", has_text="0 of 3 conflicts decided").wait_for()
+    tab.set_viewport_size({"width": 400, "height": 800})
+    tab.emulate_media(color_scheme="dark")
+    tab.get_by_label("Select up to the next click").check()
+    cases.nth(1).locator(".case-text").click()
+    assert selected.count() > 1
+    assert axe(tab) == []
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 400
+    tab.set_viewport_size({"width": 1280, "height": 800})
+    tab.emulate_media(color_scheme="light")
+    tab.keyboard.press("Control+a")
+    tab.keyboard.press("Escape")
+    cases.nth(0).locator(".case-text").click()
+
+
 def test_two_label_a_third_merges_and_the_export_is_read(
     new_tab: Callable[..., Tab], server: Server, tmp_path: Path, axe: Callable[[Tab], list[str]]
 ) -> None:
@@ -68,6 +109,7 @@ def test_two_label_a_third_merges_and_the_export_is_read(
     assert states["Merged by a third"] == "agreed-kept"
     assert states["a second man, awake"] == "conflict"
     chris.locator(".merging .legend").get_by_text("all drop it").wait_for()
+    decide_several_at_once(chris, axe)
     chris.keyboard.press("1")  # as Ada says
     cases.nth(1).get_by_role("button", name="Bob: drop").click()
     cases.nth(1).get_by_text("Decided: drop").wait_for()

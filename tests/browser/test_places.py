@@ -18,7 +18,14 @@ if TYPE_CHECKING:
 
     from browser.conftest import Watch
 
-PLACES = {"/": "Inspect", "/compare": "Compare", "/annotate": "Annotate", "/teach": "Teach", "/api": "API"}
+PLACES = {
+    "/": "Inspect",
+    "/corpus": "Corpus",
+    "/compare": "Compare",
+    "/annotate": "Annotate",
+    "/teach": "Teach",
+    "/api": "API",
+}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 WIDTHS = (400, 640, 1280)  # a phone; a desktop at 200 %; a desktop
 

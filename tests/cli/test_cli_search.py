@@ -57,6 +57,17 @@ def test_index_then_search() -> None:
     assert other == "    A tide of paper."
 
 
+def test_the_index_of_a_corpus_lies_in_it() -> None:
+    result = run("index", "out")
+    assert result.stdout.endswith("bytes, written to out/__index\n")
+    assert run("search", "out", "tide").stderr == "2 documents found\n"
+    assert run("index", "out").exit_code == 0  # it is replaced, and is no part of what is indexed
+    for inputs in (("out", "out"), ("out/part-00000.jsonl",)):
+        result = run("index", *inputs)
+        assert result.exit_code == 2
+        assert "name a folder for the index with -o" in result.stderr
+
+
 def test_limit_and_json() -> None:
     run("index", "out", "-o", "index")
     result = run("search", "index", "tide", "-n", "1")

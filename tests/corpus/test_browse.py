@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import crawls
-from mainmatter.corpus.browse import ListingQuery, Place, StoredCorpus
+from mainmatter.corpus.browse import LISTED, ListingQuery, Place, StoredCorpus
 from mainmatter.corpus.folder import Folder, rejects_name
 from mainmatter.corpus.records import Reject
 from mainmatter.corpus.writers import import_arrow, rejects_to_bytes
@@ -41,7 +41,7 @@ def test_every_page_is_listed_once(rows: tuple[StoredCorpus, list[str]]) -> None
     listings = walk(corpus, most=97)
     assert ids_of(listings) == ids
     assert {len(listing.rows) for listing in listings[:-1]} == {97}
-    assert set(listings[0].rows[0][1]) <= {"id", "url", "title", "language", "confidence", "words"}
+    assert set(listings[0].rows[0][1]) <= set(LISTED)
     assert ids_of(walk(corpus, most=7, kept=False)) == [f"r-{i}" for i in (*range(10), *range(20, 30))]
     assert ids_of([corpus.find(ListingQuery(start=Place(2, 0), most=2))]) == ["id-1203", "id-1204"]
     assert corpus.find(ListingQuery(start=Place(9, 0))).rows == []
@@ -78,6 +78,17 @@ def test_a_whole_row(rows: tuple[StoredCorpus, list[str]]) -> None:
     for place in (Place(0, 5_000_000), Place(1, 0), Place(7, 0)):
         with pytest.raises(InputError, match=r"no row|no such page"):
             corpus.get(place)
+
+
+def test_rows_are_found_by_their_numbers(rows: tuple[StoredCorpus, list[str]]) -> None:
+    corpus, ids = rows
+    wanted = (1242, 0, 1203, 999, 5_000)
+    places = corpus.places_of(wanted)
+    assert set(places) == {1242, 0, 1203, 999}
+    assert [row["id"] for row in corpus.get_listed(list(places.values()))] == [ids[number] for number in places]
+    assert corpus.places_of(wanted, seconds=-1.0) == {}
+    gone = corpus.get_listed([Place(0, 5_000_000), Place(7, 0)])
+    assert [row["problem"] for row in gone] == ["there is no such page any more"] * 2
 
 
 def test_no_more_is_read_than_is_listed(tmp_path: Path) -> None:
@@ -128,7 +139,7 @@ def test_a_line_that_is_too_long_is_passed_over_and_told(tmp_path: Path, monkeyp
     first, second, last = path.read_bytes().splitlines(keepends=True)
     long = second.replace(b"Text 1.", b"x" * 5000)
     path.write_bytes(first + long + last)
-    monkeypatch.setattr("mainmatter.corpus.browse._LONGEST_LINE_LISTED", 1000)
+    monkeypatch.setattr("mainmatter.corpus.browse.LONGEST_LINE_LISTED", 1000)
     monkeypatch.setattr("mainmatter.corpus.browse._BUFFER", 512)
     corpus = StoredCorpus(str(tmp_path))
     shown = [row.get("problem") or row["id"] for _, row in corpus.find(ListingQuery()).rows]

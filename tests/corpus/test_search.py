@@ -14,7 +14,7 @@ import pytest
 from mainmatter.corpus.folder import SUMMARY, Folder, part_name
 from mainmatter.corpus.job import Job
 from mainmatter.corpus.plan import make_plan, write_plan
-from mainmatter.corpus.search import MARKER, Corpus, Searcher, build_index, index_rows
+from mainmatter.corpus.search import INDEX, MARKER, Corpus, Searcher, build_index, index_rows
 from mainmatter.errors import InputError, UnknownName
 
 if TYPE_CHECKING:
@@ -78,6 +78,12 @@ def test_a_hit_has_all_that_a_reader_needs(searcher: Searcher) -> None:
     assert (hit.rank, hit.id, hit.url, hit.title) == (1, "eels", "https://town.example/eels", "Eels")
     assert hit.score > 0
     assert {hit.snippet[start:end] for start, end in hit.marks} == {"eels", "meadows"}
+
+
+def test_a_hit_knows_its_row_among_all(tmp_path: Path) -> None:
+    index_rows([row("a", "tide"), row("b", " "), row("c", "tide and lamp")], tmp_path / "out" / INDEX)
+    hits = Searcher(tmp_path / "out").search("tide").hits  # in the folder of a corpus
+    assert [(hit.id, hit.row) for hit in hits] == [("a", 0), ("c", 2)]
 
 
 def test_marks_count_characters_not_bytes(searcher: Searcher) -> None:

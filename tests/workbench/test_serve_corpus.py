@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra serve")
 pytest.importorskip("pyarrow", reason="needs the extra corpus")
 pytest.importorskip("fastwarc", reason="needs the extra corpus")
+pytest.importorskip("tantivy", reason="needs the extra search")
 from click.testing import CliRunner
 from fastapi.testclient import TestClient
 
@@ -17,6 +20,7 @@ import crawls
 from mainmatter import clean
 from mainmatter.cli import group
 from mainmatter.corpus.browse import ListingQuery
+from mainmatter.corpus.search import build_index
 from mainmatter.errors import CorpusError, InputError
 from mainmatter.limits import DEFAULT_LIMITS
 from mainmatter.workbench.app import make_app
@@ -26,12 +30,13 @@ from mainmatter.workbench.corpus import (
     MOST_TEXT,
     CorpusSource,
     Key,
+    find_in_order,
     find_pages,
     get_stored,
     name_corpora,
 )
 from mainmatter.workbench.settings import Settings
-from stored_corpora import write_corpus, write_rows
+from stored_corpora import give_values, write_corpus, write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +51,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpora")
     crawl = crawls.write_warc(folder / "crawl.warc.gz", PAGES)
     write_corpus(folder / "out", [str(crawl)], min_words=10)
+    give_values(folder / "out", "confidence", [round(1 - i / 100, 2) for i in range(70)])
+    give_values(folder / "out", "page_type", ["forum" if i % 10 == 0 else "article" for i in range(70)])
+    build_index(folder / "out", folder / "out/__index")
     gone = crawls.write_warc(folder / "gone.warc.gz", crawls.pages(2))
     write_corpus(folder / "other/out", [str(gone)], format="jsonl", blocks=True)
     gone.unlink()
@@ -102,6 +110,88 @@ def test_pages_are_listed_some_at_a_time(client: TestClient) -> None:
     assert found["looked_at"] == 70
     for wrong in ({"start": "../1"}, {"start": "x"}, {"find": "x" * 201}):
         get(client, "/out/pages", 422, **wrong)
+
+
+def test_pages_are_sorted_and_filtered(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def titles(answer: Any) -> list[int]:
+        return [int(page["title"].removeprefix("Day ")) for page in answer["pages"]]
+
+    first = get(client, "/out/pages", sort="least-sure")
+    assert titles(first) == list(range(69, 19, -1))
+    assert (first["next"], first["ran_out"], first["looked_at"]) == ("0-50", False, 70)
+    assert titles(get(client, "/out/pages", sort="least-sure", start="0-50")) == list(range(19, -1, -1))
+    chosen: dict[str, Any] = {"page_type": "forum", "most_confidence": 0.75}
+    assert titles(get(client, "/out/pages", **chosen)) == [30, 40, 50, 60]
+    assert titles(get(client, "/out/pages", sort="surest", **chosen, find="/4")) == [40]
+    assert get(client, "/out/pages", least_words=10**6)["pages"] == []
+    assert get(client, "/out/pages", rejected=True, sort="longest", language="de")["pages"] != []  # these have neither
+    for wrong in ({"sort": "random"}, {"least_confidence": 2}, {"most_words": -1}, {"colour": "red"}):
+        get(client, "/out/pages", 422, **wrong)
+    assert "nobody has cleaned these pages" in get(client, "/crawl.warc.gz/pages", 422, sort="longest")["error"]
+    monkeypatch.setattr("mainmatter.workbench.corpus.SECONDS", 0.0)
+    steps = [get(client, "/out/pages", sort="shortest")]
+    while steps[-1]["ran_out"]:
+        again = get(client, "/out/pages", sort="shortest")  # what is known is not read again
+        assert again["looked_at"] == steps[-1]["looked_at"]
+        steps.append(get(client, "/out/pages", sort="shortest", go_on=True))
+    assert [step["looked_at"] for step in steps] == [0, 70]
+
+
+def test_beyond_the_first_pages_of_an_order_more_of_it_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mainmatter.workbench.corpus.PAGES", 10)
+    monkeypatch.setattr("mainmatter.workbench.corpus.MOST_ORDERED", (20, 40))
+    out, wish, known = str(folder / "out"), ListingQuery(), None
+    for start, held, following in ((0, 20, "0-10"), (10, 20, "0-20"), (20, 40, "0-30"), (30, 40, None)):
+        payload, known = find_in_order(out, "longest", wish, start, known, go_on=False)
+        assert (len(known.ranked), json.loads(payload.body)["next"]) == (held, following)
+
+
+def test_texts_are_searched_if_there_is_an_index(client: TestClient, folder: Path) -> None:
+    assert get(client, "/out")["has_index"]
+    found = get(client, "/out/search", find='"Day 17"')
+    assert (found["total"], found["next"]) == (1, None)
+    [page] = found["pages"]
+    assert (page["title"], page["key"], page["confidence"]) == ("Day 17", "kept-0-17", 0.83)
+    assert {page["snippet"][start:end].lower() for start, end in page["marks"]} <= {"day", "17"}
+    assert len(get(client, "/out/search", find="ferry")["pages"]) == 50
+    assert len(get(client, "/out/search", find="ferry", start=50)["pages"]) == 20
+    assert "cannot be understood" in get(client, "/out/search", 422, find="(ferry")["error"]
+    assert not get(client, "/out (2)")["has_index"]
+    missing = get(client, "/out (2)/search", 422, find="ferry")
+    assert missing["hint"] == "make one with: mainmatter index OUT, where OUT is its folder"
+    other = folder / "other/out/__index"
+    build_index(folder / "out", other)  # of another corpus
+    page = get(client, "/out (2)/search", find='"Day 1"')["pages"][0]
+    assert (page["title"], page["key"]) == ("Day 1", "kept-0-" + page["key"].rpartition("-")[2])
+    strange = get(client, "/out (2)/search", find='"Day 17"')
+    assert (strange["pages"][0]["key"], strange["pages"][0]["title"]) == (None, "Day 17")
+    shutil.rmtree(other)
+    other.symlink_to(folder / "out/__index")
+    assert not get(client, "/out (2)")["has_index"]  # it leads out of the corpus
+    other.unlink()
+
+
+def test_the_least_sure_are_added_to_the_store(client: TestClient) -> None:
+    def add(**asked: Any) -> Any:
+        job = client.post("/api/annotate/imports/corpus", json=asked)
+        assert job.status_code == 202, job.text
+        end = time.monotonic() + 60
+        while job.json()["state"] == "running" and time.monotonic() < end:
+            time.sleep(0.05)
+            job = client.get(f"/api/annotate/imports/{job.json()['id']}")
+        return job.json()
+
+    job = add(name="out", most=3, page_type="forum")
+    assert (job["state"], job["added"], job["known"], job["rejected"]) == ("done", 3, 0, 0), job
+    job = add(name="out", most=5, least_confidence=0.36)
+    assert (job["added"], job["known"]) == (4, 1), job
+    rows = client.get("/api/annotate/pages", params={"annotator": "x"}).json()["pages"]
+    assert [row["note"] for row in rows] == [f"confidence {x}" for x in "0.40 0.50 0.60 0.36 0.37 0.38 0.39".split()]
+    assert (rows[0]["url"], rows[0]["source"]) == ("https://example.org/60", "out#kept-0-60")
+    job = add(name="out (2)")
+    assert (job["state"], "does not say how sure" in job["message"]) == ("failed", True)
+    assert "holds no page" in add(name="out", language="fi")["message"]
+    assert client.post("/api/annotate/imports/corpus", json={"name": "nothing"}).status_code == 422
 
 
 def test_what_a_corpus_holds_of_a_page(client: TestClient) -> None:

@@ -8,7 +8,7 @@ import click
 
 from mainmatter.cli import options
 from mainmatter.cli.printing import progress
-from mainmatter.corpus.search import STEMMERS, Corpus, build_index
+from mainmatter.corpus.search import INDEX, STEMMERS, Corpus, build_index
 from mainmatter.limits import format_size
 
 
@@ -18,9 +18,8 @@ from mainmatter.limits import format_size
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    required=True,
     metavar="INDEX",
-    help="The folder for the index; an older index there is replaced.",
+    help="The folder for the index; an older index there is replaced.  [default: OUT/__index]",
 )
 @click.option(
     "--stem",
@@ -28,12 +27,18 @@ from mainmatter.limits import format_size
     help="Cut off the endings of words as in this language, so that laws finds law.",
 )
 @click.option("--unfinished", is_flag=True, help="Index what is there of a corpus that is not finished.")
-def command(inputs: tuple[str, ...], output: Path, stem: str | None, unfinished: bool) -> None:
+def command(inputs: tuple[str, ...], output: Path | None, stem: str | None, unfinished: bool) -> None:
     """Make a cleaned collection searchable.
 
     OUT is the folder that `mainmatter corpus` wrote, or a part of it: Parquet or JSONL with a text and, where there are
     such, id, url and title. A corpus whose run was interrupted, or is under way, is refused. Needs the extra search.
+
+    The index of one corpus lies in its folder, where `mainmatter search OUT` and the workbench find it.
     """
+    if output is None:
+        if len(inputs) > 1 or not Path(inputs[0]).is_dir():
+            raise click.UsageError("name a folder for the index with -o, unless it is one of the folder of one corpus")
+        output = Path(inputs[0], INDEX)
     corpus = Corpus.find(inputs, unfinished=unfinished)
     with progress("indexing", corpus.count()) as advance:
         summary = build_index(corpus, output, stem=stem, advance=advance)

@@ -26,13 +26,15 @@ if TYPE_CHECKING:
 def command(index: Path, query: tuple[str, ...], limit: int, as_json: bool) -> None:
     """Find documents in an INDEX, those that match best first (BM25).
 
+    INDEX is a folder that `mainmatter index` wrote, or that of a corpus which has its index in it.
+
     Any word of the QUERY may match. A phrase stands in "quotation marks", which a shell wants in quotes of its own;
     +word must be there, NOT word must not; title:word looks in titles only. Needs the extra search.
     """
     found = Searcher(index).search(" ".join(query), limit)
     if as_json:
         for hit in found.hits:
-            facts = {name: value for name, value in asdict(hit).items() if name != "marks"}
+            facts = {name: value for name, value in asdict(hit).items() if name not in ("row", "marks")}
             click.echo(json.dumps(facts, ensure_ascii=False))
         return
     for hit in found.hits:

@@ -8,11 +8,13 @@ there a place is a slice of the input and a position in that.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
 import time
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, reduce
 from pathlib import Path
@@ -24,33 +26,34 @@ from mainmatter.corpus.plan import read_plan
 from mainmatter.corpus.readers import find_shards, read_slice
 from mainmatter.corpus.records import Record, Reject, Skipped
 from mainmatter.corpus.storage import open_input, without_scheme
-from mainmatter.corpus.summary import Summary
+from mainmatter.corpus.summary import UNKNOWN_LANGUAGE, Summary
 from mainmatter.corpus.writers import BLOCKS, COLUMNS, ROWS_IN_GROUP, import_arrow
 from mainmatter.errors import InputError, MainmatterError, MissingExtra
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from mainmatter.corpus.plan import Plan
 
     _Rows = Iterator[tuple[int, dict[str, Any] | None]]
-    from collections.abc import Iterator
 
     from mainmatter.corpus.records import Read, Slice
     from mainmatter.records import Page
 
 
-LISTED = ("id", "url", "title", "language", "confidence", "words")  # what a list shows of a kept page
+# What a list shows of a kept page, and chooses by.
+LISTED = ("id", "url", "title", "language", "page_type", "confidence", "words")
 REJECTED = tuple(one.name for one in fields(Reject))  # and of a rejected one
 LONGEST_LISTED = 500  # characters of a value that a list shows
 _SEARCHED = ("title", "url", "id", "detail")
+_NOT_FOUND = "there is no such page any more"
 _NO_ROW: dict[str, Any] = {}  # in the place of a row, where there is none: a part begins, or a line is blank
 _PART = re.compile(r"part-(\d{5,9})\.(parquet|jsonl)")
 _BATCH = 20  # whole rows that are read at once to get one of them
 _BUFFER = 1_000_000
 _LONGEST_LINE = 400_000_000  # bytes: a page of the largest size, with its blocks
-_LONGEST_LINE_LISTED = 50_000_000  # of one among many, whose text is of no use
+LONGEST_LINE_LISTED = 50_000_000  # of one among many, whose text is of no use
 _DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, MainmatterError)
 
 
@@ -61,6 +64,9 @@ class Place(NamedTuple):
     at: int
 
 
+Bounds = tuple[float | None, float | None]
+
+
 @dataclass(frozen=True, slots=True)
 class ListingQuery:
     """Which rows to list.
@@ -69,6 +75,10 @@ class ListingQuery:
         kept: those of the corpus; else those that were rejected.
         reason: of the rejected, only those for this reason; "" for all.
         words: only rows with all these words in the title, the address or the id, or in what a reject says.
+        language: of the kept, only those in this language, by ISO 639; "und" for what cannot be told; "" for all.
+        page_type: of the kept, only those of this type, such as "article"; "" for all.
+        confidence: of the kept, only those with at least, and at most, this confidence; None is no bound.
+        lengths: of the kept, only those with at least, and at most, so many words; None is no bound.
         start: begin there; None is the beginning.
         most: how many at most.
         seconds: stop looking after that long.
@@ -77,9 +87,42 @@ class ListingQuery:
     kept: bool = True
     reason: str = ""
     words: tuple[str, ...] = ()
+    language: str = ""
+    page_type: str = ""
+    confidence: Bounds = (None, None)
+    lengths: Bounds = (None, None)
     start: Place | None = None
     most: int = 50
     seconds: float = 3.0
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The columns that must hold a certain text, and which."""
+        return {name: text for name, text in (("language", self.language), ("page_type", self.page_type)) if text}
+
+    @property
+    def bounds(self) -> dict[str, Bounds]:
+        """The columns whose numbers are bounded."""
+        both = ("confidence", self.confidence), ("words", self.lengths)
+        return {name: bounds for name, bounds in both if bounds != (None, None)}
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether every row of its kind fits."""
+        return not (self.reason or self.words or self.texts or self.bounds)
+
+    def fits(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row is one of those that are wanted, but for the reason of a reject."""
+        for name, text in self.texts.items():
+            if (row.get(name) or UNKNOWN_LANGUAGE) != text:
+                return False
+        for name, (least, most) in self.bounds.items():
+            value = row.get(name)
+            if not isinstance(value, int | float):
+                return False
+            if (least is not None and value < least) or (most is not None and value > most):
+                return False
+        return has_words(row, self.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +161,14 @@ class StoredCorpus:
         """The format of each part, by its number, in their order."""
         matches = (_PART.fullmatch(name) for name in self.folder.names())
         return dict(sorted((int(match[1]), match[2]) for match in matches if match))
+
+    @property
+    def stamp(self) -> str:
+        """Changes when a part is written, comes, or goes; of parts on other machines only the names count."""
+        names = [part_name(number, format_) for number, format_ in self.parts.items()]
+        facts = (Path(self.folder.path(name)).lstat() for name in names if self.folder.is_local)
+        told = [*names, *(f"{one.st_size} {one.st_mtime_ns}" for one in facts)]
+        return hashlib.sha256("\n".join(told).encode()).hexdigest()
 
     @property
     def is_there(self) -> bool:
@@ -162,11 +213,10 @@ class StoredCorpus:
             InputError: the folder cannot be listed any more.
         """
         end = time.monotonic() + wish.seconds
-        words = tuple(word.lower() for word in wish.words)
         found: list[tuple[Place, dict[str, Any]]] = []
         looked_at = 0
         start = wish.start or Place(0, 0)
-        for place, row in self._rows(wish.kept, start, words):
+        for place, row in self._rows(wish, start):
             is_late = time.monotonic() > end and place != start  # so that going on leads on, however slow it is
             if is_late or (row is not _NO_ROW and len(found) == wish.most):
                 return Listing(found, place, looked_at, ran_out=is_late and len(found) < wish.most)
@@ -189,47 +239,102 @@ class StoredCorpus:
             raise InputError("there is no such page in the corpus")
         columns = (*COLUMNS, BLOCKS) if kept else REJECTED
         try:
-            self._check_inside(name)
-            for at, row in _rows_of(self.folder.path(name), place.at, columns, _BATCH, _LONGEST_LINE):
+            for at, row in _rows_of(self.inside(name), place.at, columns, _BATCH, _LONGEST_LINE):
                 if at == place.at and row is not None and row is not _NO_ROW and "problem" not in row:
                     return row
                 break
         except (OSError, MainmatterError) as error:
-            raise InputError(self._unreadable(name, error)) from error
+            raise InputError(self.unreadable(name, error)) from error
         raise InputError(f"{name}: has no row at {place.at:,}, or one that is damaged")
 
-    def _rows(self, kept: bool, start: Place, words: Sequence[str]) -> Iterator[tuple[Place, dict[str, Any] | None]]:
-        """The rows from a place on; None for one without the words.
+    def get_listed(self, places: Sequence[Place]) -> list[dict[str, Any]]:
+        """What a list shows of the kept pages at some places, in their order; of one that is gone, the "problem".
+
+        Raises:
+            MissingExtra: Parquet needs pyarrow.
+        """
+        found: dict[Place, dict[str, Any]] = {}
+        for part in dict.fromkeys(place.part for place in places):
+            name = self._name(part, kept=True)
+            wanted = sorted(place.at for place in places if place.part == part)
+            try:
+                if name is not None:
+                    rows = _rows_at(self.inside(name), wanted)
+                    found |= {Place(part, at): plain(row, LONGEST_LISTED) for at, row in rows}
+            except MissingExtra:
+                raise
+            except (OSError, MainmatterError) as error:
+                found |= {Place(part, at): {"problem": self.unreadable(name or "", error)} for at in wanted}
+        return [found.get(place, {"problem": _NOT_FOUND}) for place in places]
+
+    def places_of(self, rows: Sequence[int], seconds: float = 3.0) -> dict[int, Place]:
+        """Where kept pages lie that are known by their numbers in the whole corpus, as an index has them.
+
+        Those that the corpus has not, and those that are not reached in time, are left out.
+
+        Raises:
+            InputError: a part before them cannot be read.
+            MissingExtra: Parquet needs pyarrow.
+        """
+        end = time.monotonic() + seconds
+        found: dict[int, Place] = {}
+        wanted, first = set(rows), 0
+        # As an index goes through them.
+        for name, number in sorted((part_name(number, format_), number) for number, format_ in self.parts.items()):
+            if len(found) == len(wanted) or time.monotonic() > end:
+                break
+            if name.endswith(".parquet"):
+                with open_table(self.inside(name)) as table:
+                    count = table.metadata.num_rows
+                found |= {row: Place(number, row - first) for row in wanted if first <= row < first + count}
+                first += count
+                continue
+            with open_input(self.inside(name)) as raw, io.BufferedReader(cast("io.RawIOBase", raw), _BUFFER) as file:
+                at = 0
+                for line in file:
+                    if first in wanted and not line.isspace():
+                        found[first] = Place(number, at)
+                    first += not line.isspace()
+                    at += len(line)
+                    if not first % 1000 and time.monotonic() > end:
+                        return found
+        return found
+
+    def _rows(self, wish: ListingQuery, start: Place) -> Iterator[tuple[Place, dict[str, Any] | None]]:
+        """The rows from a place on; None for one that does not fit.
 
         Before those of each part, which may have none, and for blank lines comes `_NO_ROW`. A part that cannot be read
         is one row, which says so.
         """
-        columns = LISTED if kept else REJECTED
-        for number in self._numbers(kept):
+        columns = LISTED if wish.kept else REJECTED
+        for number in self._numbers(wish.kept):
             if number < start.part:
                 continue
             last = start.at if number == start.part else 0
             yield Place(number, last), _NO_ROW
-            name = self._name(number, kept=kept) or ""
+            name = self._name(number, kept=wish.kept) or ""
             try:
-                self._check_inside(name)
-                path = self.folder.path(name)
-                for at, row in _rows_of(path, last, columns, ROWS_IN_GROUP, _LONGEST_LINE_LISTED, words):
+                for at, row in _rows_of(self.inside(name), last, columns, ROWS_IN_GROUP, LONGEST_LINE_LISTED, wish):
                     last = at
                     yield Place(number, at), row
             except MissingExtra:
                 raise
             except (OSError, MainmatterError) as error:
-                yield Place(number, last), {"problem": self._unreadable(name, error)}
+                yield Place(number, last), {"problem": self.unreadable(name, error)}
 
-    def _check_inside(self, name: str) -> None:
-        """Make sure that a file lies where it seems to: a link may lead anywhere."""
-        if self.folder.is_local:
-            real = Path(self.folder.path(name)).resolve()
-            if not real.is_relative_to(Path(self.folder.out).resolve()):
-                raise InputError("it is a link that leads out of the corpus")
+    def inside(self, name: str) -> str:
+        """The path of a file, which lies where it seems to: a link may lead anywhere.
 
-    def _unreadable(self, name: str, error: Exception) -> str:
+        Raises:
+            InputError: it is a link that leads out of the corpus.
+        """
+        path = self.folder.path(name)
+        if self.folder.is_local and not Path(path).resolve().is_relative_to(Path(self.folder.out).resolve()):
+            raise InputError("it is a link that leads out of the corpus")
+        return path
+
+    def unreadable(self, name: str, error: Exception) -> str:
+        """What is wrong with a file, in words that name it as it is called in the corpus."""
         why = " ".join(str(error).split()).removeprefix(f"{self.folder.path(name)}: ").removeprefix("cannot be read: ")
         return f"{self.folder.name_here(name)}: cannot be read: {why}"
 
@@ -248,51 +353,134 @@ class StoredCorpus:
 
 
 def _rows_of(
-    path: str, start: int, columns: Sequence[str], at_once: int, longest: int, words: Sequence[str] = ()
+    path: str, start: int, columns: Sequence[str], at_once: int, longest: int, wish: ListingQuery | None = None
 ) -> _Rows:
-    """The rows of a part or of its rejects from a place on; None for one without the words."""
+    """The rows of a part or of its rejects from a place on; None for one that does not fit."""
+    wish = ListingQuery() if wish is None else replace(wish, words=tuple(word.lower() for word in wish.words))
     if path.endswith(".parquet"):
-        return _rows_of_table(path, start, columns, at_once, words)
-    return _lines(path, start, columns, longest, words)
+        return _rows_of_table(path, start, columns, at_once, wish)
+    return lines(path, start, columns, longest, wish)
 
 
-def _rows_of_table(path: str, start: int, columns: Sequence[str], at_once: int, words: Sequence[str]) -> _Rows:
-    """The rows from a number on. Of the groups before it only the counts are read."""
+def _rows_of_table(path: str, start: int, columns: Sequence[str], at_once: int, wish: ListingQuery) -> _Rows:
+    """The rows from a number on. Of groups before it, and of those in which none fits, only the facts are read."""
+    with open_table(path) as table:
+        known = [name for name in columns if name in table.schema_arrow.names]
+        first = 0
+        for number in range(table.metadata.num_row_groups):
+            group = table.metadata.row_group(number)
+            at, first = first, first + group.num_rows
+            if first <= start:
+                continue
+            if not may_fit(group, wish):
+                yield from ((row, None) for row in range(max(at, start), first))
+                continue
+            for batch in table.iter_batches(at_once, [number], known, use_threads=False):
+                skipped = min(max(0, start - at), batch.num_rows)
+                yield from enumerate(_fitting_rows(batch.slice(skipped), wish), at + skipped)
+                at += batch.num_rows
+
+
+def _rows_at(path: str, wanted: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """What a list shows of the rows at some places of a part, which are in order."""
+    if not path.endswith(".parquet"):
+        for start in wanted:
+            at, row = next(lines(path, start, LISTED, LONGEST_LINE_LISTED), (-1, None))
+            if at == start and row:
+                yield at, row
+        return
+    with open_table(path) as table:
+        known = [name for name in LISTED if name in table.schema_arrow.names]
+        first = 0
+        for number in range(table.metadata.num_row_groups):
+            at, first = first, first + table.metadata.row_group(number).num_rows
+            here = [place for place in wanted if at <= place < first]
+            for batch in table.iter_batches(ROWS_IN_GROUP, [number], known, use_threads=False) if here else ():
+                for place in here:
+                    if at <= place < at + batch.num_rows:
+                        yield place, batch.slice(place - at, 1).to_pylist()[0]
+                at += batch.num_rows
+
+
+@contextmanager
+def open_table(path: str) -> Iterator[Any]:
+    """A Parquet file, open.
+
+    Raises:
+        InputError: it, or what is read of it, is damaged.
+        MissingExtra: pyarrow is not installed.
+    """
     arrow, parquet = import_arrow()
     with open_input(path) as file:
         try:
-            table = parquet.ParquetFile(file, pre_buffer=False)
-            known = [name for name in columns if name in table.schema_arrow.names]
-            first = 0
-            for number in range(table.metadata.num_row_groups):
-                at, first = first, first + table.metadata.row_group(number).num_rows
-                if first <= start:
-                    continue
-                for batch in table.iter_batches(at_once, [number], known, use_threads=False):
-                    skipped = min(max(0, start - at), batch.num_rows)
-                    yield from enumerate(_with_words(batch.slice(skipped), words), at + skipped)
-                    at += batch.num_rows
+            yield parquet.ParquetFile(file, pre_buffer=False)
         except (arrow.ArrowException, OSError, ValueError) as error:
             raise InputError(str(error)) from error
 
 
-def _with_words(batch: Any, words: Sequence[str]) -> list[dict[str, Any] | None]:  # noqa: ANN401 - pyarrow has no types
-    """Rows as they are; None for those without the words, which Arrow finds out much faster than Python would."""
-    if not words:
-        return cast("list[dict[str, Any] | None]", batch.to_pylist())
-    from pyarrow import compute, string  # noqa: PLC0415 - an extra
+def statistics_of(group: Any, name: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """What a group of rows says of one of its columns; None if it says nothing, or has no such column."""
+    for i in range(group.num_columns):
+        column = group.column(i)
+        if column.path_in_schema == name:
+            return column.statistics if column.is_stats_set else None
+    return None
 
-    # Other programs' parts may have numbers for ids.
-    columns = [batch.column(name).cast(string()) for name in _SEARCHED if name in batch.schema.names]
-    texts = [compute.utf8_lower(column) for column in columns]
-    # Kleene's "or" of true and nothing is true; what comes out as nothing, or as false, has not all words.
-    found = (reduce(compute.or_kleene, (compute.match_substring(text, word) for text in texts)) for word in words)
-    fits = reduce(compute.and_kleene, found).to_pylist() if texts else [False] * batch.num_rows
+
+def may_fit(group: Any, wish: ListingQuery) -> bool:  # noqa: ANN401 - pyarrow has no types
+    """Whether any row of a group may be one of those that are wanted, as far as its statistics tell."""
+    wanted = wish.bounds | {name: (text, text) for name, text in wish.texts.items() if text != UNKNOWN_LANGUAGE}
+    for name, (least, most) in wanted.items():
+        facts = statistics_of(group, name)
+        if facts is None or not facts.has_min_max:
+            continue
+        try:
+            if (most is not None and facts.min > most) or (least is not None and facts.max < least):
+                return False
+        except TypeError:  # another program's column, with values of another kind
+            continue
+    return True
+
+
+def which_fit(batch: Any, wish: ListingQuery) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """For each row of a batch or table whether it fits: an array of booleans; Arrow is much faster than Python.
+
+    The words are in lower case. Where there is nothing, a row does not fit, or only as what cannot be told.
+    """
+    import pyarrow  # noqa: PLC0415 - an extra
+    from pyarrow import compute  # noqa: PLC0415
+
+    names = batch.schema.names
+    tests = []
+    for name, text in wish.texts.items():
+        column = batch.column(name).cast(pyarrow.string()) if name in names else pyarrow.nulls(batch.num_rows)
+        tests.append(compute.equal(compute.fill_null(column.cast(pyarrow.string()), UNKNOWN_LANGUAGE), text))
+    for name, (least, most) in wish.bounds.items():
+        column = batch.column(name) if name in names else pyarrow.nulls(batch.num_rows, pyarrow.float64())
+        tests += [compute.greater_equal(column, least)] if least is not None else []
+        tests += [compute.less_equal(column, most)] if most is not None else []
+    if wish.words:
+        # Other programs' parts may have numbers for ids.
+        columns = [batch.column(name).cast(pyarrow.string()) for name in _SEARCHED if name in names]
+        texts = [compute.utf8_lower(column) for column in columns] or [pyarrow.nulls(batch.num_rows, pyarrow.string())]
+        # Kleene's "or" of true and nothing is true; what comes out as nothing, or as false, has not all words.
+        tests += [
+            reduce(compute.or_kleene, (compute.match_substring(text, word) for text in texts)) for word in wish.words
+        ]
+    return compute.fill_null(reduce(compute.and_kleene, tests), False)
+
+
+def _fitting_rows(batch: Any, wish: ListingQuery) -> list[dict[str, Any] | None]:  # noqa: ANN401 - pyarrow has no types
+    """Rows as they are; None for those that do not fit."""
+    if not (wish.words or wish.texts or wish.bounds):
+        return cast("list[dict[str, Any] | None]", batch.to_pylist())
+    fits = which_fit(batch, wish).to_pylist()
     return [batch.slice(i, 1).to_pylist()[0] if is_one else None for i, is_one in enumerate(fits)]
 
 
-def _lines(path: str, start: int, columns: Sequence[str], longest: int, words: Sequence[str]) -> _Rows:
+def lines(path: str, start: int, columns: Sequence[str], longest: int, wish: ListingQuery | None = None) -> _Rows:
     """The lines from a byte on, which must be the first of one; a longer one than that is passed over, and told."""
+    wish = wish or ListingQuery()
     with open_input(path) as raw, io.BufferedReader(cast("io.RawIOBase", raw), _BUFFER) as file:
         try:
             file.seek(max(0, start - 1))
@@ -311,7 +499,7 @@ def _lines(path: str, start: int, columns: Sequence[str], longest: int, words: S
                 yield at, _NO_ROW
             else:
                 row = _parse(line, at, columns)
-                yield at, row if "problem" in row or has_words(row, words) else None
+                yield at, row if "problem" in row or wish.fits(row) else None
             at += size
 
 
@@ -350,13 +538,10 @@ def _plain_value(value: object, longest: int) -> str | int | float | None:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def has_words(row: dict[str, Any], words: Sequence[str]) -> bool:
+def has_words(row: Mapping[str, Any], words: Sequence[str]) -> bool:
     """Whether all words, in lower case, are in what can be searched of a row."""
     texts = [str(row.get(name) or "").lower() for name in _SEARCHED] if words else []
     return all(any(word in text for text in texts) for word in words)
-
-
-_NOT_FOUND = "there is no such page any more"
 
 
 @dataclass(frozen=True)

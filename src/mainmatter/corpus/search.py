@@ -248,6 +248,7 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFC", text).encode("utf-8", "replace").decode("utf-8")
 
 
+INDEX = "__index"  # where the index of a corpus lies in its folder, unless somebody wants it elsewhere
 # Our own file in the folder of an index: says that it is one, and how its texts were cut into words.
 MARKER = "mainmatter-index.json"
 FORMAT = 1
@@ -359,7 +360,7 @@ def _write(rows: Iterable[Row], folder: Path, stem: str | None, advance: Callabl
     try:
         for row in rows:
             if (row.get("text") or "").strip():
-                writer.add_document(_to_document(row, documents))
+                writer.add_document(_to_document(row, documents + empty))
                 documents += 1
             else:
                 empty += 1
@@ -421,6 +422,7 @@ class Hit:
         id: the id of the page.
         url: where the page came from; None if that is not known.
         title: the page's title; None if it has none.
+        row: which row of the collection it is, from 0.
         snippet: the part of the text that matches best, in one line.
         marks: where in the snippet words of the query stand: pairs of the first character and the one behind the last.
     """
@@ -430,6 +432,7 @@ class Hit:
     id: str | None
     url: str | None
     title: str | None
+    row: int
     snippet: str
     marks: tuple[tuple[int, int], ...]
 
@@ -447,8 +450,17 @@ class SearchResult:
     hits: tuple[Hit, ...]
 
 
+def find_index(folder: str | Path) -> Path:
+    """Where an index is: in the folder itself or, if that is a corpus, in the folder `__index` of it."""
+    inside = Path(folder, INDEX)
+    return inside if (inside / MARKER).is_file() else Path(folder)
+
+
 class Searcher:
     """An index, open for searching.
+
+    Args:
+        index: its folder, or that of a corpus which holds its own.
 
     Raises:
         InputError: the folder is no index, or one of another version.
@@ -456,7 +468,8 @@ class Searcher:
     """
 
     def __init__(self, index: str | Path) -> None:
-        stem = _read_marker(Path(index))
+        index = find_index(index)
+        stem = _read_marker(index)
         self._tantivy = load_tantivy()
         try:
             self._index = self._tantivy.Index.open(str(index))
@@ -487,7 +500,9 @@ class Searcher:
         # Snippets are of texts only: where a title alone matches, the text's beginning must do.
         generator = self._tantivy.SnippetGenerator.create(self._searcher, parsed, self._index.schema, "text")
         generator.set_max_num_chars(_SNIPPET_LENGTH)
-        hits = (self._to_hit(rank, *one, generator) for rank, one in enumerate(best, start=1))
+        rows = self._searcher.fast_field_values("number", [address for _, address in best])
+        ranked = enumerate(zip(best, rows, strict=True), start=1)
+        hits = (self._to_hit(rank, *one, row, generator) for rank, (one, row) in ranked)
         return SearchResult(total, tuple(hits))
 
     def rank(self, query: str, limit: int = 10) -> list[str]:
@@ -535,11 +550,11 @@ class Searcher:
         order = sorted(range(len(hits)), key=lambda at: (-round(hits[at][0] / _SAME_SCORE), numbers[at]))
         return result.count, [hits[at] for at in order[:limit]]
 
-    def _to_hit(self, rank: int, score: float, address: DocAddress, generator: SnippetGenerator) -> Hit:
+    def _to_hit(self, rank: int, score: float, address: DocAddress, row: int, generator: SnippetGenerator) -> Hit:
         document: Stored = self._searcher.doc(address)
         snippet, marks = _make_snippet(document, generator)
         facts = {name: document.get_first(name) for name in ("id", "url", "title")}
-        return Hit(rank, score, facts["id"], facts["url"], facts["title"], snippet, marks)
+        return Hit(rank, score, facts["id"], facts["url"], facts["title"], row, snippet, marks)
 
 
 def _make_snippet(document: Stored, generator: SnippetGenerator) -> tuple[str, tuple[tuple[int, int], ...]]:

@@ -178,7 +178,7 @@ async def _answer_http(request: Request, error: Exception) -> Response:
         # Somebody looks at the answer: they went to an address, and no program asked for it.
         if request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "").lower():
             return HTMLResponse(html_page("not-found"), 404, {"Cache-Control": "no-store"})
-        return error_answer(404, "there is nothing here", "the pages are / /compare /annotate /teach /api")
+        return error_answer(404, "there is nothing here", "the pages are / /corpus /compare /annotate /teach /api")
     if error.status_code == 405:
         return error_answer(405, f"{request.method} is not for this address", "see /api", error.headers)
     text, semicolon, hint = str(error.detail).rpartition("; ")

@@ -17,7 +17,7 @@ from mainmatter.workbench import annotate, clean, compare, corpus, evaluate, ins
 from mainmatter.workbench.annotate import Annotating
 from mainmatter.workbench.answers import add_handlers
 from mainmatter.workbench.bodies import Bodies
-from mainmatter.workbench.corpus import name_corpora
+from mainmatter.workbench.corpus import CorpusMemory, name_corpora
 from mainmatter.workbench.html_pages import html_page
 from mainmatter.workbench.imports import Imports, remove_leftovers
 from mainmatter.workbench.metrics import CountRequests, ServerMetrics
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 STATIC = Path(__file__).parent / "static"
 PAGES = {
     "/": "inspect",
+    "/corpus": "corpus",
     "/compare": "compare",
     "/annotate": "annotate",
     "/teach": "teach",
@@ -86,6 +87,7 @@ def make_app(settings: Settings) -> FastAPI:
     app.state.workbench = workbench
     app.state.annotating = annotating
     app.state.imports = imports
+    app.state.corpora = CorpusMemory()
     app.state.teaching = TeachingJobs(settings.folder.absolute())
     app.state.metrics = counted
     add_handlers(app)

@@ -7,23 +7,30 @@ them.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Annotated, Any
+from threading import Lock
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi import Path as PathParameter
 from pydantic import Field
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from mainmatter.corpus.browse import LONGEST_LISTED, ListingQuery, Place, StoredCorpus, UncleanedInput, plain
+from mainmatter.corpus.order import Order, read_order
 from mainmatter.corpus.originals import read_original
+from mainmatter.corpus.search import INDEX, MARKER, Searcher, normalise
 from mainmatter.corpus.storage import is_folder, is_remote, without_scheme
 from mainmatter.corpus.writers import BLOCKS
-from mainmatter.errors import CorpusError, InputError
+from mainmatter.errors import CorpusError, InputError, MainmatterError
 from mainmatter.limits import DEFAULT_LIMITS, Limits
+from mainmatter.main.choice import PAGE_TYPES
 from mainmatter.workbench.answers import error_answers
+from mainmatter.workbench.labels.importing import FoundPage, name_of
 from mainmatter.workbench.page_source import PageSource, Payload, to_json
 from mainmatter.workbench.reading import StrictModel
 from mainmatter.workbench.workbench import Workbench, workbench_of
@@ -31,13 +38,18 @@ from mainmatter.workbench.workbench import Workbench, workbench_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from mainmatter.corpus.order import Sorting
+    from mainmatter.corpus.search import SearchResult
     from mainmatter.records import Page
 
 router = APIRouter(prefix="/api/corpora", tags=["workbench"])
 
 LONGEST_NAME = 300
 PAGES = 50  # in a list
-SECONDS = 3.0  # that a search goes on
+SECONDS = 3.0  # that a search goes on, and that an order is read
+MOST_ORDERED = (1_000, 10_000)  # pages of an order: so many, or if somebody goes on beyond that so many
+MOST_ORDERS = 30  # that are remembered
+MOST_FOUND = 1_000  # pages that have the words of a search
 LONGEST_FIND = 200
 _KEY = r"^(kept|rejected)-\d{1,9}-\d{1,15}$"
 _ERRORS = error_answers(401, 403, 422, 429, 500, 504)
@@ -47,7 +59,99 @@ LONGEST_FACT = 5_000  # characters of a block, or of anything else that is known
 MOST_INPUTS = 5  # inputs that are named
 _KEPT, _REJECTED = "kept", "rejected"
 
+
+class PageChoice(StrictModel):
+    """Which of the kept pages of a corpus."""
+
+    find: str = Field("", max_length=LONGEST_FIND, description="Words that the title, the address or the id holds.")
+    language: str = Field("", max_length=10, description='By ISO 639, such as "en"; "und" for what cannot be told.')
+    page_type: str = Field("", max_length=100, description='Of what type, such as "article".')
+    least_confidence: float | None = Field(None, ge=0, le=1, description="With at least this confidence.")
+    most_confidence: float | None = Field(None, ge=0, le=1, description="With at most this confidence.")
+    least_words: int | None = Field(None, ge=0, le=10**9, description="With at least so many words.")
+    most_words: int | None = Field(None, ge=0, le=10**9, description="With at most so many words.")
+
+    def to_query(self) -> ListingQuery:
+        """The same, for the corpus."""
+        return ListingQuery(
+            words=tuple(self.find.split()),
+            language=self.language,
+            page_type=self.page_type,
+            confidence=(self.least_confidence, self.most_confidence),
+            lengths=(self.least_words, self.most_words),
+            most=PAGES,
+            seconds=SECONDS,
+        )
+
+
+class PagesAsked(PageChoice):
+    """Which pages of a corpus, in which order, and where to begin. Of rejected pages only find and reason count."""
+
+    rejected: bool = Field(False, description="Those that were rejected, and not those that were kept.")
+    reason: str = Field("", max_length=100, description="Of the rejected, only those for this reason.")
+    sort: Literal["", "least-sure", "surest", "shortest", "longest", "language", "page-type"] = Field(
+        "", description="In which order; as they lie, if that is not said."
+    )
+    go_on: bool = Field(False, description="Read on where the order was not read to its end.")
+    start: str = Field("0-0", pattern=r"^\d{1,9}-\d{1,15}$", description="`next` of an earlier answer.")
+
+
+class CorpusMemory:
+    """What a server remembers of its corpora: what was read of their orders, and their indexes, open for searching."""
+
+    def __init__(self) -> None:
+        self._orders: OrderedDict[object, Order] = OrderedDict()
+        self._searchers: dict[str, tuple[int, Searcher]] = {}
+        self._lock = Lock()
+
+    def order(self, key: object) -> Order | None:
+        """What is known of an order."""
+        return self._orders.get(key)
+
+    def keep(self, key: object, order: Order) -> None:
+        """Remember what is known of an order; the one that was kept first is forgotten."""
+        self._orders[key] = order
+        self._orders.move_to_end(key)
+        while len(self._orders) > MOST_ORDERS:
+            self._orders.popitem(last=False)
+
+    def search(self, out: str, words: str, limit: int) -> SearchResult:
+        """The pages of a corpus whose texts match best.
+
+        Raises:
+            CorpusError: the corpus has no index.
+            InputError: the query cannot be understood, or the index is damaged.
+            MissingExtra: tantivy is not installed.
+        """
+        made = _index_made(out)
+        if made is None:
+            raise CorpusError("the corpus has no index; make one with: mainmatter index OUT, where OUT is its folder")
+        with self._lock:
+            when, searcher = self._searchers.get(out, (None, None))
+            if searcher is None or when != made:
+                searcher = Searcher(Path(without_scheme(out), INDEX))
+                self._searchers[out] = made, searcher
+            return searcher.search(words, limit)
+
+
+def _index_made(out: str) -> int | None:
+    """When the index of a corpus was made; None if it has none. A link that leads out of the corpus is not followed."""
+    if is_remote(out):
+        return None
+    folder = Path(without_scheme(out))
+    marker = folder / INDEX / MARKER
+    is_there = marker.is_file() and marker.resolve().is_relative_to(folder.resolve())
+    return marker.stat().st_mtime_ns if is_there else None
+
+
+async def _memory_of(request: Request) -> CorpusMemory:
+    """What the server that got a request remembers of its corpora; for `Depends`."""
+    memory: CorpusMemory = request.app.state.corpora
+    return memory
+
+
 Bench = Annotated[Workbench, Depends(workbench_of)]
+Memory = Annotated[CorpusMemory, Depends(_memory_of)]
 Name = Annotated[str, PathParameter(max_length=LONGEST_NAME, description="A corpus, as /api/corpora names it.")]
 
 
@@ -151,7 +255,7 @@ def source_of(asked: CorpusPage, workbench: Workbench) -> CorpusSource:
     Raises:
         HTTPException: there is no such corpus.
     """
-    out = _path(workbench.corpora, asked.name)
+    out = path_of(workbench.corpora, asked.name)
     return CorpusSource(limits=workbench.settings.limits, out=out, key=Key.parse(asked.page))
 
 
@@ -164,35 +268,54 @@ async def list_corpora(bench: Bench) -> dict[str, Any]:
 @router.get("/{name}", responses=_ERRORS, summary="What came of a corpus run")
 async def describe(bench: Bench, name: Name) -> Response:
     """Pages in, kept, rejected by reason; the method; the inputs."""
-    return await _ask(bench, describe_corpus, out=_path(bench.corpora, name))
+    return await _ask(bench, describe_corpus, out=path_of(bench.corpora, name))
 
 
 @router.get("/{name}/pages", responses=_ERRORS, summary="Some pages of a corpus")
-async def list_pages(
-    bench: Bench,
-    name: Name,
-    rejected: Annotated[bool, Query(description="Those that were rejected, and not those that were kept.")] = False,
-    reason: Annotated[str, Query(max_length=100, description="Of the rejected, only those for this reason.")] = "",
-    find: Annotated[
-        str, Query(max_length=LONGEST_FIND, description="Words that the title, the address or the id holds.")
-    ] = "",
-    start: Annotated[str, Query(pattern=r"^\d{1,9}-\d{1,15}$", description="`next` of an earlier answer.")] = "0-0",
-) -> Response:
+async def list_pages(bench: Bench, memory: Memory, name: Name, asked: Annotated[PagesAsked, Query()]) -> Response:
     """At most 50 pages, and where the next ones begin.
 
-    A search stops after some seconds; `ran_out` then says so, `looked_at` how far it came, and `next` goes on.
+    A search, and the reading of an order, stops after some seconds; `ran_out` then says so, and `looked_at` how far it
+    came. To go on, ask for what comes after `next`, or with `go_on` for an order.
     """
-    part, at = map(int, start.split("-"))
-    words = tuple(find.split())
-    query = ListingQuery(not rejected, reason if rejected else "", words, Place(part, at), PAGES, SECONDS)
-    return await _ask(bench, find_pages, out=_path(bench.corpora, name), query=query, limits=bench.settings.limits)
+    out, limits = path_of(bench.corpora, name), bench.settings.limits
+    part, at = map(int, asked.start.split("-"))
+    if asked.rejected:
+        wish = ListingQuery(False, asked.reason, tuple(asked.find.split()), most=PAGES, seconds=SECONDS)
+    else:
+        wish = asked.to_query()
+    if asked.rejected or not asked.sort:
+        return await _ask(bench, find_pages, out=out, query=replace(wish, start=Place(part, at)), limits=limits)
+    key = name, asked.sort, replace(wish, seconds=0)
+    payload, order = await bench.run(
+        find_in_order, out=out, sorting=asked.sort, wish=wish, start=at, known=memory.order(key), go_on=asked.go_on
+    )
+    memory.keep(key, order)
+    return payload.to_response()
+
+
+@router.get("/{name}/search", responses=_ERRORS, summary="The pages of a corpus whose texts match best")
+async def search(
+    bench: Bench,
+    memory: Memory,
+    name: Name,
+    find: Annotated[str, Query(max_length=LONGEST_FIND, description="Words, as `mainmatter search` takes them.")],
+    start: Annotated[int, Query(ge=0, lt=MOST_FOUND, description="How many hits to pass over.")] = 0,
+) -> Response:
+    """At most 50 pages, by BM25, each with the part of its text that matches best, and the words' places in that.
+
+    The corpus needs an index: `mainmatter index OUT`.
+    """
+    out = path_of(bench.corpora, name)
+    found = await run_in_threadpool(memory.search, out, find, min(start + PAGES, MOST_FOUND))
+    return await _ask(bench, show_hits, out=out, found=replace(found, hits=found.hits[start:]), start=start)
 
 
 @router.get("/{name}/pages/{key}", responses=_ERRORS, summary="What a corpus holds of a page")
 async def show_page(bench: Bench, name: Name, key: Annotated[str, PathParameter(pattern=_KEY)]) -> Response:
     """Its text, if it was kept, and all else that is known of it. /api/inspect with `corpus` shows the page itself."""
     return await _ask(
-        bench, get_stored, out=_path(bench.corpora, name), key=Key.parse(key), limits=bench.settings.limits
+        bench, get_stored, out=path_of(bench.corpora, name), key=Key.parse(key), limits=bench.settings.limits
     )
 
 
@@ -200,7 +323,12 @@ async def _ask(bench: Workbench, task: Callable[..., Payload], **arguments: Any)
     return (await bench.run(task, **arguments)).to_response()
 
 
-def _path(corpora: Mapping[str, str], name: str) -> str:
+def path_of(corpora: Mapping[str, str], name: str) -> str:
+    """The path of a corpus, by its name.
+
+    Raises:
+        HTTPException: there is no such corpus.
+    """
     if name not in corpora:
         raise HTTPException(422, "this server has no such corpus; /api/corpora lists those that it has")
     return corpora[name]
@@ -225,6 +353,8 @@ def describe_corpus(out: str) -> Payload:
         "parts": max(corpus.parts, default=-1) + 1,
         "is_finished": summary is not None,
         "summary": None if summary is None else summary.to_json() | {"out": ""},
+        "page_types": PAGE_TYPES,
+        "has_index": _index_made(out) is not None,
         "method": None,
         "inputs": [],
         "more_inputs": 0,
@@ -254,6 +384,123 @@ def find_pages(out: str, query: ListingQuery, limits: Limits) -> Payload:
         "ran_out": listing.ran_out,
     }
     return to_json(content)
+
+
+def find_in_order(
+    out: str, sorting: Sorting, wish: ListingQuery, start: int, known: Order | None, go_on: bool
+) -> tuple[Payload, Order]:
+    """Some pages of an order, and what is known of that now. Done in a worker.
+
+    Args:
+        out: the folder of the corpus.
+        sorting: the order.
+        wish: which pages.
+        start: how many pages of the order to pass over.
+        known: what is known of it already.
+        go_on: read on, if it was not read to its end.
+
+    Raises:
+        CorpusError: the corpus is not there any more, or nobody has cleaned its pages.
+        MissingExtra: Parquet needs pyarrow.
+    """
+    most = next((each for each in MOST_ORDERED if each >= start + PAGES), MOST_ORDERED[-1])
+    with _told():
+        corpus = _cleaned(out)
+        is_known = known is not None and known.stamp == corpus.stamp and known.most >= most
+        order = known if known is not None and is_known else Order.begin(corpus, most)
+        if go_on or not is_known:
+            order = read_order(corpus, sorting, wish, order)
+        places = [place for _, place in order.ranked[start : start + PAGES]]
+        rows = corpus.get_listed(places)
+    problems = [{"problem": problem} for problem in order.problems] if not start else []
+    is_cut = len(order.ranked) == order.most and order.most < MOST_ORDERED[-1]
+    content = {
+        "pages": problems + [row | {"key": str(Key(True, place))} for place, row in zip(places, rows, strict=True)],
+        "next": f"0-{start + PAGES}" if start + PAGES < len(order.ranked) or is_cut else None,
+        "looked_at": order.looked_at,
+        "ran_out": bool(order.left),
+    }
+    return to_json(content), order
+
+
+def _cleaned(out: str) -> StoredCorpus:
+    corpus = open_corpus(out)
+    if isinstance(corpus, UncleanedInput):
+        raise CorpusError(
+            "nobody has cleaned these pages yet, so they have no order; clean them with: mainmatter corpus"
+        )
+    return corpus
+
+
+def show_hits(out: str, found: SearchResult, start: int) -> Payload:
+    """What a search in the index of a corpus found, with what the corpus holds of these pages. Done in a worker.
+
+    Raises:
+        CorpusError: the corpus is not there any more.
+        MissingExtra: Parquet needs pyarrow.
+    """
+    with _told():
+        corpus = _cleaned(out)
+        places = corpus.places_of([hit.row for hit in found.hits], SECONDS)
+        rows = dict(zip(places, corpus.get_listed(list(places.values())), strict=True))
+    pages = []
+    for hit in found.hits:
+        row = rows.get(hit.row, {})
+        facts = plain({"id": hit.id, "url": hit.url, "title": hit.title}, LONGEST_LISTED)
+        key = None
+        # An index that was made before the corpus was has other pages in these places.
+        if hit.row in rows and "problem" not in row and facts["id"] in (None, normalise(str(row.get("id")))):
+            facts, key = row, str(Key(True, places[hit.row]))
+        told = {"snippet": hit.snippet, "marks": hit.marks, "score": round(hit.score, 2), "key": key}
+        pages.append(facts | told)
+    following = start + PAGES
+    content = {
+        "pages": pages,
+        "total": found.total,
+        "next": following if following < min(found.total, MOST_FOUND) else None,
+    }
+    return to_json(content)
+
+
+@dataclass(frozen=True, slots=True)
+class LeastSure:
+    """The kept pages of a corpus that its method was least sure of.
+
+    Attributes:
+        out: the folder of the corpus.
+        wish: among which pages.
+        most: how many.
+    """
+
+    out: str
+    wish: ListingQuery
+    most: int
+
+    def read(self, limits: Limits) -> Iterator[FoundPage]:
+        """These pages, as they were before they were cleaned; each has its confidence in its note. Done in a worker.
+
+        Raises:
+            CorpusError: the corpus is not there any more, or does not say how sure the method was.
+            MissingExtra: reading them needs a package that is not installed.
+        """
+        with _told():
+            corpus = _cleaned(self.out)
+            order = Order.begin(corpus, self.most)
+            while order.left:
+                order = read_order(corpus, "least-sure", self.wish, order)
+        ranked = [(rank[1], place) for rank, place in order.ranked if rank[0] == 0]
+        if order.ranked and not ranked:
+            raise CorpusError("the corpus does not say how sure its method was of these pages; main says so")
+        for confidence, place in ranked:
+            key = Key(True, place)
+            where = f"{PurePath(without_scheme(self.out)).name}#{key}"
+            try:
+                page = CorpusSource(limits=limits, out=self.out, key=key).get()
+            except MainmatterError as error:  # the others can be added
+                yield FoundPage(where, where, None, str(error))
+            else:
+                name = name_of(page.url, page.id, where)
+                yield FoundPage(name, where, page, note=f"confidence {confidence:.2f}")
 
 
 def get_stored(out: str, key: Key, limits: Limits = DEFAULT_LIMITS) -> Payload:

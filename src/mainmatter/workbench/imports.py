@@ -32,6 +32,7 @@ from mainmatter.inputs.fetch import DEADLINE, fetch, is_url
 from mainmatter.inputs.paths import DUMP_ENDINGS, PAGE_ENDINGS
 from mainmatter.limits import Limits, format_size
 from mainmatter.workbench.choosing import without_folder
+from mainmatter.workbench.corpus import LONGEST_NAME, LeastSure, PageChoice, path_of
 from mainmatter.workbench.labels import AnnotationError, Store
 from mainmatter.workbench.labels.disagreement import disagreements
 from mainmatter.workbench.labels.importing import FoundPage, add_found, input_locations, read_inputs, read_rejected
@@ -100,6 +101,13 @@ class FolderImport(StrictModel):
     most: int | None = Field(None, ge=1, le=1000, description="Only so many, those that methods disagree on most.")
 
 
+class CorpusImport(PageChoice):
+    """The pages of a corpus that its method was least sure of, among those that are chosen."""
+
+    name: str = Field(max_length=LONGEST_NAME, description="A corpus, as /api/corpora names it.")
+    most: int = Field(20, ge=1, le=1000, description="How many.")
+
+
 class EntryModel(BaseModel):
     """Something in the workbench's import folder."""
 
@@ -115,7 +123,7 @@ class EntriesAnswer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ImportTask:
-    """What is to be imported; one of `files`, `url` and `entry`.
+    """What is to be imported; one of `files`, `url`, `entry` and `least_sure`.
 
     Attributes:
         files: paths of uploaded files, each with the name that it had.
@@ -123,6 +131,7 @@ class ImportTask:
         public_only: whether it must be a public one.
         root: the import folder.
         entry: the name of something in it.
+        least_sure: pages of a corpus.
         most: only so many pages, those that methods disagree on most; None for all.
         unpacked: how many bytes the pages of uploaded files may have together; None does not limit them. A small
             archive can hold so much that it fills the disk.
@@ -133,6 +142,7 @@ class ImportTask:
     public_only: bool = True
     root: str = ""
     entry: str = ""
+    least_sure: LeastSure | None = None
     most: int | None = None
     unpacked: int | None = None
 
@@ -336,6 +346,15 @@ async def add_entry(bench: Bench, running: Running, asked: FolderImport) -> Impo
     return running.start(asked.name, folder, ImportTask(root=str(root), entry=asked.name, most=asked.most)).answer()
 
 
+@router.post("/corpus", status_code=202, summary="Add the pages of a corpus that its method was least sure of")
+async def add_least_sure(bench: Bench, running: Running, asked: CorpusImport) -> ImportAnswer:
+    """Start an import of the kept pages with the lowest confidence, as they were before they were cleaned."""
+    running.need_room()
+    chosen = LeastSure(path_of(bench.corpora, asked.name), asked.to_query(), asked.most)
+    folder = await run_in_threadpool(_new_folder, bench)
+    return running.start(f"the {asked.most} least sure of {asked.name}", folder, ImportTask(least_sure=chosen)).answer()
+
+
 @router.get("/{name}", summary="How far an import is")
 async def show_import(running: Running, name: Annotated[str, PathParameter(max_length=100)]) -> ImportAnswer:
     """An import, as far as it has come."""
@@ -446,7 +465,8 @@ def add_pages(database: str, task: ImportTask, limits: Limits, progress: str) ->
             raise
     count.share = 1.0
     if not count.read and not count.rejected:
-        raise InputError(f"{task.entry or 'the upload'} holds no page")
+        what = "the choice" if task.least_sure is not None else task.entry or "the upload"
+        raise InputError(f"{what} holds no page")
     return count.result()
 
 
@@ -470,6 +490,8 @@ def _find(task: ImportTask, limits: Limits, count: _Count) -> Iterator[FoundPage
     if task.url is not None:
         page = fetch(task.url, limits=limits, public_only=task.public_only)
         yield FoundPage(page.url or task.url, task.url, page)
+    elif task.least_sure is not None:
+        yield from task.least_sure.read(limits)
     elif task.entry:
         yield from _find_entry(Path(task.root), task.entry, limits, count)
     else:

@@ -20,6 +20,8 @@ const MERGING = [
   ["1, 2, …", "what the first, the second … annotator says"],
   ["K D H P L C", "decide otherwise, as in labelling"],
   ["↓ ↑, J N, B", "next conflict, conflict before"],
+  ["Shift ↓ ↑", "select several conflicts, which are then decided at once"],
+  ["Ctrl A, Esc", "select all of them, one of them"],
   ["U", "next conflict that is not decided"],
   ["Z, Shift Z", "undo, redo"],
 ];

@@ -7,7 +7,6 @@ import { element, makeTabs, showProblem } from "./shell.js";
 import { correct } from "./correct.js";
 import { DensityPlot } from "./density-plot.js";
 import { Dial } from "./dial.js";
-import { Corpora } from "./inspect-corpus.js";
 import { fetchExample, fromAddress, isExample, isFetched, listenForPages, recall, remember, toAddress, toEntry, toRequest } from "./inspect-input.js";
 import { BlockTable } from "./inspect-table.js";
 import { CleanText, findBlocks } from "./inspect-text.js";
@@ -55,7 +54,6 @@ const dial = new Dial(() => { turnDial(); saveSoon(); });
 const chooseTab = makeTabs(byId("views"), () => { saveChoices(); showText(); showBlock("none"); });
 
 const tellProblem = (/** @type {unknown} */ error) => showProblem(byId("problem"), error);
-const corpora = new Corpora(inspect, takeBack);
 
 // ---- choices, which the address keeps
 
@@ -448,7 +446,6 @@ function pickNamed() {
 async function goTo(entry) {
   const named = fromAddress(new URLSearchParams(location.search));
   const isShown = entry ? entry.frame === state.answer?.frame : !named;
-  corpora.leave();
   takeBack();
   state.isSettled = false;
   restoreChoices(new URLSearchParams(location.search));
@@ -476,11 +473,10 @@ const KEYS = [
   { keys: ["["], about: "turn the dial down", run: turn(-1) },
   { keys: ["]"], about: "turn the dial up", run: turn(1) },
   { keys: ["c"], about: "correct this page", run: () => (state.answer ? void correctPage() : false) },
-  { keys: ["n", "p"], about: "next and previous page of the corpus, while one is shown" },
 ];
 
 function listen() {
-  listenForPages((source) => { corpora.leave(); inspect(source); }, tellProblem);
+  listenForPages((source) => inspect(source), tellProblem);
   byId("method").addEventListener("change", () => inspect());
   for (const name of ["comments", ...SWITCHES]) {
     for (const input of document.querySelectorAll(`input[name="${name}"]`)) {
@@ -514,7 +510,7 @@ async function start() {
     showProblem(byId("problem"), error);
   }
   restoreChoices(new URLSearchParams(location.search));
-  if (!(await corpora.start())) await open();
+  await open();
   if (state.answer && BLOCK.test(location.hash)) pickNamed();
   state.isSettled = true;
   if (state.answer) saveChoices();

@@ -16,17 +16,22 @@ const LEGEND = [
 
 export class MergeBar {
   /**
-   * @param {{acceptAgreed: () => void, undo: () => void, redo: () => void, next: () => void, done: () => void,
+   * @param {{acceptAgreed: () => void, takeAll: (annotator: string) => void, undo: () => void, redo: () => void, next: () => void, done: () => void,
    *   history: () => void, keys: () => void, retry: () => void, catchUp: (keepMine: boolean) => void}} actions
    * @param {string} by who merges
    */
   constructor(actions, by) {
+    this.actions = actions;
     this.name = element("h2", { class: "page-name" });
     this.url = element("p", { class: "soft small page-url" });
     this.progress = element("span", { class: "soft" });
     this.state = new SavedState(actions);
     this.done = button("Mark merged as done", actions.done, { class: "primary" });
     this.accept = button("Accept all that agree", actions.acceptAgreed);
+    /** For each annotator, the button that takes what they say. @type {Map<string, HTMLButtonElement>} */
+    this.takers = new Map();
+    this.taking = element("span", { class: "row tight", role: "group", "aria-label": "Take all from one annotator" });
+    this.several = element("input", { type: "checkbox" });
     this.undo = button("Undo", actions.undo, {}, "z");
     this.redo = button("Redo", actions.redo);
     this.figures = element("dl", { class: "figures", "aria-label": "Agreement" });
@@ -44,6 +49,8 @@ export class MergeBar {
         "div",
         { class: "row tight", role: "group", "aria-label": "Merge" },
         this.accept,
+        this.taking,
+        element("label", { class: "check small", title: "The next click selects all conflicts from the active one to it, as Shift does" }, this.several, "Select up to the next click"),
         button("Next open conflict", actions.next, {}, "u"),
         this.undo,
         this.redo,
@@ -55,8 +62,20 @@ export class MergeBar {
     );
   }
 
-  /** @param {any} view */
-  load(view) {
+  /** Whether a click selects all conflicts from the one before it on: what Shift does where there is no such key. */
+  get extends() {
+    const on = this.several.checked;
+    this.several.checked = false;
+    return on;
+  }
+
+  /**
+   * @param {any} view
+   * @param {string[]} annotators
+   */
+  load(view, annotators) {
+    this.takers = new Map(annotators.map((name) => [name, button("", () => this.actions.takeAll(name))]));
+    this.taking.replaceChildren(...this.takers.values());
     this.name.textContent = `Merge: ${view.name}`;
     this.url.textContent = view.url ?? "";
     this.url.hidden = !view.url || view.url === view.name;
@@ -65,10 +84,15 @@ export class MergeBar {
 
   /**
    * @param {Ledger} ledger
-   * @param {{open: number, agreed: number, cases: number, merged: number, blocks: number}} facts
+   * @param {{open: number, selected: number, agreed: number, cases: number, merged: number, blocks: number}} facts
    */
-  show(ledger, { open, agreed, cases, merged, blocks }) {
-    this.progress.textContent = `${cases - open} of ${count(cases, "conflict")} decided · ${merged} of ${count(blocks, "block")} merged`;
+  show(ledger, { open, selected, agreed, cases, merged, blocks }) {
+    const isRange = selected > 1;
+    for (const [name, taker] of this.takers) {
+      taker.textContent = `Take all of ${name}’s (${isRange ? `${selected} selected` : `${open} open`})`;
+      taker.disabled = !isRange && !open;
+    }
+    this.progress.textContent = `${isRange ? `${count(selected, "conflict")} selected · ` : ""}${cases - open} of ${count(cases, "conflict")} decided · ${merged} of ${count(blocks, "block")} merged`;
     this.state.show(ledger);
     this.accept.textContent = agreed ? `Accept all that agree (${agreed})` : "Accept all that agree";
     this.accept.disabled = !agreed;

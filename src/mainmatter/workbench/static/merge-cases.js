@@ -3,11 +3,12 @@
  * The conflicts of a page, one under the other: what each annotator says, and what is decided.
  *
  * @typedef {import("./annotate-ledger.js").Label} Label
+ * @typedef {import("./annotate-words.js").Brush} Brush
  * @typedef {import("./merge.js").Case} Case
  */
 import { element } from "./shell.js";
 import { button } from "./annotate-bar.js";
-import { BRUSHES, inWords, painted, same } from "./annotate-words.js";
+import { BRUSHES, inWords, same } from "./annotate-words.js";
 
 export class MergeCases {
   /** @type {HTMLElement[]} */
@@ -16,7 +17,8 @@ export class MergeCases {
   #cases = [];
 
   /**
-   * @param {{decide: (number: number, label: Label | null) => void, activate: (number: number) => void,
+   * @param {{follow: (number: number, annotator: string) => void, paint: (number: number, brush: Brush) => void,
+   *   pick: (number: number, extend: boolean) => void, activate: (number: number) => void,
    *   hover: (block: number | null) => void}} actions
    */
   constructor(actions) {
@@ -52,6 +54,15 @@ export class MergeCases {
     }
   }
 
+  /** Show which ones are selected, if several are. @param {number[]} numbers */
+  select(numbers) {
+    const selected = new Set(numbers);
+    this.#rows.forEach((row, number) => {
+      row.classList.toggle("selected", selected.has(number));
+      /** @type {HTMLElement} */ (row.querySelector(".is-selected")).hidden = !selected.has(number);
+    });
+  }
+
   /**
    * @param {number} number
    * @param {boolean} focus
@@ -73,13 +84,19 @@ export class MergeCases {
     const row = element(
       "li",
       { class: "case", tabindex: "-1", "data-state": "open" },
+      element("p", { class: "is-selected badge", hidden: true }, "selected"),
       element("p", { class: "case-text" }, block.text),
       element("div", { class: "row tight", role: "group", "aria-label": "What annotators say" }, ...annotators.map((name, i) => this.#says(number, name, labels.get(name), i))),
-      element("div", { class: "row tight others", role: "group", "aria-label": "Decide otherwise" }, ...this.#others(block, number)),
+      element("div", { class: "row tight others", role: "group", "aria-label": "Decide otherwise" }, ...this.#others(number)),
       element("p", { class: "decision small" }, "Not decided"),
     );
     row.addEventListener("pointerenter", () => this.actions.hover(block.index));
     row.addEventListener("pointerleave", () => this.actions.hover(null));
+    row.addEventListener("mousedown", (/** @type {MouseEvent} */ event) => {
+      if (event.button !== 0 || /** @type {Element} */ (event.target).closest("button")) return;
+      if (event.shiftKey) event.preventDefault(); // no text is to be selected
+      this.actions.pick(number, event.shiftKey);
+    });
     row.addEventListener("focusin", () => this.actions.activate(number));
     return row;
   }
@@ -94,19 +111,16 @@ export class MergeCases {
     const state = label ? (label.kept ? "kept" : "dropped") : "none";
     const choice = button(
       `${name}: ${inWords(label)}`,
-      () => label && this.actions.decide(number, label),
+      () => this.actions.follow(number, name),
       { class: `says ${state}`, "data-annotator": name, "aria-pressed": "false", disabled: !label },
       i < 9 ? String(i + 1) : "",
     );
     return choice;
   }
 
-  /**
-   * @param {import("./annotate-words.js").Block} block
-   * @param {number} number
-   */
-  #others(block, number) {
+  /** @param {number} number */
+  #others(number) {
     const brushes = BRUSHES.filter(({ name }) => name !== "clear" && name !== "keep");
-    return brushes.map(({ name, word, key }) => button(word, () => this.actions.decide(number, painted(name, block, undefined)), { class: "quiet small" }, key));
+    return brushes.map(({ name, word, key }) => button(word, () => this.actions.paint(number, name), { class: "quiet small" }, key));
   }
 }

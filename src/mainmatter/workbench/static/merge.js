@@ -17,6 +17,7 @@ import { Ledger } from "./annotate-ledger.js";
 import { mayLeave, takeBack } from "./annotate-bar.js";
 import { MergeBar } from "./merge-bar.js";
 import { MergeCases } from "./merge-cases.js";
+import { Selection } from "./annotate-selection.js";
 import { BRUSHES, inWords, painted } from "./annotate-words.js";
 
 const MERGED = "merged";
@@ -31,7 +32,8 @@ export class MergeView {
   #annotators = [];
   /** @type {Map<string, Map<string, Label>>} */
   #said = new Map();
-  #active = 0;
+  /** Of the conflicts: what is decided is decided for all that are selected. */
+  #selection = new Selection();
   #name = "";
 
   /**
@@ -49,6 +51,7 @@ export class MergeView {
     });
     this.bar = new MergeBar({
       acceptAgreed: () => this.ledger.change({ type: "accept-agreed" }),
+      takeAll: (annotator) => this.#takeAll(annotator),
       undo: () => takeBack(this.ledger, "undo"),
       redo: () => takeBack(this.ledger, "redo"),
       next: () => this.#nextOpen(),
@@ -59,14 +62,16 @@ export class MergeView {
       catchUp: (keepMine) => this.ledger.catchUp(keepMine).catch((error) => toast(error.message)),
     }, by);
     this.cases = new MergeCases({
-      decide: (number, label) => this.#decide(number, label),
-      activate: (number) => this.#goTo(number, false),
-      hover: (block) => this.frame.highlight(block ?? this.#cases[this.#active]?.block.index ?? null),
+      follow: (number, annotator) => this.#follow(annotator, this.#selectedWith(number)),
+      paint: (number, brush) => this.#paint(brush, this.#selectedWith(number)),
+      pick: (number, extend) => this.#goTo(number, true, extend || this.bar.extends),
+      activate: (number) => { if (!this.#selection.has(number)) this.#goTo(number, false); },
+      hover: (block) => this.frame.highlight(block ?? this.#cases[this.#selection.active]?.block.index ?? null),
     });
     this.place = element("div", { class: "frame-place" });
     this.frame = new PageFrame(this.place, {
       label: "The page; the blocks that annotators differ on are in the list beside it",
-      onPick: (/** @type {number} */ block) => this.#pick(block),
+      onPick: (/** @type {number} */ block, /** @type {PointerEvent} */ event) => this.#pick(block, event.shiftKey || this.bar.extends),
     });
     this.frame.addStyle(FRAME_STYLE);
     this.element = element(
@@ -107,8 +112,9 @@ export class MergeView {
     this.#said = new Map(Object.entries(view.labels).map(([name, labels]) => [name, new Map(Object.entries(/** @type {any} */ (labels)))]));
     const inConflict = new Set(view.conflicts);
     this.#cases = this.#blocks.filter((block) => inConflict.has(block.ref)).map((block) => ({ block, labels: this.#labelsOf(block) }));
+    this.#selection.open(this.#cases.length);
     this.cases.load(this.#cases, this.#annotators);
-    this.bar.load(view);
+    this.bar.load(view, this.#annotators);
   }
 
   /** @param {Block} block */
@@ -126,49 +132,79 @@ export class MergeView {
   #keys() {
     /** @type {Object<string, () => void>} */
     const keys = {
-      ArrowDown: () => this.#goTo(this.#active + 1),
-      ArrowUp: () => this.#goTo(this.#active - 1),
-      j: () => this.#goTo(this.#active + 1),
-      n: () => this.#goTo(this.#active + 1),
-      b: () => this.#goTo(this.#active - 1),
+      ArrowDown: () => this.#goTo(this.#selection.last + 1),
+      ArrowUp: () => this.#goTo(this.#selection.first - 1),
+      j: () => this.#goTo(this.#selection.last + 1),
+      n: () => this.#goTo(this.#selection.last + 1),
+      b: () => this.#goTo(this.#selection.first - 1),
+      "Shift+ArrowDown": () => this.#goTo(this.#selection.active + 1, true, true),
+      "Shift+ArrowUp": () => this.#goTo(this.#selection.active - 1, true, true),
+      "Ctrl+a": () => { this.#goTo(0, false); this.#goTo(this.#cases.length - 1, true, true); },
+      Escape: () => this.#goTo(this.#selection.active),
       u: () => this.#nextOpen(),
       z: () => takeBack(this.ledger, "undo"),
       "Ctrl+z": () => takeBack(this.ledger, "undo"),
       "Shift+Z": () => takeBack(this.ledger, "redo"),
       "Ctrl+Shift+Z": () => takeBack(this.ledger, "redo"),
-      Backspace: () => this.#decide(this.#active, null),
+      Backspace: () => this.#decide(this.#selection.blocks, () => null),
       "?": () => openKeys("merging"),
     };
-    for (const { name, key } of BRUSHES) keys[key] = () => this.#brush(name);
+    for (const { name, key } of BRUSHES) keys[key] = () => this.#paint(name, this.#selection.blocks);
     this.#annotators.slice(0, 9).forEach((annotator, i) => {
-      keys[String(i + 1)] = () => this.#follow(annotator);
+      keys[String(i + 1)] = () => this.#follow(annotator, this.#selection.blocks);
     });
     return keys;
   }
 
-  /** @param {Brush} brush */
-  #brush(brush) {
-    const one = this.#cases[this.#active];
-    if (one) this.#decide(this.#active, painted(brush, one.block, [...one.labels.values()].find((label) => label.kept)));
-  }
-
-  /** @param {string} annotator */
-  #follow(annotator) {
-    const label = this.#cases[this.#active]?.labels.get(annotator);
-    if (label) this.#decide(this.#active, label);
-    else toast(`${annotator} has not labelled this block.`);
+  /** The selected conflicts, if this is one of them; else this one alone. @param {number} number */
+  #selectedWith(number) {
+    if (!this.#selection.has(number)) this.#goTo(number);
+    return this.#selection.blocks;
   }
 
   /**
-   * @param {number} number of the case
-   * @param {Label | null} label
+   * @param {Brush} brush
+   * @param {number[]} numbers of conflicts
    */
-  #decide(number, label) {
-    const one = this.#cases[number];
-    if (!one) return;
-    this.#active = number;
-    this.ledger.change({ type: "labels", labels: { [one.block.ref]: label } });
-    announce(`Decided: ${inWords(label)}`);
+  #paint(brush, numbers) {
+    this.#decide(numbers, ({ block, labels }) => painted(brush, block, [...labels.values()].find((label) => label.kept)));
+  }
+
+  /**
+   * Decide what an annotator says of conflicts; those that they have not labelled stay as they are.
+   *
+   * @param {string} annotator
+   * @param {number[]} numbers
+   */
+  #follow(annotator, numbers) {
+    const known = numbers.filter((number) => this.#cases[number]?.labels.has(annotator));
+    if (known.length < numbers.length) toast(`${annotator} has not labelled ${numbers.length === 1 ? "this block" : `${numbers.length - known.length} of these blocks`}.`);
+    this.#decide(known, ({ labels }) => labels.get(annotator) ?? null);
+  }
+
+  /** What an annotator says of all selected conflicts or, if only one is, of all that are open. @param {string} annotator */
+  #takeAll(annotator) {
+    this.#follow(annotator, this.#selection.blocks.length > 1 ? this.#selection.blocks : this.#open());
+  }
+
+  /** The numbers of the conflicts that are not decided. */
+  #open() {
+    const { labels } = this.ledger;
+    return [...this.#cases.keys()].filter((number) => !labels.has(this.#cases[number].block.ref));
+  }
+
+  /**
+   * Decide conflicts: one change, which is undone as one.
+   *
+   * @param {number[]} numbers
+   * @param {(one: Case) => Label | null} labelOf
+   */
+  #decide(numbers, labelOf) {
+    const decided = numbers.flatMap((number) => this.#cases[number] ?? []).map((one) => /** @type {const} */ ([one.block.ref, labelOf(one)]));
+    if (!decided.length) return;
+    this.ledger.change({ type: "labels", labels: Object.fromEntries(decided) });
+    const [[, label]] = decided;
+    announce(decided.length === 1 ? `Decided: ${inWords(label)}` : `Decided: ${count(decided.length, "conflict")}`);
     if (label) this.#nextOpen();
   }
 
@@ -184,29 +220,40 @@ export class MergeView {
     const labels = this.ledger.labels;
     const total = this.#cases.length;
     for (let i = first ? 0 : 1; i <= total; i += 1) {
-      const number = (this.#active + i) % Math.max(1, total);
+      const number = (this.#selection.last + i) % Math.max(1, total);
       if (!labels.has(this.#cases[number]?.block.ref ?? "")) return this.#goTo(number);
     }
-    return this.#goTo(this.#active);
+    return this.#goTo(this.#selection.active);
   }
 
   /**
    * @param {number} number
    * @param {boolean} [focus]
+   * @param {boolean} [extend] leave the other end of the selection where it is
    */
-  #goTo(number, focus = true) {
+  #goTo(number, focus = true, extend = false) {
     if (!this.#cases.length) return;
-    this.#active = Math.max(0, Math.min(number, this.#cases.length - 1));
-    const { block } = this.#cases[this.#active];
-    this.cases.activate(this.#active, focus);
+    const before = this.#selection.blocks.length;
+    this.#selection.goTo(number, extend);
+    const { active, blocks: selected } = this.#selection;
+    const { block } = this.#cases[active];
+    this.cases.select(selected.length > 1 ? selected : []);
+    this.cases.activate(active, focus);
     this.frame.scrollTo(block.index);
     this.frame.highlight(block.index);
+    if (selected.length > 1 || before > 1) {
+      announce(`${count(selected.length, "conflict")} selected`);
+      this.#showBar();
+    }
   }
 
-  /** @param {number} block */
-  #pick(block) {
+  /**
+   * @param {number} block
+   * @param {boolean} extend
+   */
+  #pick(block, extend) {
     const number = this.#cases.findIndex((one) => one.block.index === block);
-    if (number >= 0) this.#goTo(number);
+    if (number >= 0) this.#goTo(number, true, extend);
     else toast("Nobody differs on this block.");
   }
 
@@ -216,10 +263,15 @@ export class MergeView {
       this.cases.show(number, labels.get(one.block.ref) ?? null, pending.has(one.block.ref));
     });
     this.frame.setStates(this.#states(labels));
-    this.frame.highlight(this.#cases[this.#active]?.block.index ?? null);
-    const open = this.#cases.filter((one) => !labels.has(one.block.ref)).length;
+    this.frame.highlight(this.#cases[this.#selection.active]?.block.index ?? null);
+    this.#showBar();
+  }
+
+  #showBar() {
+    const { labels } = this.ledger;
     const agreed = this.#blocks.filter((block) => !labels.has(block.ref) && agree(this.#labelsOf(block))).length;
-    this.bar.show(this.ledger, { open, agreed, cases: this.#cases.length, merged: labels.size, blocks: this.#blocks.length });
+    const selected = this.#selection.blocks.length;
+    this.bar.show(this.ledger, { open: this.#open().length, selected, agreed, cases: this.#cases.length, merged: labels.size, blocks: this.#blocks.length });
   }
 
   /** @param {Map<string, Label>} labels */

@@ -5,6 +5,7 @@
 
 const PLACES = [
   ["/", "Inspect"],
+  ["/corpus", "Corpus"],
   ["/compare", "Compare"],
   ["/annotate", "Annotate"],
   ["/teach", "Teach"],
