@@ -245,7 +245,9 @@ def agreement(database: str, page_id: int | None, each_page: bool) -> None:
     if report.unfinished:
         click.echo(f"not finished by all: {_pages(report.unfinished)}; there only blocks that two labelled count")
     if report.accepted:
-        click.echo(f"left out: the blocks of {report.accepted:,} labels that were suggested, and accepted without a look")
+        click.echo(
+            f"left out: the blocks of {report.accepted:,} labels that were suggested, and accepted without a look"
+        )
     if report.lost:
         click.echo(_lost(report.lost))
 

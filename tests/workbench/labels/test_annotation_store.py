@@ -70,7 +70,9 @@ def test_a_database_from_before_suggestions_were_told_apart_opens(tmp_path: Path
     made_then.close()
     with Store(tmp_path) as store:
         assert [label.kept for label in store.labels(1, "Ada").by_ref.values()] == [label.kept for label in SAID]
-        assert not any(label.suggested_by for labels in store.all_labels(1).values() for label in labels.by_ref.values())
+        assert not any(
+            label.suggested_by for labels in store.all_labels(1).values() for label in labels.by_ref.values()
+        )
         assert store.labels(1, "Ada").done
         store.redo(1, "Ada")
         assert not list(store.labels(1, "Ada").by_ref.values())[3].kept

@@ -301,7 +301,9 @@ def _to_parquet(pages: Sequence[Collected]) -> bytes:
     except ImportError as error:
         raise MissingExtra("pyarrow", "eval") from error
     text = arrow.string()
-    label = arrow.struct([("ref", text), ("text", text), ("kept", arrow.bool_()), ("kind", text), ("suggested_by", text)])
+    label = arrow.struct(
+        [("ref", text), ("text", text), ("kept", arrow.bool_()), ("kind", text), ("suggested_by", text)]
+    )
     types = {"html": arrow.binary(), "lines_are_blocks": arrow.bool_(), "labels": arrow.list_(label)}
     rows = [_row(page) for page in pages]
     schema = arrow.schema([(name, types.get(name, text)) for name in rows[0]])

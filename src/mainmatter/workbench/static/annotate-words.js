@@ -77,6 +77,14 @@ export function same(one, other) {
   return one.kept === other.kept && one.kind === other.kind;
 }
 
+/**
+ * What suggested something, in words: a model of the workbench by its name.
+ * @param {string} name
+ */
+export function modelInWords(name) {
+  return name.replace(/^models\//, "");
+}
+
 /** @param {number | null | undefined} share between 0 and 1 */
 export function percent(share) {
   return share === null || share === undefined ? "–" : `${(100 * share).toFixed(1)} %`;
