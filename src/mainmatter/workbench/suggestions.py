@@ -87,6 +87,7 @@ class SuggestionAnswer(BaseModel):
     sure: float = Field(description="How sure it is of the page, from 0 to 1.")
     labels: list[LabelModel]
     scores: list[float] = Field(description="The chance of being main matter; from 0.5 on it is likelier than not.")
+    alike: list[int] = Field(description="The same number for blocks that are built alike, such as authors of posts.")
 
 
 class QueuedPage(BaseModel):
@@ -253,6 +254,7 @@ async def suggest_for(state: State, bench: Bench, page_id: PageNumber) -> Sugges
         sure=found.sure,
         labels=[LabelModel.of(label) for label in found.labels],
         scores=found.scores,
+        alike=found.alike,
     )
 
 

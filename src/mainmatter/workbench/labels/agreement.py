@@ -8,9 +8,9 @@ kappa   Cohen's kappa (1960) over the blocks that both labelled: (observed - exp
         expected share is that of two who label at random, each with the frequencies of their own labels. Where both
         used one and the same label only, it is not defined, and None; the raw share still tells.
 
-Blocks that one of the two has only accepted as they were suggested are left out. Once both are done with a page, a block
-that one left without a label counts as dropped in that one's text. Before, the texts are made of the blocks that both
-labelled.
+Blocks that one of the two has only accepted as they were suggested are left out. Once both are done with a page, a
+block that one left without a label counts as dropped in that one's text. Before, the texts are made of the blocks that
+both labelled.
 """
 
 from __future__ import annotations

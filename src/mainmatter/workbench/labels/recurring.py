@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -45,7 +45,7 @@ class Recurring:
     Attributes:
         site: the site; "" where the page has no URL.
         pages: the pages of it that were compared.
-        blocks: what recurs on them, in the order of the page that was asked about.
+        blocks: those of the page that was asked about, which recur on the others, in its order.
     """
 
     site: str
@@ -65,15 +65,17 @@ def find_recurring(store: Store, page_id: PageId, annotator: str) -> Recurring:
     if len(pages) < FEWEST_PAGES:
         return Recurring(site, pages)
     found: dict[str, RecurringBlock] = {}
-    for page in sorted(pages, key=lambda page: page != page_id):  # the page itself first: its order is that of the list
+    for page in sorted(pages, key=lambda page: page != page_id):  # the page itself first
         labels = store.labels(page, annotator).by_ref
         texts = store.document(page).texts
-        here: Counter[str] = Counter()
+        here: set[str] = set()
         for ref, text in zip(store.references(page), texts, strict=True):
             key = key_of(ref)
-            block = found.setdefault(key, RecurringBlock(key, " ".join(text.split())))
-            here[key] += 1
-            block.open += _is_open(labels.get(ref))
+            if page == page_id:
+                found.setdefault(key, RecurringBlock(key, " ".join(text.split())))
+            if key in found:
+                here.add(key)
+                found[key].open += _is_open(labels.get(ref))
         for key in here:
             found[key].pages += 1
     least = max(FEWEST_PAGES, _MANY * len(pages))

@@ -59,12 +59,14 @@ class Suggestion:
         scores: one a block: the chance of being main matter; from 0.5 on it is likelier than not.
         sure: how sure the model is of the page, from 0 to 1: one less its uncertainty.
         differs: the share of words that the model and the shipped one disagree on.
+        alike: one number a block: the same for blocks that are built alike; see `number_alike`.
     """
 
     labels: list[Label]
     scores: list[float]
     sure: float
     differs: float
+    alike: list[int]
 
 
 def newest_model(models: Path) -> SuggestingModel:
@@ -104,7 +106,26 @@ def suggest(document: Document, model: SuggestingModel, shipped: str = DEFAULT_M
         chances.round(3).tolist(),
         1 - float((entropy(chances) * words).sum() / max(1.0, words.sum())),
         differs,
+        number_alike(document),
     )
+
+
+def number_alike(document: Document) -> list[int]:
+    """A number for each block, the same for those whose elements have the same tags and classes, up to the root.
+
+    So all authors of a thread's posts have one, and all their dates another. Classes and ids with digits do not count:
+    they number the posts. Without markup, no block is like another.
+    """
+    if not document.has_markup:
+        return list(range(len(document)))
+    containers = document.containers
+    numbers: dict[tuple[int, int, str], int] = {}
+    of_element: list[int] = []
+    elements = zip(containers.parents.tolist(), containers.tags.tolist(), document.names, strict=True)
+    for i, (parent, tag, name) in enumerate(elements):
+        classes = " ".join(word for word in name.split() if not any(map(str.isdigit, word)))
+        of_element.append(numbers.setdefault((of_element[parent] if i else -1, tag, classes), len(numbers)))
+    return [of_element[holder] for holder in containers.holders.tolist()]
 
 
 def labels_of(extraction: Extraction, suggested_by: str) -> list[Label]:

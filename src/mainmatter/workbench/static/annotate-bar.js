@@ -6,7 +6,7 @@
  * @typedef {import("./annotate-ledger.js").Ledger} Ledger
  * @typedef {import("./annotate-suggestions.js").Suggestions} Suggestions
  * @typedef {{choose: (brush: Brush) => void, undo: () => void, redo: () => void, dropRest: () => void, next: () => void,
- *   suggest: (on: boolean) => Promise<void>, accept: () => void, acceptRest: () => void, done: () => void,
+ *   suggest: (on: boolean) => Promise<void>, accept: () => void, acceptRest: () => void, alike: () => void, done: () => void,
  *   reopen: () => void, history: () => void, keys: () => void, retry: () => void,
  *   catchUp: (keepMine: boolean) => void}} Actions
  */
@@ -52,10 +52,11 @@ export class LabelBar {
     this.undo = button("Undo", actions.undo, { title: "Z" }, "z");
     this.redo = button("Redo", actions.redo, { title: "Shift+Z" });
     this.accept = button("Take over for all without a label", actions.acceptRest, { id: "accept-rest", hidden: true });
+    this.alike = button("Same for all like it", actions.alike, { id: "alike", disabled: true, title: "E: keep or drop all blocks that are built like the active one, as that one is; Alt or Ctrl and a click flips them all" }, "e");
     this.several = element("input", { type: "checkbox" });
     this.suggesting = this.#suggestingBox();
     this.model = element("span", { id: "suggesting-model", class: "small soft" });
-    this.teaching = element("span", { id: "teaching-state", class: "small soft" });
+    this.teaching = element("span", { id: "teaching-state" });
     /** @type {Map<Brush, HTMLButtonElement>} */
     this.brushes = new Map(BRUSHES.map((brush) => [brush.name, this.#brushButton(brush)]));
     this.element = element("div", { class: "label-bar" }, this.#head(), this.#tools(), this.state.alert);
@@ -85,10 +86,13 @@ export class LabelBar {
 
   /**
    * @param {Ledger} ledger
-   * @param {{labelled: number, own: number, unsure: number, blocks: number, suggestions: Suggestions | null}} facts `own`
-   *   of the labels are more than accepted; of `unsure` blocks the model is not sure, and the annotator has not said
+   * @param {{labelled: number, own: number, unsure: number, alike: number, blocks: number, suggestions: Suggestions | null}} facts
+   *   `own` of the labels are more than accepted; of `unsure` blocks the model is not sure, and the annotator has not said;
+   *   `alike` blocks are built like the active one, and said to be something else
    */
-  show(ledger, { labelled, own, unsure, blocks, suggestions }) {
+  show(ledger, { labelled, own, unsure, alike, blocks, suggestions }) {
+    this.alike.disabled = !alike;
+    this.alike.firstChild?.replaceWith(alike ? `Same for ${alike} like it` : "Same for all like it");
     this.progress.textContent = this.#teaches ? `${count(blocks, "block")}, ${own} by you, ${unsure} unsure` : `${labelled} of ${blocks} labelled`;
     this.state.show(ledger);
     this.undo.disabled = !ledger.canUndo && !ledger.unsaved;
@@ -132,7 +136,12 @@ export class LabelBar {
       "div",
       { class: "label-head" },
       element("div", { class: "grow" }, wayBack(this.annotator), this.name, this.url),
-      element("div", { class: "row" }, this.progress, this.state.element, this.next, this.reopen, this.done),
+      element(
+        "div",
+        {},
+        element("div", { class: "row" }, this.progress, this.state.element, this.next, this.reopen, this.done),
+        this.#teaches ? element("p", { class: "small soft by-whom" }, this.model, this.teaching, this.#meanwhileBox()) : null,
+      ),
     );
   }
 
@@ -143,7 +152,7 @@ export class LabelBar {
       { class: "tools" },
       element("div", { class: "brushes", role: "group", "aria-label": "Label blocks" }, ...this.brushes.values()),
       element("p", { class: "soft small how" }, this.#teaches
-        ? "Click what is wrong: a click flips a block, a drag all that it goes over. Then: done, next."
+        ? "Click what is wrong: it flips. Drag over several; Alt and a click flips all that are like it."
         : "A click keeps a block, a second one drops it; drag over several. Or choose a label first, then click."),
       element(
         "div",
@@ -152,7 +161,7 @@ export class LabelBar {
         this.redo,
         ...(this.#teaches ? this.#teachTools() : this.#goldTools()),
         element("label", { class: "check", title: "The next click labels all blocks from the active one to it" }, this.several, "Label up to the next click"),
-        ...(this.#teaches ? [this.#meanwhileBox(), element("span", { class: "suggesting" }, this.model, this.teaching)] : [this.suggesting, this.accept, this.model]),
+        ...(this.#teaches ? [] : [this.suggesting, this.accept, this.model]),
         button("History", actions.history, { class: "quiet" }),
         button("Keys", actions.keys, { class: "quiet" }, "?"),
       ),
@@ -173,6 +182,7 @@ export class LabelBar {
 
   #teachTools() {
     return [
+      this.alike,
       button("Least sure", this.actions.next, { id: "next-unsure", title: "U: the block that the model is least sure of, of those that you have not confirmed" }, "u"),
       button("Right", this.actions.accept, { id: "accept", title: "A: what is suggested for the selected blocks is right" }, "a"),
       button("All the rest is right", this.actions.acceptRest, { id: "accept-rest", title: "Shift+A: accept what is suggested for all blocks without a label" }, "⇧a"),

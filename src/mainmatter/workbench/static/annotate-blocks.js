@@ -132,7 +132,7 @@ export class BlockList {
     const isOpen = look.label ? look.label.suggested_by : look.suggestion;
     if (look.label?.suggested_by) parts.push(`as ${modelInWords(look.label.suggested_by)} suggested`);
     else if (!look.label && look.suggestion) parts[0] = `suggested: ${inWords(look.suggestion)}`;
-    if (isOpen && look.chance !== undefined) parts.push(`${Math.round(100 * look.chance)} % sure`);
+    if (isOpen && look.chance !== undefined) parts.push(`${Math.round(100 * look.chance)} %`);
     if (look.pending) parts.push("not saved yet");
     return parts.join(" · ");
   }

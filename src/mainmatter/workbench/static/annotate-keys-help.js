@@ -7,6 +7,8 @@ import { BRUSHES } from "./annotate-words.js";
 
 const TEACHING = [
   ["F, a click", "flip: keep what is dropped, drop what is kept"],
+  ["E", "the same for all blocks that are built like it, such as all authors of posts"],
+  ["Alt or Ctrl and a click", "flip it and all that are like it"],
   ["A", "what is suggested for the selected blocks is right"],
   ["Shift A", "all the rest is right"],
   ["U", "the block that the model is least sure of"],

@@ -21,6 +21,8 @@ import { Ledger } from "./annotate-ledger.js";
 import { range, Selection } from "./annotate-selection.js";
 import { BRUSHES, inWords, modelInWords, nextInCycle, painted } from "./annotate-words.js";
 
+const OF_SITES = "template"; // suggested what a site repeats
+
 export class LabelView {
   #leaving = new AbortController();
   #selection = new Selection();
@@ -31,6 +33,8 @@ export class LabelView {
   /** @type {Suggestions | null} while suggestions are shown */
   #suggestions = null;
   #name = "";
+  /** @type {Set<string>} what was changed in this window */
+  #touched = new Set();
   #offersNext = false; // when the page is stored as done, the next one is offered, or opened
 
   /**
@@ -60,6 +64,7 @@ export class LabelView {
       suggest: (on) => this.#suggest(on),
       accept: () => this.#accept(),
       acceptRest: () => this.#acceptRest(),
+      alike: () => this.#labelAlike(this.#selection.active),
       done: () => this.#markDone(),
       reopen: () => this.ledger.change({ type: "done", done: false }),
       history: () => openHistory(this.page, this.#name, this.annotator),
@@ -74,14 +79,14 @@ export class LabelView {
     });
     this.list = new BlockList({
       onHover: (block) => this.#hover(block),
-      onPick: (block, event) => this.#pick(block, event.shiftKey),
+      onPick: (block, event) => this.#pick(block, event),
       onPaint: (from, to) => this.#paint(from, to),
     });
     this.place = element("div", { class: "frame-place" });
     this.frame = new PageFrame(this.place, {
       label: "The page; its blocks are also in the list beside it",
       onHover: (/** @type {number | null} */ block) => this.#hover(block),
-      onPick: (/** @type {number} */ block, /** @type {PointerEvent} */ event) => this.#pick(block, event?.shiftKey ?? false),
+      onPick: (/** @type {number} */ block, /** @type {PointerEvent} */ event) => this.#pick(block, event),
       onDrag: (/** @type {number} */ from, /** @type {number} */ to, /** @type {boolean} */ isDone) => this.#drag(from, to, isDone),
     });
     this.frame.addStyle(FRAME_STYLE);
@@ -188,6 +193,7 @@ export class LabelView {
         a: () => this.#accept(),
         "Shift+A": () => this.#acceptRest(),
         f: () => this.#flip(),
+        e: () => this.#labelAlike(this.#selection.active),
         g: () => this.#markDone(),
         t: () => this.recurring.open() || toast("Nothing recurs on the pages of this site that you have not decided about."),
       });
@@ -204,9 +210,25 @@ export class LabelView {
     if (brush !== "clear") this.#step(1);
   }
 
-  /** What a block is said to be: its label or, without one, what is suggested. @param {number} block */
-  #saidOf(block) {
-    return this.ledger.labels.get(this.#blocks[block].ref) ?? this.#suggestions?.labels[block];
+  /**
+   * What a block is said to be: its label or, without one, what is suggested.
+   * @param {number} block
+   * @param {Map<string, Label>} [labels]
+   */
+  #saidOf(block, labels = this.#labels) {
+    return labels.get(this.#blocks[block].ref) ?? this.#suggestions?.labels[block];
+  }
+
+  /**
+   * The labels, without those that another model suggested when the page was put here: a model that was taught meanwhile
+   * knows better. What was changed in this window stays.
+   */
+  get #labels() {
+    const labels = this.ledger.labels;
+    const suggestions = this.#suggestions;
+    if (!this.teaches || !suggestions?.isTaught || this.ledger.seemsDone) return labels;
+    for (const [ref, label] of labels) if (label.suggested_by && label.suggested_by !== OF_SITES && label.suggested_by !== suggestions.model && !this.#touched.has(ref)) labels.delete(ref);
+    return labels;
   }
 
   /**
@@ -226,12 +248,46 @@ export class LabelView {
   }
 
   /**
+   * The blocks that are built like one, without it and those that the annotator has labelled.
    * @param {number} block
-   * @param {boolean} extend
    */
-  #pick(block, extend) {
-    if (extend || this.bar.extends) return this.#extend(block);
+  #alike(block) {
+    const alike = this.#suggestions?.alike;
+    if (!alike) return [];
+    const labels = this.ledger.labels;
+    return this.#blocks.filter(({ index, ref }) => index !== block && alike[index] === alike[block] && isOpen(labels.get(ref))).map(({ index }) => index);
+  }
+
+  /**
+   * Those of them that are said to be something else.
+   * @param {number} block
+   */
+  #alikeButOther(block) {
+    const labels = this.#labels;
+    const kept = this.#saidOf(block, labels)?.kept;
+    return this.#alike(block).filter((other) => this.#saidOf(other, labels)?.kept !== kept);
+  }
+
+  /**
+   * Keep or drop all blocks that are built like one, as that one is.
+   * @param {number} block
+   */
+  #labelAlike(block) {
+    const others = this.#alikeButOther(block);
+    if (!others.length) return toast("No other block is like this one and said to be something else.");
+    return this.#label(this.#saidOf(block)?.kept ? "keep" : "drop", [...others, block]);
+  }
+
+  /**
+   * @param {number} block
+   * @param {PointerEvent | MouseEvent} [event]
+   */
+  #pick(block, event) {
+    if (event?.shiftKey || this.bar.extends) return this.#extend(block);
     this.#goTo(block, false, false);
+    if (this.teaches && (event?.altKey || event?.ctrlKey || event?.metaKey)) {
+      return this.#label(this.#clicked(block), [block, ...this.#alike(block)]);
+    }
     return this.#label(this.#brush === "cycle" ? this.#clicked(block) : this.#brush, [block]);
   }
 
@@ -285,11 +341,12 @@ export class LabelView {
 
   /** @param {Object<string, Label | null>} labels */
   #change(labels) {
+    for (const ref of Object.keys(labels)) this.#touched.add(ref);
     if (Object.keys(labels).length) this.ledger.change({ type: "labels", labels });
   }
 
   #unlabelled() {
-    const labels = this.ledger.labels;
+    const labels = this.#labels;
     return this.#blocks.filter((block) => !labels.has(block.ref));
   }
 
@@ -318,10 +375,11 @@ export class LabelView {
 
   /** What is suggested for the selected blocks is right: now it is the annotator's own word. */
   #accept() {
-    const blocks = this.#selection.blocks.filter((block) => this.#saidOf(block));
+    const labels = this.#labels;
+    const blocks = this.#selection.blocks.filter((block) => this.#saidOf(block, labels));
     if (!blocks.length) return toast("Nothing is suggested here.");
     this.#change(Object.fromEntries(blocks.map((block) => {
-      const { kept, kind } = /** @type {Label} */ (this.#saidOf(block));
+      const { kept, kind } = /** @type {Label} */ (this.#saidOf(block, labels));
       return [this.#blocks[block].ref, { kept, kind }];
     })));
     announce(`${count(blocks.length, "block")}: ${inWords(this.#saidOf(blocks[0]))}`);
@@ -378,7 +436,7 @@ export class LabelView {
 
   /** To the block that the model is least sure of, or the next one without a label. */
   #goToNext() {
-    const labels = this.ledger.labels;
+    const labels = this.#labels;
     if (this.teaches && this.#suggestions) {
       const block = this.#suggestions.nextUnsure(this.#blocks, labels);
       if (block === null) return toast("You have confirmed all blocks.");
@@ -418,7 +476,8 @@ export class LabelView {
   }
 
   #show() {
-    const { labels, pending } = this.ledger;
+    const { pending } = this.ledger;
+    const labels = this.#labels;
     const lookOf = (/** @type {number} */ block) => {
       const { ref } = this.#blocks[block];
       const label = labels.get(ref);
@@ -433,7 +492,7 @@ export class LabelView {
     this.frame.highlight(this.#selection.active);
     const own = [...labels.values()].filter((label) => !label.suggested_by).length;
     const unsure = this.#suggestions ? this.#blocks.filter((_, block) => lookOf(block).sureness === "unsure").length : 0;
-    this.bar.show(this.ledger, { labelled: labels.size, own, unsure, blocks: this.#blocks.length, suggestions: this.#suggestions });
+    this.bar.show(this.ledger, { labelled: labels.size, own, unsure, alike: this.teaches && this.#blocks.length ? this.#alikeButOther(this.#selection.active).length : 0, blocks: this.#blocks.length, suggestions: this.#suggestions });
     if (this.#offersNext && this.ledger.state === "saved") void this.#offerNext();
   }
 

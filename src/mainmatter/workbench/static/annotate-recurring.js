@@ -37,7 +37,7 @@ export class RecurringBlocks {
     const isOffered = found && found.blocks.length >= FEWEST && sessionStorage.getItem(NOT_NOW) !== found.site;
     if (!found || !isOffered) return this.element.replaceChildren();
     return this.element.replaceChildren(
-      element("span", {}, `${count(found.blocks.length, "block")} of this page and others recur on the ${count(found.pages, "page")} of ${found.site}. Drop them everywhere?`),
+      element("span", {}, `${count(found.blocks.length, "block")} of this page recur on the ${count(found.pages, "page")} of ${found.site}. Drop them everywhere?`),
       button("Look at them", () => this.open(), { id: "recurring-look" }, "t"),
       button("Not now", () => this.#notNow(found.site), { class: "quiet" }),
     );

@@ -4,7 +4,8 @@
  *
  * @typedef {import("./annotate-ledger.js").Label} Label
  * @typedef {import("./annotate-words.js").Block} Block
- * @typedef {{model: string, version: string, pages: number | null, sure: number, labels: Label[], scores: number[]}} Answer
+ * @typedef {{model: string, version: string, pages: number | null, sure: number, labels: Label[], scores: number[],
+ *   alike: number[]}} Answer
  */
 
 export const UNSURE = 0.75; // a chance below this says little
@@ -22,6 +23,12 @@ export class Suggestions {
     this.pages = answer.pages;
     this.labels = answer.labels;
     this.scores = answer.scores;
+    this.alike = answer.alike;
+  }
+
+  /** Whether the model was taught here, and does not ship. */
+  get isTaught() {
+    return this.version !== "0";
   }
 
   /**
