@@ -116,10 +116,11 @@ def test_the_queue_begins_with_what_the_model_is_least_sure_of(tmp_path: Path) -
 
 
 def test_what_a_site_repeats_is_dropped_over_http(client: TestClient) -> None:
-    pages = [
-        correct(client, html=notice_board(n).page.html.decode(), url=f"http://site.example/{n}", annotator="x")
-        for n in range(3)
-    ]  # type: ignore[union-attr]
+    pages = []
+    for number in range(3):
+        content = notice_board(number).page.html
+        assert isinstance(content, bytes)
+        pages.append(correct(client, html=content.decode(), url=f"http://site.example/{number}", annotator="x"))
     path = f"{API}/pages/{pages[0]['page']}/recurring"
     found = client.get(path, params={"annotator": "Rae"}).json()
     assert (found["site"], found["pages"]) == ("site.example", 3)

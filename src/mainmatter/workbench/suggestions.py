@@ -42,7 +42,7 @@ from mainmatter.workbench.teach import AlreadyTeaching, TeachingJobs, jobs_of
 from mainmatter.workbench.workbench import take_turn_at_store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from mainmatter.workbench.labels.recurring import Recurring
     from mainmatter.workbench.labels.suggestions import SuggestingModel, Suggestion
@@ -174,9 +174,9 @@ class Suggesting:
 
     def __init__(self, workbench: Workbench) -> None:
         self._workbench = workbench
-        self._worths: dict[int, PageWorth] = {}
-        self._model: SuggestingModel | None = None
+        self._worths: dict[int, tuple[SuggestingModel, PageWorth]] = {}
         self._looking: asyncio.Task[None] | None = None
+        self._looks_for: SuggestingModel | None = None
         self._closing = False
         self.tried = 0  # pages that the last job of this server had
 
@@ -186,16 +186,21 @@ class Suggesting:
         if self._looking is not None:
             self._looking.cancel()
 
-    def worths(self, model: SuggestingModel, pages: Iterable[int]) -> dict[int, PageWorth]:
-        """What is known of pages by now; the others are looked at meanwhile, one at a time, where a worker is free."""
-        if model != self._model:
-            self._model, self._worths = model, {}
-        unknown = [page for page in pages if page not in self._worths]
-        if unknown and not self._closing and (self._looking is None or self._looking.done()):
-            self._looking = asyncio.get_running_loop().create_task(self._look(model, unknown))
-        return self._worths
+    def worths(self, model: SuggestingModel, pages: Sequence[int]) -> tuple[dict[int, PageWorth], int]:
+        """What is known of pages by now, perhaps from the model before, and how many the model has yet to look at.
 
-    async def _look(self, model: SuggestingModel, pages: list[int]) -> None:
+        It looks at them meanwhile, one at a time, where a worker is free.
+        """
+        unknown = [page for page in pages if page not in self._worths or self._worths[page][0] != model]
+        if self._looks_for != model and self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
+        if unknown and not self._closing and (self._looking is None or self._looking.done()):
+            self._looks_for = model
+            self._looking = asyncio.get_running_loop().create_task(self._look(model, unknown))
+        return {page: worth for page, (_, worth) in self._worths.items()}, len(unknown)
+
+    async def _look(self, model: SuggestingModel, pages: Sequence[int]) -> None:
         for page in pages:
             while self._workbench.workers.is_full or self._workbench.workers.waiting:
                 await asyncio.sleep(_PAUSE)
@@ -205,9 +210,7 @@ class Suggesting:
                     suggest_labels, database=str(self._workbench.database), page_id=page, model=model
                 )
                 worth = PageWorth(found.sure, found.differs)
-            if model != self._model:
-                return
-            self._worths[page] = worth
+            self._worths[page] = model, worth
 
 
 async def suggesting_of(request: Request) -> Suggesting:
@@ -268,14 +271,14 @@ async def show_queue(
 ) -> QueueAnswer:
     """The pages that the annotator is not done with, those first of which the newest model is least sure.
 
-    How sure it is is found out meanwhile, and again after each teaching; until then pages come in the order of their
-    numbers. No site comes twice in a row while others wait.
+    How sure it is is found out meanwhile, and again after each teaching; until then the model before decides or, without
+    one, the order of their numbers. No site comes twice in a row while others wait.
     """
     summaries = await run_in_threadpool(lambda: state.store.pages(check=False))
     model = await run_in_threadpool(newest_model, bench.models)
     sites = {each.id: site_of_page(Page("", each.url, str(each.id))) for each in summaries}
     waiting = [each.id for each in summaries if each.blocks and annotator not in each.done and each.status != "merged"]
-    worths = remembered.worths(model, waiting)
+    worths, unlooked = remembered.worths(model, waiting)
     unknown = PageWorth(None, None)
     best_first = sorted(waiting, key=lambda page: -worths.get(page, unknown).worth)
     order = mix_sites([(page, sites[page]) for page in best_first if page != after], sites.get(after, ""))
@@ -284,7 +287,7 @@ async def show_queue(
         for page in [*order, *([after] if after in waiting else [])]
         for worth in [worths.get(page, unknown)]
     ]
-    return QueueAnswer(model=model.name, pages=pages, waiting=sum(page not in worths for page in waiting))
+    return QueueAnswer(model=model.name, pages=pages, waiting=unlooked)
 
 
 @router.get("/pages/{page_id}/recurring", summary="What the site of a page repeats")

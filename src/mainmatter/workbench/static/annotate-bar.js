@@ -46,7 +46,7 @@ export class LabelBar {
     this.url = element("p", { class: "soft small page-url" });
     this.state = new SavedState(actions);
     this.progress = element("span", { class: "soft number" });
-    this.done = button(this.#doneWord, actions.done, { id: "done", class: "primary", title: this.#teaches ? "Accept the rest, and go on to the next page: G, or Ctrl+Enter" : "Ctrl+Enter" });
+    this.done = button(this.#doneWord, actions.done, { id: "done", class: "primary", title: this.#teaches ? "Accept the rest, and go on to the next page: G, or Ctrl+Enter" : "Ctrl+Enter" }, this.#teaches ? "g" : "");
     this.reopen = button("Open it again", actions.reopen, { class: "quiet", hidden: true });
     this.next = element("span", {});
     this.undo = button("Undo", actions.undo, { title: "Z" }, "z");

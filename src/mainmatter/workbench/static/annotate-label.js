@@ -19,9 +19,7 @@ import { openKeys } from "./annotate-keys-help.js";
 import { listenToKeys } from "./annotate-keys.js";
 import { Ledger } from "./annotate-ledger.js";
 import { range, Selection } from "./annotate-selection.js";
-import { BRUSHES, inWords, modelInWords, nextInCycle, painted } from "./annotate-words.js";
-
-const OF_SITES = "template"; // suggested what a site repeats
+import { BRUSHES, inWords, modelInWords, nextInCycle, OF_SITES, painted } from "./annotate-words.js";
 
 export class LabelView {
   #leaving = new AbortController();
