@@ -132,14 +132,14 @@ def test_suggestions_are_off_until_asked_for_and_the_rest_is_dropped(tab: Tab, s
 
 
 def test_suggestions_are_corrected_until_a_model_learns_from_it(tab: Tab, server: Server, axe: Axe) -> None:
-    html = [notice_board(number, number % 2).page for number in range(6)]
+    html = [notice_board(number, number % 2).page for number in range(7)]
     asked = [{"html": page.html.decode(), "url": page.url, "annotator": "Tia"} for page in html]  # type: ignore[union-attr]
     first, *_ = [ask(f"{server.url}/api/annotate/correct", body) for body in asked]
     assert first["labelled"] == 12
     sign_in(tab, "Tia", first["url"].removeprefix("/annotate"), mode="teach")
     wait_until_open(tab)
     model = tab.locator("#suggesting-model")
-    model.filter(has_text="main").wait_for()
+    model.filter(has_text="Suggestions by").wait_for()
     notices = tab.locator("li.block", has_text="Lost near")
     assert set(notices.evaluate_all("all => all.map(one => one.dataset.open)")) == {"dropped"}
     tab.keyboard.press("u")
@@ -155,17 +155,23 @@ def test_suggestions_are_corrected_until_a_model_learns_from_it(tab: Tab, server
     assert axe(tab) == []
     tab.emulate_media(color_scheme="dark")
     assert axe(tab) == []
-    for _ in range(3):  # three pages, three actions each
+    for _ in range(4):  # pages, three actions each
         here = tab.evaluate("location.hash")
         tab.keyboard.press("g")
         tab.wait_for_function("here => location.hash !== here", arg=here)
         wait_until_open(tab)
-        model.filter(has_text="main").wait_for()
-        notices.first.click(modifiers=["Alt"])
-        tab.locator("li.block", has_text="The publisher takes").first.click(modifiers=["Alt"])
-    tab.keyboard.press("g")  # the fourth
-    tab.locator(".toast", has_text="New suggestions by auto, taught with 4 pages").wait_for()
-    assert set(notices.evaluate_all("all => all.map(one => one.dataset.open)")) == {"kept"}
+        model.filter(has_text="Suggestions by").wait_for()
+        if (
+            notices.first.get_attribute("data-open") == "dropped"
+        ):  # other tests' pages teach, too, so it may know already
+            notices.first.click(modifiers=["Alt"])
+        law = tab.locator("li.block", has_text="The publisher takes").first
+        if law.get_attribute("data-open") == "kept":
+            law.click(modifiers=["Alt"])
+    tab.keyboard.press("g")
+    model.filter(has_text="Suggestions by auto, taught with").wait_for(timeout=1000 * SECONDS)
+    kept = "[...document.querySelectorAll(`li.block[data-open=kept]`)].map((one) => one.innerText).join()"
+    tab.wait_for_function(f"() => {kept}.split(`Lost near`).length === 7")
     tab.get_by_role("link", name="← All pages").click()
     tab.locator("td", has_text="auto is sure of").first.wait_for()
     assert axe(tab) == []

@@ -116,6 +116,7 @@ class LabelsAnswer(BaseModel):
     done: bool
     can_undo: bool
     can_redo: bool
+    changed: str = Field(description='When the last change was, as ISO 8601; "" if there was none.')
 
     @classmethod
     def of(cls, labels: Labels, *, with_labels: bool = True) -> LabelsAnswer:
@@ -127,6 +128,7 @@ class LabelsAnswer(BaseModel):
             done=labels.done,
             can_undo=labels.can_undo,
             can_redo=labels.can_redo,
+            changed=labels.changed,
         )
 
 

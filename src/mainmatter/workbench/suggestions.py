@@ -271,8 +271,8 @@ async def show_queue(
 ) -> QueueAnswer:
     """The pages that the annotator is not done with, those first of which the newest model is least sure.
 
-    How sure it is is found out meanwhile, and again after each teaching; until then the model before decides or, without
-    one, the order of their numbers. No site comes twice in a row while others wait.
+    How sure it is is found out meanwhile, and again after each teaching; until then the model before decides or,
+    without one, the order of their numbers. No site comes twice in a row while others wait.
     """
     summaries = await run_in_threadpool(lambda: state.store.pages(check=False))
     model = await run_in_threadpool(newest_model, bench.models)

@@ -510,7 +510,9 @@ class _Work:
         done, revision = self.read_state()
         undoable, redoable = self.read_stacks()
         in_order = dict(sorted(carried.by_ref.items(), key=lambda item: one.place[item[0]]))
-        return Labels(in_order, carried.lost, revision, done, bool(undoable), bool(redoable))
+        time = self.connection.execute("SELECT time FROM events WHERE revision = ?", (revision,)).fetchone()
+        changed = time[0] if time else ""
+        return Labels(in_order, carried.lost, revision, done, bool(undoable), bool(redoable), changed)
 
     def write_labels(self, one: _Segmented, labels: Mapping[str, Label | None]) -> int | None:
         """Label blocks, as one change; gives its revision, None where nothing changes. None takes a label away."""

@@ -33,6 +33,7 @@ export class LabelView {
   #name = "";
   /** @type {Set<string>} what was changed in this window */
   #touched = new Set();
+  #changed = ""; // when the labels were changed, before the page was opened
   #offersNext = false; // when the page is stored as done, the next one is offered, or opened
 
   /**
@@ -118,6 +119,7 @@ export class LabelView {
     this.#name = view.name;
     document.title = `${view.name} · Annotate · mainmatter`;
     this.#blocks = view.blocks;
+    this.#changed = view.changed;
     this.#selection.open(view.blocks.length);
     this.list.load(view.blocks);
     this.bar.load(view);
@@ -218,14 +220,14 @@ export class LabelView {
   }
 
   /**
-   * The labels, without those that another model suggested when the page was put here: a model that was taught meanwhile
-   * knows better. What was changed in this window stays.
+   * The labels, without those that were only accepted before the model was taught that suggests now: it knows better.
+   * What was changed in this window stays.
    */
   get #labels() {
     const labels = this.ledger.labels;
     const suggestions = this.#suggestions;
-    if (!this.teaches || !suggestions?.isTaught || this.ledger.seemsDone) return labels;
-    for (const [ref, label] of labels) if (label.suggested_by && label.suggested_by !== OF_SITES && label.suggested_by !== suggestions.model && !this.#touched.has(ref)) labels.delete(ref);
+    if (!this.teaches || !suggestions?.isNewerThan(this.#changed) || this.ledger.seemsDone) return labels;
+    for (const [ref, label] of labels) if (label.suggested_by && label.suggested_by !== OF_SITES && !this.#touched.has(ref)) labels.delete(ref);
     return labels;
   }
 

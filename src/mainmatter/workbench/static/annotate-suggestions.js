@@ -10,6 +10,7 @@
 
 export const UNSURE = 0.75; // a chance below this says little
 const LIKELY = 0.95;
+const NANOSECONDS = 1e6; // in a millisecond
 const HARDLY = 0.02; // a little more than nothing: what is confirmed is never less sure than what is not
 
 export class Suggestions {
@@ -26,9 +27,9 @@ export class Suggestions {
     this.alike = answer.alike;
   }
 
-  /** Whether the model was taught here, and does not ship. */
-  get isTaught() {
-    return this.version !== "0";
+  /** Whether the model was taught after a time. @param {string} time as ISO 8601 */
+  isNewerThan(time) {
+    return Number(this.version) / NANOSECONDS > Date.parse(time);
   }
 
   /**

@@ -247,9 +247,10 @@ function pagesInWords({ pages, unfinished }) {
 }
 
 /** @param {any} report */
-function pagesExplained({ unfinished, hidden }) {
+function pagesExplained({ unfinished, hidden, accepted }) {
   const parts = ["Labelled by at least two annotators"];
   if (unfinished) parts.push("of a page that is not finished, only what two have labelled counts");
+  if (accepted) parts.push(`the blocks of ${count(accepted, "label")} that were suggested and only accepted left out`);
   if (hidden) parts.push(`${count(hidden, "page")} that you are labelling now left out`);
   return parts.join("; ");
 }
