@@ -11,8 +11,8 @@ news       one news site with many pages, which the base has not seen; for measu
 
 An action is a click or a drag that corrects neighbouring blocks, a click that corrects all blocks that are built alike
 (where that saves others), a click in the list of what a site repeats, or a key. The clock is that of the annotator: 8 s
-to read a page, 1.2 s an action; a model that is taught meanwhile is there when it would be, as long as teaching took on
-this machine.
+to read a page, 1.2 s an action. A model that is taught meanwhile is there when it would be, with a core of this machine
+for itself.
 
 OPENBLAS_NUM_THREADS=1 python scripts/simulate_annotator.py --data ../shared/data --work bases
 """
@@ -71,7 +71,7 @@ def main(tasks: tuple[str, ...], data: Path, work: Path, seed: int) -> None:
         store_pages, held_out = draw(task, data, seed)
         folder = work / f"simulated-{task}"
         shutil.rmtree(folder, ignore_errors=True)
-        done = Annotating(folder, store_pages, base).label()
+        done = SimulatedAnnotator(folder, store_pages, base).label()
         costs.append(cost_row(task, done))
         before, after = (scores(str(method), held_out) for method in (base, done.teach_now()))
         gain = measure_gain("bag f1", before, after)
@@ -117,7 +117,7 @@ def draw(task: str, data: Path, seed: int) -> tuple[list[GoldPage], list[GoldPag
 
 
 @dataclass
-class Annotating:
+class SimulatedAnnotator:
     """An annotator at work.
 
     Attributes:
@@ -140,7 +140,7 @@ class Annotating:
     seconds: float = 0.0
     taught: list[str] = field(default_factory=list)
 
-    def label(self) -> Annotating:
+    def label(self) -> SimulatedAnnotator:
         """Label the pages."""
         self.store = Store(self.folder)
         self.gold: dict[PageId, dict[str, Label | None]] = {}
@@ -158,9 +158,9 @@ class Annotating:
                 self.taught.append(f"{job[2]} pages, there after {done}")
                 job, self.model = None, job[1]
             if job is None and done >= max(FEWEST, learned + MORE_PAGES):
-                started = time.monotonic()
+                started = time.process_time()
                 model = self.teach_now(done)
-                job, learned = (self.seconds + time.monotonic() - started, model_of(model), done), done
+                job, learned = (self.seconds + time.process_time() - started, model_of(model), done), done
             last = self.next_page(last)
             self.correct(last)
         return self
@@ -284,7 +284,7 @@ def strokes_of(shown: list[bool], wanted: list[bool | None]) -> list[tuple[int, 
     return strokes
 
 
-def cost_row(task: str, done: Annotating) -> str:
+def cost_row(task: str, done: SimulatedAnnotator) -> str:
     """What the pages cost, as a row of a table."""
     actions = done.corrections + done.for_sites + done.dones
     return (

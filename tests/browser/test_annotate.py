@@ -182,7 +182,7 @@ def test_suggestions_are_corrected_until_a_model_learns_from_it(tab: Tab, server
     assert tab.evaluate("document.documentElement.scrollWidth") <= 400
 
 
-def test_what_a_site_repeats_is_dropped_once(tab: Tab, server: Server) -> None:
+def test_what_a_site_repeats_is_dropped_once(tab: Tab, server: Server, axe: Axe) -> None:
     links = "".join(f"<li><a href=/{n}>Section {n}</a></li>" for n in range(6))
     stories = [
         f"<nav>{links}</nav><h1>Story {n}</h1><p>The ferry {n} sails at nine, with the tide.</p>" for n in range(3)
@@ -198,7 +198,9 @@ def test_what_a_site_repeats_is_dropped_once(tab: Tab, server: Server) -> None:
     tab.locator("li.block").nth(1).click()  # her own word stays
     wait_until_saved(tab)
     own = labels_of(server.url, number, "Una")["Section 1"]
+    assert axe(tab) == []
     tab.keyboard.press("t")
+    assert axe(tab) == []
     tab.locator("#recurring-dialog").get_by_label("Section 5").uncheck()
     tab.locator("#recurring-drop", has_text="Drop 5 blocks on all 3 pages").click()
     tab.locator(".toast", has_text="Dropped 14 blocks on 3 pages").wait_for()
