@@ -44,15 +44,17 @@ def add_page(url: str, title: str, *, name: str | None = None, html: str | None 
 
 
 def labels_of(url: str, page: int, annotator: str) -> dict[str, dict[str, Any]]:
-    """What is stored of an annotator's labels, by the texts of blocks."""
+    """What is stored of an annotator's labels, by the texts of blocks; with what suggested them, if anything did."""
     view = ask(f"{url}/api/annotate/pages/{page}?annotator={quote(annotator)}")
-    return {block["text"]: view["labels"][block["ref"]] for block in view["blocks"] if block["ref"] in view["labels"]}
+    labels = {ref: {name: said for name, said in label.items() if said != ""} for ref, label in view["labels"].items()}
+    return {block["text"]: labels[block["ref"]] for block in view["blocks"] if block["ref"] in labels}
 
 
-def sign_in(tab: Page, name: str, place: str = "") -> None:
-    """Begin to annotate under a name; `place` is the hash of a view."""
+def sign_in(tab: Page, name: str, place: str = "", mode: str = "gold") -> None:
+    """Begin to annotate under a name, to "teach" or for a "gold" standard; `place` is the hash of a view."""
     tab.goto("/annotate")
     tab.get_by_label("Your name").fill(name)
+    tab.locator(f"#modes input[value={mode}]").check()
     tab.get_by_role("button", name="Begin").click()
     tab.locator("table.pages:visible, .empty:visible").first.wait_for()
     if place:

@@ -23,6 +23,7 @@ from browser.annotate_steps import (
     wait_until_open,
     wait_until_saved,
 )
+from teaching_pages import notice_board
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page as Tab
 
     from browser.conftest import Server, Watch
+
+    Axe = Callable[[Tab], list[str]]
 
 # The blocks of the page in annotated_pages.py
 HOME, HEADLINE, BYLINE, FIRST, THIRD, SECTION, ITEM, LAST_ITEM = 0, 5, 6, 7, 9, 10, 11, 13
@@ -126,6 +129,90 @@ def test_suggestions_are_off_until_asked_for_and_the_rest_is_dropped(tab: Tab, s
     wait_until_saved(tab)
     rows = ask(f"{server.url}/api/annotate/pages?annotator=Ada")["pages"]
     assert next(row["done"] for row in rows if row["id"] == page)
+
+
+def test_suggestions_are_corrected_until_a_model_learns_from_it(tab: Tab, server: Server, axe: Axe) -> None:
+    html = [notice_board(number, number % 2).page for number in range(7)]
+    asked = [{"html": page.html.decode(), "url": page.url, "annotator": "Tia"} for page in html]  # type: ignore[union-attr]
+    first, *_ = [ask(f"{server.url}/api/annotate/correct", body) for body in asked]
+    assert first["labelled"] == 12
+    sign_in(tab, "Tia", first["url"].removeprefix("/annotate"), mode="teach")
+    wait_until_open(tab)
+    model = tab.locator("#suggesting-model")
+    model.filter(has_text="Suggestions by").wait_for()
+    notices = tab.locator("li.block", has_text="Lost near")
+    assert set(notices.evaluate_all("all => all.map(one => one.dataset.open)")) == {"dropped"}
+    tab.keyboard.press("u")
+    least = tab.locator("li.block.active")
+    assert least.get_attribute("data-sureness") == "unsure"
+    notices.first.click(modifiers=["Alt"])  # it and all that are like it
+    tab.locator("li.block", has_text="The publisher takes").first.click()
+    tab.locator("#alike", has_text="Same for 2 like it").click()
+    wait_until_saved(tab)
+    said = labels_of(server.url, first["page"], "Tia")
+    assert [label["kept"] for label in said.values()] == [False] * 3 + [True] * 6 + [False] * 3
+    assert [text for text, label in said.items() if "suggested_by" in label] == ["Home", "All notices", "Write one"]
+    assert axe(tab) == []
+    tab.emulate_media(color_scheme="dark")
+    assert axe(tab) == []
+    for _ in range(4):  # pages, three actions each
+        here = tab.evaluate("location.hash")
+        tab.keyboard.press("g")
+        tab.wait_for_function("here => location.hash !== here", arg=here)
+        wait_until_open(tab)
+        model.filter(has_text="Suggestions by").wait_for()
+        if (
+            notices.first.get_attribute("data-open") == "dropped"
+        ):  # other tests' pages teach, too, so it may know already
+            notices.first.click(modifiers=["Alt"])
+        law = tab.locator("li.block", has_text="The publisher takes").first
+        if law.get_attribute("data-open") == "kept":
+            law.click(modifiers=["Alt"])
+    tab.keyboard.press("g")
+    model.filter(has_text="Suggestions by auto, taught with").wait_for(timeout=1000 * SECONDS)
+    kept = "[...document.querySelectorAll(`li.block[data-open=kept]`)].map((one) => one.innerText).join()"
+    tab.wait_for_function(f"() => {kept}.split(`Lost near`).length === 7")
+    tab.get_by_role("link", name="← All pages").click()
+    tab.locator("td", has_text="auto is sure of").first.wait_for()
+    assert axe(tab) == []
+    tab.set_viewport_size({"width": 400, "height": 800})
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 400
+    tab.locator("#begin").click()
+    wait_until_open(tab)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+def test_what_a_site_repeats_is_dropped_once(tab: Tab, server: Server, axe: Axe) -> None:
+    links = "".join(f"<li><a href=/{n}>Section {n}</a></li>" for n in range(6))
+    stories = [
+        f"<nav>{links}</nav><h1>Story {n}</h1><p>The ferry {n} sails at nine, with the tide.</p>" for n in range(3)
+    ]
+    corrected = [
+        ask(f"{server.url}/api/annotate/correct", {"html": story, "url": f"http://coast.example/{n}", "annotator": "x"})
+        for n, story in enumerate(stories)
+    ]
+    number = corrected[0]["page"]
+    sign_in(tab, "Una", f"#/page/{number}", mode="teach")
+    wait_until_open(tab)
+    tab.locator("#recurring", has_text="6 blocks of this page recur on the 3 pages of coast.example").wait_for()
+    tab.locator("li.block").nth(1).click()  # her own word stays
+    wait_until_saved(tab)
+    own = labels_of(server.url, number, "Una")["Section 1"]
+    assert axe(tab) == []
+    tab.keyboard.press("t")
+    assert axe(tab) == []
+    tab.locator("#recurring-dialog").get_by_label("Section 5").uncheck()
+    tab.locator("#recurring-drop", has_text="Drop 5 blocks on all 3 pages").click()
+    tab.locator(".toast", has_text="Dropped 14 blocks on 3 pages").wait_for()
+    dropped = {"kept": False, "kind": "list", "suggested_by": "template"}
+    assert labels_of(server.url, number, "Una") == {
+        "Section 1": own,
+        **dict.fromkeys([f"Section {n}" for n in (0, 2, 3, 4)], dropped),
+    }
+    assert len(labels_of(server.url, corrected[1]["page"], "Una")) == 5
+    tab.keyboard.press("z")
+    wait_until_saved(tab)
+    assert labels_of(server.url, number, "Una") == {"Section 1": own}
 
 
 def test_a_window_that_is_stale_is_told_and_catches_up(

@@ -39,7 +39,7 @@ def test_labels_are_stored_undone_and_made_again(client: TestClient) -> None:
     assert [block["text"] for block in view["blocks"]][1] == "Undo"
     assert client.get(view["frame"]).headers["content-security-policy"].startswith("default-src 'none'")
     ref = view["blocks"][1]["ref"]
-    label = {"kept": True, "kind": "heading"}
+    label = {"kept": True, "kind": "heading", "suggested_by": ""}
     first = send(client, page, "labels", annotator="Ada", revision=0, labels={ref: label})
     assert (first["labels"], first["can_undo"], first["can_redo"]) == (None, True, False)
     assert show(client, page, "Ada")["labels"] == {ref: label}
@@ -190,15 +190,6 @@ def test_who_merges_a_moment_too_late_is_told(
     assert f"somebody has merged blocks of page {page} meanwhile" in answer.text
     standing = client.get(f"{API}/pages/{page}/labels?annotator=merged").json()
     assert len(standing["labels"]) == 1  # what Dora said, and nothing that Chris did not see
-
-
-def test_suggestions_are_one_for_each_block(client: TestClient) -> None:
-    page = add(client, "Suggest")
-    answer = client.get(f"{API}/pages/{page}/suggestion").json()
-    assert answer["method"] == "main"
-    assert len(answer["labels"]) == len(show(client, page, "Ada")["blocks"])
-    assert answer["labels"][2]["kept"]
-    assert show(client, page, "Ada")["labels"] == {}
 
 
 def test_the_api_is_described(client: TestClient) -> None:

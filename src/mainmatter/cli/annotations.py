@@ -200,6 +200,9 @@ def export(database: str, output: Path, annotator: str, everything: bool) -> Non
     unlabelled = sum(page.unlabelled for page in collection.pages)
     labels = sum(len(page.gold_page.labels or ()) for page in collection.pages)
     click.echo(f"{_pages(len(collection.pages))} with {labels:,} labels written to {output}")
+    accepted = sum(page.accepted for page in collection.pages)
+    if accepted:
+        click.echo(f"suggested, and accepted without a look (suggested_by says by what): {accepted:,} of them")
     if unlabelled:
         click.echo(f"without a label, so not in the gold text: {_blocks(unlabelled)}")
     if collection.lost:
@@ -241,6 +244,10 @@ def agreement(database: str, page_id: int | None, each_page: bool) -> None:
     )
     if report.unfinished:
         click.echo(f"not finished by all: {_pages(report.unfinished)}; there only blocks that two labelled count")
+    if report.accepted:
+        click.echo(
+            f"left out: the blocks of {report.accepted:,} labels that were suggested, and accepted without a look"
+        )
     if report.lost:
         click.echo(_lost(report.lost))
 

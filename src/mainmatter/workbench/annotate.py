@@ -22,10 +22,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse
 
 from mainmatter.html.safe import safe_html
-from mainmatter.lab.datasets.labels import Label, LabelKind, kind_by_markup
-from mainmatter.registry import DEFAULT_METHOD, get_method
+from mainmatter.lab.datasets.labels import Label, LabelKind
 from mainmatter.workbench import imports
 from mainmatter.workbench.answers import error_answers
+from mainmatter.workbench.choosing import LONGEST_NAME
 from mainmatter.workbench.labels import MERGED, AnnotationError, Labels, Store
 from mainmatter.workbench.labels.gold import GoldStandard, collect, export
 from mainmatter.workbench.labels.records import BEST, GOLD, Action, Status, StillLabelling
@@ -64,15 +64,18 @@ class LabelModel(StrictModel):
 
     kept: bool = Field(description="It is main matter.")
     kind: LabelKind = Field("paragraph", description="What it is.")
+    suggested_by: str = Field(
+        "", max_length=LONGEST_NAME, description="What suggested it, if the annotator only accepted it."
+    )
 
     def to_label(self) -> Label:
         """The label itself."""
-        return Label(self.kept, self.kind)
+        return Label(self.kept, self.kind, suggested_by=self.suggested_by)
 
     @classmethod
     def of(cls, label: Label) -> LabelModel:
         """The model of a label."""
-        return cls.model_construct(kept=label.kept, kind=label.kind)
+        return cls.model_construct(kept=label.kept, kind=label.kind, suggested_by=label.suggested_by)
 
 
 class Seen(StrictModel):
@@ -113,6 +116,7 @@ class LabelsAnswer(BaseModel):
     done: bool
     can_undo: bool
     can_redo: bool
+    changed: str = Field(description='When the last change was, as ISO 8601; "" if there was none.')
 
     @classmethod
     def of(cls, labels: Labels, *, with_labels: bool = True) -> LabelsAnswer:
@@ -124,6 +128,7 @@ class LabelsAnswer(BaseModel):
             done=labels.done,
             can_undo=labels.can_undo,
             can_redo=labels.can_redo,
+            changed=labels.changed,
         )
 
 
@@ -250,13 +255,6 @@ class HistoryAnswer(BaseModel):
     hidden: int = Field(description="Changes by others, which are told when the annotator who asks is done.")
 
 
-class SuggestionAnswer(BaseModel):
-    """What a method would say of each block."""
-
-    method: str
-    labels: list[LabelModel]
-
-
 class PageAgreementModel(BaseModel):
     """The agreement on one page: the mean of all pairs."""
 
@@ -277,6 +275,7 @@ class AgreementAnswer(BaseModel):
     kind: float | None
     kind_kappa: float | None
     lost: int
+    accepted: int = Field(description="Labels that were suggested, and only accepted: their blocks do not count.")
     unfinished: int = Field(description="Pages that somebody is not done with: only what two labelled counts.")
     hidden: int = Field(description="Pages that who asks is still labelling: no figure tells of them.")
 
@@ -294,6 +293,7 @@ class ExportAnswer(BaseModel):
 
     pages: int
     labels: int
+    accepted: int = Field(description="How many of the labels were suggested, and only accepted.")
     left_out: list[LeftOutModel]
 
 
@@ -454,14 +454,6 @@ def accept_agreed(state: State, page_id: PageNumber, change: Seen) -> LabelsAnsw
     )
 
 
-@router.get("/pages/{page_id}/suggestion", summary="What the default method would say")
-async def suggest(state: State, bench: Bench, page_id: PageNumber) -> SuggestionAnswer:
-    """The verdicts of the default method as labels. They bias annotators: leave them off for a gold standard."""
-    await run_in_threadpool(lambda: state.store.summary(page_id))
-    labels = await bench.run(suggest_labels, database=str(bench.database), page_id=page_id)
-    return SuggestionAnswer(method="main", labels=[LabelModel.of(label) for label in labels])
-
-
 @router.get("/pages/{page_id}/history", summary="Who changed what, and when")
 async def show_history(state: State, page_id: PageNumber, annotator: Asking) -> HistoryAnswer:
     """All changes of a page, the oldest first; those of others when the annotator who asks is done with it."""
@@ -527,7 +519,7 @@ async def show_agreement(state: State, bench: Bench, annotator: Asking) -> Agree
         for page in report.pages
     ]
     figures = {name: getattr(report, name) for name in ("text", "kept", "kept_kappa", "kind", "kind_kappa")}
-    told = {"lost": report.lost, "unfinished": report.unfinished, "hidden": hidden}
+    told = {"lost": report.lost, "accepted": report.accepted, "unfinished": report.unfinished, "hidden": hidden}
     return AgreementAnswer(pages=pages, pairs=_pairs(report.pairs), **figures, **told)
 
 
@@ -565,6 +557,16 @@ async def download(
     return FileResponse(file, media_type=_EXPORT_TYPES[name], filename=shown, background=cleaning)
 
 
+def check_annotator(name: str) -> None:
+    """Refuse a name that stands for something else here.
+
+    Raises:
+        AnnotationError: it does.
+    """
+    if name in (BEST, GOLD):
+        raise AnnotationError(f"{name!r} has a meaning of its own here; take another name")
+
+
 def _change(
     state: Annotating, page_id: int, change: Seen, make: Callable[..., int | None], *, with_labels: bool = False
 ) -> LabelsAnswer:
@@ -574,8 +576,7 @@ def _change(
     this change is told, not one that somebody else may have made since: it would let the client overwrite what it never
     saw.
     """
-    if change.annotator in (BEST, GOLD):
-        raise AnnotationError(f"{change.annotator!r} has a meaning of its own here; take another name")
+    check_annotator(change.annotator)
     revision = make(state.store, annotator=change.annotator, by=change.by, based_on=change.revision)
     answer = LabelsAnswer.of(state.store.labels(page_id, change.annotator), with_labels=with_labels)
     return answer if with_labels else answer.model_copy(update={"revision": revision})
@@ -664,20 +665,6 @@ def read_page(database: str, page_id: int) -> tuple[dict[str, Any], list[dict[st
     return facts, blocks, html, page
 
 
-def suggest_labels(database: str, page_id: int, method: str = DEFAULT_METHOD) -> list[Label]:
-    """What a method would say of each block. Done in a worker.
-
-    Raises:
-        AnnotationError: there is no such page.
-    """
-    with Store(database, create=False) as store:
-        extraction = get_method(method).extract(store.document(page_id))
-    return [
-        Label(bool(kept), "comment" if label == "comment" else kind_by_markup(kind))
-        for kept, label, kind in zip(extraction.kept, extraction.labels, extraction.kinds, strict=True)
-    ]
-
-
 def measure_agreement(
     database: str, page_id: int | None = None, without: frozenset[int] = frozenset()
 ) -> AgreementReport:
@@ -700,7 +687,8 @@ def look_at_export(database: str, whose: str, unfinished: bool) -> ExportAnswer:
     with Store(database, create=False) as store:
         found = collect(store, whose, unfinished=unfinished)
     labels = sum(len(page.gold_page.labels or ()) for page in found.pages)
-    return ExportAnswer(pages=len(found.pages), labels=labels, left_out=_left_out(found))
+    accepted = sum(page.accepted for page in found.pages)
+    return ExportAnswer(pages=len(found.pages), labels=labels, accepted=accepted, left_out=_left_out(found))
 
 
 def write_export(database: str, whose: str, unfinished: bool, folder: str, name: str) -> str:

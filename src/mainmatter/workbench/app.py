@@ -13,7 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from mainmatter import __version__
 from mainmatter.errors import InputError
-from mainmatter.workbench import annotate, clean, compare, corpus, evaluate, inspect, metrics, teach
+from mainmatter.workbench import annotate, clean, compare, corpus, evaluate, inspect, metrics, suggestions, teach
 from mainmatter.workbench.annotate import Annotating
 from mainmatter.workbench.answers import add_handlers
 from mainmatter.workbench.bodies import Bodies
@@ -22,6 +22,7 @@ from mainmatter.workbench.html_pages import html_page
 from mainmatter.workbench.imports import Imports, remove_leftovers
 from mainmatter.workbench.metrics import CountRequests, ServerMetrics
 from mainmatter.workbench.security import Security
+from mainmatter.workbench.suggestions import Suggesting
 from mainmatter.workbench.teach import TeachingJobs
 from mainmatter.workbench.workbench import Workbench
 
@@ -60,7 +61,7 @@ def make_app(settings: Settings) -> FastAPI:
     if not settings.is_local and not settings.token:
         raise InputError(f"{settings.host} can be reached from other machines, and there is no token; give one")
     workbench = Workbench(settings, name_corpora(settings.corpora))
-    annotating, imports = Annotating(workbench), Imports(workbench)
+    annotating, imports, suggesting = Annotating(workbench), Imports(workbench), Suggesting(workbench)
     counted = ServerMetrics(workbench.workers)
 
     @asynccontextmanager
@@ -71,6 +72,7 @@ def make_app(settings: Settings) -> FastAPI:
             yield
         finally:
             await imports.close()
+            suggesting.close()
             annotating.close()
             await workbench.workers.close()
 
@@ -88,10 +90,11 @@ def make_app(settings: Settings) -> FastAPI:
     app.state.annotating = annotating
     app.state.imports = imports
     app.state.corpora = CorpusMemory()
+    app.state.suggesting = suggesting
     app.state.teaching = TeachingJobs(settings.folder.absolute())
     app.state.metrics = counted
     add_handlers(app)
-    for feature in (clean, evaluate, metrics, inspect, corpus, compare, annotate, teach):
+    for feature in (clean, evaluate, metrics, inspect, corpus, compare, annotate, suggestions, teach):
         app.include_router(feature.router)
     _add_pages(app)
     # The last one that is added is the first to see a request.

@@ -49,6 +49,25 @@ def test_agreement_of_two_on_a_page_by_hand(tmp_path: Path) -> None:
     assert report.pages[0].pairs == (pair,)
 
 
+def test_suggestions_that_were_only_accepted_do_not_count(tmp_path: Path) -> None:
+    with store_with_page(tmp_path) as store:
+        say_all(store, "Ada")
+        say_all(store, "Bea", b3=Label(kept=True, suggested_by="main"), b4=DROP, b7=Label(False, suggested_by="main"))
+        for name in ("Ada", "Bea"):
+            store.set_done(1, name, True)
+        report = store.agreement(1)
+        [pair] = report.pairs
+        assert (pair.blocks, report.accepted) == (9, 2)
+        assert pair.kept == pytest.approx(8 / 9)
+        words = [len(TEXTS[i].split()) for i in (2, 4, 5, 6)]
+        assert pair.text == pytest.approx(100 * (1 - words[1] / sum(words)))
+        store.accept_agreed(1, by="Mia")
+        merged = store.labels(1, "merged").by_ref
+        assert not any(label.suggested_by for label in merged.values()), "Ada said so herself"
+        say(store, "Bea", {i: Label(kept=True, suggested_by="main") for i in range(11)})
+        assert store.agreement(1).text is None
+
+
 def test_agreement_where_all_labels_are_the_same(tmp_path: Path) -> None:
     with store_with_page(tmp_path) as store:
         for name in ("Ada", "Bea"):

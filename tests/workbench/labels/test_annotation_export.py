@@ -16,7 +16,7 @@ from mainmatter.errors import DatasetError
 from mainmatter.lab.datasets import load_dataset
 from mainmatter.lab.training.examples import make_example
 from mainmatter.records import LABELS, Kind, Page
-from mainmatter.workbench.labels import AnnotationError, Store
+from mainmatter.workbench.labels import AnnotationError, Label, Store
 from mainmatter.workbench.labels.gold import collect, export, may_be_written, unique_names
 
 if TYPE_CHECKING:
@@ -62,6 +62,17 @@ def test_what_was_labelled_is_what_training_sees(store: Store, tmp_path: Path, t
     assert pages["dump"].groups == {"page_type": "article", "lang": "en"}
     assert pages["otters"].page.url == "http://mill.example/otters"
     assert pages["otters"].gold == {page.page.id: page for page in store.gold_pages()}["otters"].gold
+
+
+@pytest.mark.parametrize("target", ["gold", "gold.parquet"])
+def test_an_export_says_which_labels_were_suggested_and_only_accepted(
+    store: Store, tmp_path: Path, target: str
+) -> None:
+    say(store, "Ada", {3: Label(kept=True, suggested_by="models/auto"), 4: KEEP})
+    result = CliRunner().invoke(group, ["annotations", "export", str(store.path), "-o", str(tmp_path / target)])
+    assert "suggested, and accepted without a look (suggested_by says by what): 1 of them" in result.output
+    pages = {page.page.id: page for page in load_dataset(str(tmp_path / target))}
+    assert [label.suggested_by for label in pages["otters"].labels or ()] == [""] * 3 + ["models/auto"] + [""] * 7
 
 
 @pytest.mark.parametrize("target", ["gold", "gold.parquet"])

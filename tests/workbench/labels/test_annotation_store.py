@@ -54,6 +54,7 @@ def test_a_database_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -
         page, said = store.page(1), store.labels(1, "Ada").by_ref
     connection = sqlite3.connect(tmp_path / "annotations.db")
     connection.execute("ALTER TABLE pages DROP COLUMN lines_are_blocks")
+    connection.execute("ALTER TABLE labels DROP COLUMN suggested_by")
     connection.execute("PRAGMA user_version = 1")
     connection.commit()
     connection.close()
@@ -61,6 +62,37 @@ def test_a_database_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -
         assert (store.page(1), store.labels(1, "Ada").by_ref) == (page, said)
         store.add_page(Page("a\nb", format="text", lines_are_blocks=True), "b.wet")
         assert store.page(2).lines_are_blocks
+
+
+def test_a_database_from_before_suggestions_were_told_apart_opens(tmp_path: Path) -> None:
+    made_then = sqlite3.connect(tmp_path / "annotations.db")  # by the code of that time
+    made_then.executescript(Path(__file__).with_name("annotations-2.sql").read_text("utf-8"))
+    made_then.close()
+    with Store(tmp_path) as store:
+        assert [label.kept for label in store.labels(1, "Ada").by_ref.values()] == [label.kept for label in SAID]
+        assert not any(
+            label.suggested_by for labels in store.all_labels(1).values() for label in labels.by_ref.values()
+        )
+        assert store.labels(1, "Ada").done
+        store.redo(1, "Ada")
+        assert not list(store.labels(1, "Ada").by_ref.values())[3].kept
+        say(store, "Ada", {3: Label(kept=True, suggested_by="models/auto")})
+        assert [each.after for each in store.history(1)[-1].changes] == [Label(kept=True, suggested_by="models/auto")]
+
+
+def test_what_suggested_a_label_outlives_undo_and_redo(tmp_path: Path) -> None:
+    accepted = Label(kept=True, suggested_by="models/auto")
+    with store_with_page(tmp_path) as store:
+        say(store, "Ada", {3: accepted, 4: accepted})
+        say(store, "Ada", {3: KEEP})  # it says the same, and now it is Ada's own word
+        assert list(store.labels(1, "Ada").by_ref.values()) == [KEEP, accepted]
+        store.undo(1, "Ada")
+        assert list(store.labels(1, "Ada").by_ref.values()) == [accepted, accepted]
+        store.undo(1, "Ada")
+        assert store.labels(1, "Ada").by_ref == {}
+        store.redo(1, "Ada")
+    with Store(tmp_path) as store:
+        assert list(store.labels(1, "Ada").by_ref.values()) == [accepted, accepted]
 
 
 def test_blocks_have_references_that_are_their_own_and_stay(tmp_path: Path) -> None:

@@ -219,7 +219,7 @@ def _to_labels(content: Any, where: str) -> tuple[Label, ...] | None:  # noqa: A
 def _to_label(content: Any, where: str) -> Label:  # noqa: ANN401
     match content:
         case {"ref": str(ref), "text": str(text), "kept": bool(kept), "kind": kind} if kind in LABEL_KINDS:
-            return Label(kept, kind, ref, text)
+            return Label(kept, kind, ref, text, str(content.get("suggested_by") or ""))
     kinds = ", ".join(LABEL_KINDS)
     raise DatasetError(
         f"{where}: not a label: {content!r:.200}; it would have ref, text, kept and kind, one of {kinds}"

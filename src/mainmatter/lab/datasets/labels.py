@@ -50,6 +50,8 @@ class Label:
         kind: what it is in the annotator's eyes: "heading", "paragraph", "list" or "comment".
         ref: the block's reference; "" where labels are kept by reference, or by the block's number.
         text: the block's text, as it was when it was labelled; "" in the same places.
+        suggested_by: what suggested the label, such as the name of a model, where the annotator accepted it without
+            a look at the block; "" where it is the annotator's own.
 
     Raises:
         InputError: it is no label.
@@ -59,6 +61,7 @@ class Label:
     kind: LabelKind = "paragraph"
     ref: str = ""
     text: str = ""
+    suggested_by: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in LABEL_KINDS:

@@ -8,8 +8,9 @@ kappa   Cohen's kappa (1960) over the blocks that both labelled: (observed - exp
         expected share is that of two who label at random, each with the frequencies of their own labels. Where both
         used one and the same label only, it is not defined, and None; the raw share still tells.
 
-Once both are done with a page, a block that one left without a label counts as dropped in that one's text. Before, the
-texts are made of the blocks that both labelled.
+Blocks that one of the two has only accepted as they were suggested are left out. Once both are done with a page, a
+block that one left without a label counts as dropped in that one's text. Before, the texts are made of the blocks that
+both labelled.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ class PageAgreement:
         pairs: one for each pair who both labelled the page, or are done with it.
         lost: how many labels could not be carried over to the blocks of now, and do not count.
         unfinished: somebody has labelled some of it, and is not done.
+        accepted: how many labels are suggestions that somebody accepted without a look, and do not count.
     """
 
     page_id: int
@@ -74,6 +76,7 @@ class PageAgreement:
     pairs: tuple[PairAgreement, ...]
     lost: int = 0
     unfinished: bool = False
+    accepted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,7 @@ class AgreementReport:
         kind_kappa: as `kept_kappa`, of the kinds.
         lost: how many labels could not be carried over, and do not count.
         unfinished: how many of the pages somebody has not finished; of them only what two labelled counts.
+        accepted: how many labels are suggestions that somebody accepted without a look; their blocks do not count.
     """
 
     pages: tuple[PageAgreement, ...]
@@ -101,6 +105,7 @@ class AgreementReport:
     kind_kappa: float | None
     lost: int = 0
     unfinished: int = 0
+    accepted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +150,8 @@ def measure(
         lost_here = sum(len(labels.lost) for labels in said.values())
         pairs = tuple(_agreement(pair, [one]) for pair, one in compared.items())
         unfinished = not all(labels.done for labels in said.values())
-        pages.append(PageAgreement(summary.id, summary.name, pairs, lost_here, unfinished))
+        accepted = sum(bool(label.suggested_by) for labels in said.values() for label in labels.by_ref.values())
+        pages.append(PageAgreement(summary.id, summary.name, pairs, lost_here, unfinished, accepted))
         lost += lost_here
     return _report(pages, [_agreement(pair, found) for pair, found in sorted(of_pair.items())], lost)
 
@@ -162,11 +168,17 @@ def cohens_kappa(pairs: Sequence[tuple[object, object]]) -> float | None:
 
 
 def _compare(blocks: Sequence[tuple[str, str]], first: Labels, second: Labels) -> _Compared:
-    """Compare what two said of a page, whose blocks are given as references and texts."""
-    both = {ref for ref in first.by_ref if ref in second.by_ref}
+    """Compare what two said of a page, whose blocks are given as references and texts.
+
+    Blocks for which one only accepted a suggestion tell of the model that made it, and are left out.
+    """
+    accepted = {ref for labels in (first, second) for ref, label in labels.by_ref.items() if label.suggested_by}
+    if accepted:
+        blocks = [(ref, text) for ref, text in blocks if ref not in accepted]
+    both = {ref for ref in first.by_ref if ref in second.by_ref and ref not in accepted}
     labels_of_both = tuple((first.by_ref[ref], second.by_ref[ref]) for ref, _ in blocks if ref in both)
     are_done = first.done and second.done
-    if not both and not are_done:
+    if not both and (accepted or not are_done):
         return _Compared(labels_of_both, None)
     texts = []
     for labels in (first, second):
@@ -206,6 +218,7 @@ def _report(pages: list[PageAgreement], pairs: list[PairAgreement], lost: int) -
         kind_kappa=_mean((pair.kind_kappa, pair.blocks) for pair in pairs),
         lost=lost,
         unfinished=sum(page.unfinished for page in pages),
+        accepted=sum(page.accepted for page in pages),
     )
 
 
@@ -245,7 +258,7 @@ def find_agreed(said: Mapping[str, Labels], among: Collection[str] | None = None
     """What all who labelled a block agree on, where nothing is merged yet."""
     merged = said[MERGED].by_ref if MERGED in said else {}
     return {
-        ref: next(iter(labels.values()))
+        ref: min(labels.values(), key=lambda label: bool(label.suggested_by))  # somebody's own word, if there is one
         for ref, labels in by_block(said, among).items()
         if ref not in merged and agree(labels.values())
     }

@@ -67,6 +67,7 @@ _MIGRATIONS: tuple[tuple[str, ...], ...] = (
             BEGIN SELECT RAISE(ABORT, 'the history is never changed'); END""",
     ),
     ("ALTER TABLE pages ADD COLUMN lines_are_blocks INTEGER NOT NULL DEFAULT 0",),
+    ("ALTER TABLE labels ADD COLUMN suggested_by TEXT NOT NULL DEFAULT ''",),
 )
 VERSION = len(_MIGRATIONS)
 

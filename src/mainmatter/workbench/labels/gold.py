@@ -4,7 +4,7 @@ What `mainmatter train` and `mainmatter evaluate` read, with all labels:
 
 a folder    html/NAME.html (NAME.txt for a plain-text dump), gold/NAME.txt in CleanEval's markup after a line with the
             URL, and index.json with what else is known: page_type, lang, lines_are_blocks, annotator, and the label of
-            each block
+            each block, with what suggested it where the annotator only accepted it
 Parquet     the same as columns: id, url, html, gold, gold_marked, lang, page_type, charset, format,
             lines_are_blocks, annotator, labels
 """
@@ -67,6 +67,11 @@ class Collected:
     annotator: str
     lost: int
     unlabelled: int
+
+    @property
+    def accepted(self) -> int:
+        """How many labels were suggested, and only accepted."""
+        return sum(bool(label.suggested_by) for label in self.gold_page.labels or ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +289,7 @@ def _facts(collected: Collected) -> dict[str, Any]:
 def _labels(collected: Collected) -> list[dict[str, Any]]:
     return [
         {"ref": label.ref, "text": _writable(label.text), "kept": label.kept, "kind": label.kind}
+        | ({"suggested_by": label.suggested_by} if label.suggested_by else {})
         for label in collected.gold_page.labels or ()
     ]
 
@@ -295,7 +301,9 @@ def _to_parquet(pages: Sequence[Collected]) -> bytes:
     except ImportError as error:
         raise MissingExtra("pyarrow", "eval") from error
     text = arrow.string()
-    label = arrow.struct([("ref", text), ("text", text), ("kept", arrow.bool_()), ("kind", text)])
+    label = arrow.struct(
+        [("ref", text), ("text", text), ("kept", arrow.bool_()), ("kind", text), ("suggested_by", text)]
+    )
     types = {"html": arrow.binary(), "lines_are_blocks": arrow.bool_(), "labels": arrow.list_(label)}
     rows = [_row(page) for page in pages]
     schema = arrow.schema([(name, types.get(name, text)) for name in rows[0]])

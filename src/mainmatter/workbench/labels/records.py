@@ -65,6 +65,7 @@ class Labels:
         done: the annotator is done with the page.
         can_undo: there is a change to undo.
         can_redo: there is an undone change to do again.
+        changed: when that last change was, as ISO 8601 in UTC; "" if there was none.
     """
 
     by_ref: dict[str, Label]
@@ -73,6 +74,7 @@ class Labels:
     done: bool = False
     can_undo: bool = False
     can_redo: bool = False
+    changed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -510,7 +510,9 @@ class _Work:
         done, revision = self.read_state()
         undoable, redoable = self.read_stacks()
         in_order = dict(sorted(carried.by_ref.items(), key=lambda item: one.place[item[0]]))
-        return Labels(in_order, carried.lost, revision, done, bool(undoable), bool(redoable))
+        time = self.connection.execute("SELECT time FROM events WHERE revision = ?", (revision,)).fetchone()
+        changed = time[0] if time else ""
+        return Labels(in_order, carried.lost, revision, done, bool(undoable), bool(redoable), changed)
 
     def write_labels(self, one: _Segmented, labels: Mapping[str, Label | None]) -> int | None:
         """Label blocks, as one change; gives its revision, None where nothing changes. None takes a label away."""
@@ -536,8 +538,8 @@ class _Work:
                     "DELETE FROM labels WHERE page = ? AND annotator = ? AND segmentation = ? AND ref = ?", key
                 )
             else:
-                row = *key, change.after.kept, change.after.kind
-                self.connection.execute("INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?, ?, ?)", row)
+                row = *key, change.after.kept, change.after.kind, change.after.suggested_by
+                self.connection.execute("INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         done = action == "done" if action in ("done", "reopened") else self.read_state()[0]
         state = self.page_id, self.annotator, int(done), revision
         self.connection.execute("INSERT OR REPLACE INTO work VALUES (?, ?, ?, ?)", state)
@@ -568,10 +570,10 @@ class _Work:
 
     def _carry_over(self, one: _Segmented, number: int | None) -> _Carried:
         """The labels, carried over to the blocks of now; `number` is that of their segmentation, if it is kept."""
-        query = "SELECT segmentation, ref, kept, kind FROM labels WHERE page = ? AND annotator = ?"
+        query = "SELECT segmentation, ref, kept, kind, suggested_by FROM labels WHERE page = ? AND annotator = ?"
         stored: dict[int, dict[str, Label]] = defaultdict(dict)
-        for segmentation, ref, kept, kind in self.connection.execute(query, (self.page_id, self.annotator)):
-            stored[segmentation][ref] = Label(bool(kept), kind)
+        for segmentation, ref, kept, kind, by in self.connection.execute(query, (self.page_id, self.annotator)):
+            stored[segmentation][ref] = Label(bool(kept), kind, suggested_by=by)
         by_ref = stored.pop(number, {}) if number is not None else {}
         lost: list[Label] = []
         moves: list[LabelChange] = []
@@ -626,15 +628,25 @@ def _in_one_step(changes: Iterable[LabelChange]) -> tuple[LabelChange, ...]:
 
 
 def _to_json(change: LabelChange) -> list[Any]:
-    before, after = (None if label is None else [label.kept, label.kind] for label in (change.before, change.after))
-    return [change.segmentation, change.ref, before, after]
+    return [change.segmentation, change.ref, *map(_label_to_json, (change.before, change.after))]
+
+
+def _label_to_json(label: Label | None) -> list[Any] | None:
+    return None if label is None else [label.kept, label.kind, *filter(None, [label.suggested_by])]
 
 
 def _from_json(content: str) -> tuple[LabelChange, ...]:
     return tuple(
-        LabelChange(segmentation, ref, *(None if label is None else Label(*label) for label in (before, after)))
+        LabelChange(segmentation, ref, *map(_label_from_json, (before, after)))
         for segmentation, ref, before, after in json.loads(content)
     )
+
+
+def _label_from_json(content: list[Any] | None) -> Label | None:
+    if content is None:
+        return None
+    kept, kind, *suggested_by = content  # changes from before suggestions were told apart have two entries
+    return Label(kept, kind, suggested_by=suggested_by[0] if suggested_by else "")
 
 
 def check_names(annotator: str, by: str | None) -> tuple[str, str]:

@@ -4,12 +4,15 @@
  *
  * @typedef {import("./annotate-words.js").Brush} Brush
  * @typedef {import("./annotate-ledger.js").Ledger} Ledger
- * @typedef {{choose: (brush: Brush) => void, undo: () => void, redo: () => void, dropRest: () => void,
- *   nextUnlabelled: () => void, suggest: (on: boolean) => Promise<void>, accept: () => void, done: () => void,
- *   history: () => void, keys: () => void, retry: () => void, catchUp: (keepMine: boolean) => void}} Actions
+ * @typedef {import("./annotate-suggestions.js").Suggestions} Suggestions
+ * @typedef {{choose: (brush: Brush) => void, undo: () => void, redo: () => void, dropRest: () => void, next: () => void,
+ *   suggest: (on: boolean) => Promise<void>, accept: () => void, acceptRest: () => void, alike: () => void, done: () => void,
+ *   reopen: () => void, history: () => void, keys: () => void, retry: () => void,
+ *   catchUp: (keepMine: boolean) => void}} Actions
  */
 import { count, element, toast } from "./shell.js";
-import { BRUSHES } from "./annotate-words.js";
+import { switchTeaching, teachesMeanwhile } from "./annotate-mode.js";
+import { BRUSHES, modelInWords } from "./annotate-words.js";
 
 /**
  * Whether a page may be left: all is saved, or the user does not mind.
@@ -33,21 +36,27 @@ export class LabelBar {
   /**
    * @param {Actions} actions
    * @param {string} annotator
+   * @param {import("./annotate-mode.js").Mode} mode
    */
-  constructor(actions, annotator) {
+  constructor(actions, annotator, mode) {
     this.actions = actions;
     this.annotator = annotator;
+    this.mode = mode;
     this.name = element("h2", { class: "page-name" });
     this.url = element("p", { class: "soft small page-url" });
     this.state = new SavedState(actions);
     this.progress = element("span", { class: "soft number" });
-    this.done = button("Mark as done", actions.done, { class: "primary", title: "Ctrl+Enter" });
+    this.done = button(this.#doneWord, actions.done, { id: "done", class: "primary", title: this.#teaches ? "Accept the rest, and go on to the next page: G, or Ctrl+Enter" : "Ctrl+Enter" }, this.#teaches ? "g" : "");
+    this.reopen = button("Open it again", actions.reopen, { class: "quiet", hidden: true });
     this.next = element("span", {});
     this.undo = button("Undo", actions.undo, { title: "Z" }, "z");
     this.redo = button("Redo", actions.redo, { title: "Shift+Z" });
-    this.accept = button("Take over for all without a label", actions.accept, { hidden: true });
+    this.accept = button("Take over for all without a label", actions.acceptRest, { id: "accept-rest", hidden: true });
+    this.alike = button("Same for all like it", actions.alike, { id: "alike", disabled: true, title: "E: keep or drop all blocks that are built like the active one, as that one is; Alt or Ctrl and a click flips them all" }, "e");
     this.several = element("input", { type: "checkbox" });
     this.suggesting = this.#suggestingBox();
+    this.model = element("span", { id: "suggesting-model", class: "small soft" });
+    this.teaching = element("span", { id: "teaching-state" });
     /** @type {Map<Brush, HTMLButtonElement>} */
     this.brushes = new Map(BRUSHES.map((brush) => [brush.name, this.#brushButton(brush)]));
     this.element = element("div", { class: "label-bar" }, this.#head(), this.#tools(), this.state.alert);
@@ -60,6 +69,14 @@ export class LabelBar {
     return on;
   }
 
+  get #teaches() {
+    return this.mode === "teach";
+  }
+
+  get #doneWord() {
+    return this.#teaches ? "Done, next" : "Mark as done";
+  }
+
   /** @param {{name: string, url: string | null, note: string}} page */
   load(page) {
     this.name.textContent = page.name;
@@ -69,17 +86,35 @@ export class LabelBar {
 
   /**
    * @param {Ledger} ledger
-   * @param {{labelled: number, blocks: number, suggesting: boolean}} facts
+   * @param {{labelled: number, own: number, unsure: number, alike: number, blocks: number, suggestions: Suggestions | null}} facts
+   *   `own` of the labels are more than accepted; of `unsure` blocks the model is not sure, and the annotator has not said;
+   *   `alike` blocks are built like the active one, and said to be something else
    */
-  show(ledger, { labelled, blocks, suggesting }) {
-    this.progress.textContent = `${labelled} of ${blocks} labelled`;
+  show(ledger, { labelled, own, unsure, alike, blocks, suggestions }) {
+    this.alike.disabled = !alike;
+    this.alike.firstChild?.replaceWith(alike ? `Same for ${alike} like it` : "Same for all like it");
+    this.progress.textContent = this.#teaches ? `${count(blocks, "block")}, ${own} by you, ${unsure} unsure` : `${labelled} of ${blocks} labelled`;
     this.state.show(ledger);
     this.undo.disabled = !ledger.canUndo && !ledger.unsaved;
     this.redo.disabled = !ledger.canRedo;
-    this.done.textContent = ledger.seemsDone ? "Open it again" : "Mark as done";
-    this.done.classList.toggle("primary", !ledger.seemsDone);
-    if (!ledger.seemsDone) this.next.replaceChildren();
-    this.accept.hidden = !suggesting;
+    const { seemsDone } = ledger;
+    this.done.firstChild?.replaceWith(this.#teaches ? (seemsDone ? "Next page" : this.#doneWord) : seemsDone ? "Open it again" : this.#doneWord);
+    this.done.classList.toggle("primary", this.#teaches || !seemsDone);
+    this.reopen.hidden = !this.#teaches || !seemsDone;
+    if (!seemsDone) this.next.replaceChildren();
+    this.accept.hidden = !suggestions;
+    this.model.textContent = suggestions ? `Suggestions by ${modelInWords(suggestions.model)}${suggestions.pages ? `, taught with ${count(suggestions.pages, "page")}` : ""}` : "";
+  }
+
+  /** @param {import("./annotate-teaching.js").Stand} stand */
+  showTeaching({ state, done, next_at: nextAt, share, error }) {
+    const words = {
+      running: `learning, ${Math.round(100 * share)} %`,
+      waiting: nextAt > done ? `learns again in ${count(nextAt - done, "page")}` : "learns after the next page",
+      failed: "could not learn; see Teach",
+    };
+    this.teaching.textContent = teachesMeanwhile() || state === "running" ? words[state] : "";
+    this.teaching.title = error;
   }
 
   /** @param {Brush} brush */
@@ -101,7 +136,12 @@ export class LabelBar {
       "div",
       { class: "label-head" },
       element("div", { class: "grow" }, wayBack(this.annotator), this.name, this.url),
-      element("div", { class: "row" }, this.progress, this.state.element, this.next, this.done),
+      element(
+        "div",
+        {},
+        element("div", { class: "row" }, this.progress, this.state.element, this.next, this.reopen, this.done),
+        this.#teaches ? element("p", { class: "small soft by-whom" }, this.model, this.teaching, this.#meanwhileBox()) : null,
+      ),
     );
   }
 
@@ -111,17 +151,17 @@ export class LabelBar {
       "div",
       { class: "tools" },
       element("div", { class: "brushes", role: "group", "aria-label": "Label blocks" }, ...this.brushes.values()),
-      element("p", { class: "soft small how" }, "A click keeps a block, a second one drops it; drag over several. Or choose a label first, then click."),
+      element("p", { class: "soft small how" }, this.#teaches
+        ? "Click what is wrong: it flips. Drag over several; Alt and a click flips all that are like it."
+        : "A click keeps a block, a second one drops it; drag over several. Or choose a label first, then click."),
       element(
         "div",
         { class: "row tight", role: "group", "aria-label": "Changes" },
         this.undo,
         this.redo,
-        button("Next without label", actions.nextUnlabelled, { title: "U" }, "u"),
-        button("Drop the rest", actions.dropRest, { title: "Shift+D: drop all blocks that have no label yet" }, "⇧d"),
+        ...(this.#teaches ? this.#teachTools() : this.#goldTools()),
         element("label", { class: "check", title: "The next click labels all blocks from the active one to it" }, this.several, "Label up to the next click"),
-        this.suggesting,
-        this.accept,
+        ...(this.#teaches ? [] : [this.suggesting, this.accept, this.model]),
         button("History", actions.history, { class: "quiet" }),
         button("Keys", actions.keys, { class: "quiet" }, "?"),
       ),
@@ -131,6 +171,28 @@ export class LabelBar {
   /** @param {{name: Brush, key: string, word: string, about: string}} brush */
   #brushButton({ name, key, word, about }) {
     return button(word, () => this.actions.choose(name), { class: `brush ${name}`, "aria-pressed": "false", title: `${about} (${key})` }, key);
+  }
+
+  #goldTools() {
+    return [
+      button("Next without label", this.actions.next, { title: "U" }, "u"),
+      button("Drop the rest", this.actions.dropRest, { title: "Shift+D: drop all blocks that have no label yet" }, "⇧d"),
+    ];
+  }
+
+  #teachTools() {
+    return [
+      this.alike,
+      button("Least sure", this.actions.next, { id: "next-unsure", title: "U: the block that the model is least sure of, of those that you have not confirmed" }, "u"),
+      button("Right", this.actions.accept, { id: "accept", title: "A: what is suggested for the selected blocks is right" }, "a"),
+      button("All the rest is right", this.actions.acceptRest, { id: "accept-rest", title: "Shift+A: accept what is suggested for all blocks without a label" }, "⇧a"),
+    ];
+  }
+
+  #meanwhileBox() {
+    const box = element("input", { id: "teach-meanwhile", type: "checkbox", checked: teachesMeanwhile() });
+    box.addEventListener("change", () => switchTeaching(box.checked));
+    return element("label", { class: "check", title: "From the fourth page that is done, a model learns in the background, and again after two more" }, box, "Teach meanwhile");
   }
 
   #suggestingBox() {

@@ -5,10 +5,11 @@
  *
  * @typedef {import("./annotate-words.js").Block} Block
  * @typedef {import("./annotate-ledger.js").Label} Label
- * @typedef {{label?: Label, suggestion?: Label, pending: boolean, selected: boolean}} Look
+ * @typedef {{label?: Label, suggestion?: Label, chance?: number, sureness?: string, pending: boolean, selected: boolean}} Look
+ *   `chance` is how sure what suggests is of what the block is said to be, and `sureness` the same as a word
  */
 import { element } from "./shell.js";
-import { inWords, KIND_SIGNS } from "./annotate-words.js";
+import { inWords, KIND_SIGNS, modelInWords } from "./annotate-words.js";
 
 const GROUP = 50; // rows that are made together
 const NEAR = "800px"; // around what is in view
@@ -110,12 +111,15 @@ export class BlockList {
    * @param {Look} look
    */
   #showRow(block, look) {
-    const key = [inWords(look.label), look.suggestion ? inWords(look.suggestion) : "", look.pending, look.selected].join("|");
+    const open = look.label?.suggested_by ? look.label : look.label ? undefined : look.suggestion;
+    const key = [inWords(look.label), look.label?.suggested_by, open ? inWords(open) : "", look.chance, look.pending, look.selected].join("|");
     if (this.#shown[block] === key) return;
     this.#shown[block] = key;
     const row = this.#rows[block];
     row.setAttribute("aria-selected", String(look.selected));
     row.dataset.state = look.label ? (look.label.kept ? "kept" : "dropped") : "none";
+    row.dataset.open = open ? (open.kept ? "kept" : "dropped") : "";
+    row.dataset.sureness = (open && look.sureness) || "";
     row.classList.toggle("pending", look.pending);
     const [sign, , words] = row.children;
     sign.textContent = look.label ? (look.label.kept ? KIND_SIGNS[look.label.kind] : "×") : "";
@@ -125,7 +129,10 @@ export class BlockList {
   /** @param {Look} look */
   #words(look) {
     const parts = [inWords(look.label)];
-    if (!look.label && look.suggestion) parts[0] = `suggested: ${inWords(look.suggestion)}`;
+    const isOpen = look.label ? look.label.suggested_by : look.suggestion;
+    if (look.label?.suggested_by) parts.push(`as ${modelInWords(look.label.suggested_by)} suggested`);
+    else if (!look.label && look.suggestion) parts[0] = `suggested: ${inWords(look.suggestion)}`;
+    if (isOpen && look.chance !== undefined) parts.push(`${Math.round(100 * look.chance)} %`);
     if (look.pending) parts.push("not saved yet");
     return parts.join(" · ");
   }

@@ -9,7 +9,7 @@
  */
 import { api, busy, count, element, showProblem } from "./shell.js";
 import { openDialog } from "./annotate-bar.js";
-import { clock, inWords } from "./annotate-words.js";
+import { clock, inWords, modelInWords } from "./annotate-words.js";
 
 const SHOWN = 12; // changes of one step: a whole page can be labelled at once
 
@@ -73,7 +73,7 @@ function changeRow({ text, before, after }) {
     "li",
     {},
     element("span", { class: "soft" }, `${inWords(before)} → `),
-    inWords(after),
+    after?.suggested_by ? `${inWords(after)} (as ${modelInWords(after.suggested_by)} suggested)` : inWords(after),
     element("span", { class: "change-text" }, text ?? "a block that is cut otherwise now"),
   );
 }

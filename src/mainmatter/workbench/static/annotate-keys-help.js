@@ -5,6 +5,20 @@ import { openDialog } from "./annotate-bar.js";
 import { lettersAreOn, switchLetters } from "./annotate-keys.js";
 import { BRUSHES } from "./annotate-words.js";
 
+const TEACHING = [
+  ["F, a click", "flip: keep what is dropped, drop what is kept"],
+  ["E", "the same for all blocks that are built like it, such as all authors of posts"],
+  ["Alt or Ctrl and a click", "flip it and all that are like it"],
+  ["A", "what is suggested for the selected blocks is right"],
+  ["Shift A", "all the rest is right"],
+  ["U", "the block that the model is least sure of"],
+  ["T", "what the site repeats: look at it, and drop it on all its pages"],
+  ["G, Ctrl Enter", "done: accept the rest, open the next page"],
+  ...BRUSHES.map(({ key, about }) => [key.toUpperCase(), about]),
+  ["↓ ↑, J N, B", "next block, block before"],
+  ["Shift ↓ ↑", "select several"],
+  ["Z, Shift Z", "undo, redo"],
+];
 const LABELLING = [
   ...BRUSHES.map(({ key, about }) => [key.toUpperCase(), about]),
   ["↓ ↑, J N, B", "next block, block before"],
@@ -26,11 +40,13 @@ const MERGING = [
   ["Z, Shift Z", "undo, redo"],
 ];
 
-/** @param {"labelling" | "merging"} [where] */
+const OF_VIEWS = { labelling: LABELLING, merging: MERGING, teaching: TEACHING };
+
+/** @param {"labelling" | "merging" | "teaching"} [where] */
 export function openKeys(where = "labelling") {
   const letters = element("input", { type: "checkbox", checked: lettersAreOn() });
   letters.addEventListener("change", () => switchLetters(letters.checked));
-  const rows = (where === "merging" ? MERGING : LABELLING).flatMap(([keys, about]) => [
+  const rows = OF_VIEWS[where].flatMap(([keys, about]) => [
     element("dt", {}, element("kbd", {}, keys)),
     element("dd", {}, about),
   ]);

@@ -10,6 +10,8 @@
 import { announce, api, busy, count, element, toast } from "./shell.js";
 import { PageFrame } from "./page-frame.js";
 import { BlockList } from "./annotate-blocks.js";
+import { RecurringBlocks } from "./annotate-recurring.js";
+import { isOpen, sureness, Suggestions } from "./annotate-suggestions.js";
 import { FRAME_STYLE, frameState } from "./annotate-frame.js";
 import { LabelBar, mayLeave, takeBack } from "./annotate-bar.js";
 import { openHistory } from "./annotate-history.js";
@@ -17,7 +19,7 @@ import { openKeys } from "./annotate-keys-help.js";
 import { listenToKeys } from "./annotate-keys.js";
 import { Ledger } from "./annotate-ledger.js";
 import { range, Selection } from "./annotate-selection.js";
-import { BRUSHES, inWords, nextInCycle, painted } from "./annotate-words.js";
+import { BRUSHES, inWords, modelInWords, nextInCycle, OF_SITES, painted } from "./annotate-words.js";
 
 export class LabelView {
   #leaving = new AbortController();
@@ -26,21 +28,26 @@ export class LabelView {
   #brush = "cycle";
   /** @type {Block[]} */
   #blocks = [];
-  /** @type {Label[] | null} what a method suggests, one a block, while suggestions are shown */
+  /** @type {Suggestions | null} while suggestions are shown */
   #suggestions = null;
   #name = "";
-  #offersNext = false; // when the page is stored as done, the next one is offered
+  /** @type {Set<string>} what was changed in this window */
+  #touched = new Set();
+  #changed = ""; // when the labels were changed, before the page was opened
+  #offersNext = false; // when the page is stored as done, the next one is offered, or opened
 
   /**
    * @param {number} page
    * @param {string} annotator
-   * @param {{next: (after: number) => Promise<number | null>}} places `next` finds a
-   *   page that the annotator has yet to label.
+   * @param {{mode: import("./annotate-mode.js").Mode, next: (after: number) => Promise<number | null>,
+   *   teaching: import("./annotate-teaching.js").BackgroundTeaching}} places `next` finds a page that the annotator has
+   *   yet to label.
    */
   constructor(page, annotator, places) {
     this.page = page;
     this.annotator = annotator;
     this.places = places;
+    this.teaches = places.mode === "teach";
     this.path = `/api/annotate/pages/${page}`;
     this.ledger = new Ledger({
       send: (change, revision) => this.#send(change, revision),
@@ -52,25 +59,33 @@ export class LabelView {
       undo: () => takeBack(this.ledger, "undo"),
       redo: () => takeBack(this.ledger, "redo"),
       dropRest: () => this.#dropRest(),
-      nextUnlabelled: () => this.#goToUnlabelled(),
+      next: () => this.#goToNext(),
       suggest: (on) => this.#suggest(on),
       accept: () => this.#accept(),
+      acceptRest: () => this.#acceptRest(),
+      alike: () => this.#labelAlike(this.#selection.active),
       done: () => this.#markDone(),
+      reopen: () => this.ledger.change({ type: "done", done: false }),
       history: () => openHistory(this.page, this.#name, this.annotator),
-      keys: () => openKeys(),
+      keys: () => openKeys(this.teaches ? "teaching" : "labelling"),
       retry: () => this.ledger.retry(),
       catchUp: (keepMine) => this.#catchUp(keepMine),
-    }, annotator);
+    }, annotator, places.mode);
+    this.recurring = new RecurringBlocks(this.path, annotator, {
+      chanceOf: (key) => this.#chanceOf(key),
+      mayAsk: () => !this.ledger.unsaved,
+      dropped: (blocks, pages) => this.#droppedEverywhere(blocks, pages),
+    });
     this.list = new BlockList({
       onHover: (block) => this.#hover(block),
-      onPick: (block, event) => this.#pick(block, event.shiftKey),
+      onPick: (block, event) => this.#pick(block, event),
       onPaint: (from, to) => this.#paint(from, to),
     });
     this.place = element("div", { class: "frame-place" });
     this.frame = new PageFrame(this.place, {
       label: "The page; its blocks are also in the list beside it",
       onHover: (/** @type {number | null} */ block) => this.#hover(block),
-      onPick: (/** @type {number} */ block, /** @type {PointerEvent} */ event) => this.#pick(block, event?.shiftKey ?? false),
+      onPick: (/** @type {number} */ block, /** @type {PointerEvent} */ event) => this.#pick(block, event),
       onDrag: (/** @type {number} */ from, /** @type {number} */ to, /** @type {boolean} */ isDone) => this.#drag(from, to, isDone),
     });
     this.frame.addStyle(FRAME_STYLE);
@@ -79,6 +94,7 @@ export class LabelView {
       "section",
       { class: "labelling", "aria-label": "Labelling a page" },
       this.bar.element,
+      this.recurring.element,
       this.lost,
       element(
         "div",
@@ -103,6 +119,7 @@ export class LabelView {
     this.#name = view.name;
     document.title = `${view.name} · Annotate · mainmatter`;
     this.#blocks = view.blocks;
+    this.#changed = view.changed;
     this.#selection.open(view.blocks.length);
     this.list.load(view.blocks);
     this.bar.load(view);
@@ -114,10 +131,17 @@ export class LabelView {
     const first = this.#blocks.findIndex((block) => !this.ledger.labels.has(block.ref));
     this.#goTo(first > 0 ? first : 0);
     this.list.element.focus({ preventScroll: true });
+    if (this.teaches) this.#suggest(true).catch((error) => toast(error.message));
     await this.frame.load(view.frame);
     this.frame.scrollTo(this.#selection.active);
     this.frame.highlight(this.#selection.active);
     this.place.dataset.loaded = "true";
+    if (!this.teaches || this.#leaving.signal.aborted) return;
+    void this.recurring.look();
+    this.places.teaching.watch((stand) => {
+      this.bar.showTeaching(stand);
+      if (this.#suggestions && stand.version !== this.#suggestions.version) void this.#refresh();
+    });
   }
 
   mayLeave() {
@@ -126,6 +150,7 @@ export class LabelView {
 
   close() {
     this.ledger.close();
+    this.places.teaching.stop();
     this.#leaving.abort();
   }
 
@@ -149,7 +174,7 @@ export class LabelView {
       End: () => this.#goTo(this.#blocks.length - 1),
       "Shift+Home": () => this.#goTo(0, true),
       "Shift+End": () => this.#goTo(this.#blocks.length - 1, true),
-      u: () => this.#goToUnlabelled(),
+      u: () => this.#goToNext(),
       z: () => takeBack(this.ledger, "undo"),
       "Ctrl+z": () => takeBack(this.ledger, "undo"),
       "Shift+Z": () => takeBack(this.ledger, "redo"),
@@ -160,9 +185,19 @@ export class LabelView {
       Delete: () => this.#press("clear"),
       Escape: () => this.#goTo(this.#selection.active),
       "Ctrl+Enter": () => this.#markDone(),
-      "?": () => openKeys(),
+      "?": () => openKeys(this.teaches ? "teaching" : "labelling"),
     };
     for (const { name, key } of BRUSHES) keys[key] = () => this.#press(name);
+    if (this.teaches) {
+      Object.assign(keys, {
+        a: () => this.#accept(),
+        "Shift+A": () => this.#acceptRest(),
+        f: () => this.#flip(),
+        e: () => this.#labelAlike(this.#selection.active),
+        g: () => this.#markDone(),
+        t: () => this.recurring.open() || toast("Nothing recurs on the pages of this site that you have not decided about."),
+      });
+    }
     return keys;
   }
 
@@ -176,13 +211,84 @@ export class LabelView {
   }
 
   /**
+   * What a block is said to be: its label or, without one, what is suggested.
    * @param {number} block
-   * @param {boolean} extend
+   * @param {Map<string, Label>} [labels]
    */
-  #pick(block, extend) {
-    if (extend || this.bar.extends) return this.#extend(block);
+  #saidOf(block, labels = this.#labels) {
+    return labels.get(this.#blocks[block].ref) ?? this.#suggestions?.labels[block];
+  }
+
+  /**
+   * The labels, without those that were only accepted before the model was taught that suggests now: it knows better.
+   * What was changed in this window stays.
+   */
+  get #labels() {
+    const labels = this.ledger.labels;
+    const suggestions = this.#suggestions;
+    if (!this.teaches || !suggestions?.isNewerThan(this.#changed) || this.ledger.seemsDone) return labels;
+    for (const [ref, label] of labels) if (label.suggested_by && label.suggested_by !== OF_SITES && !this.#touched.has(ref)) labels.delete(ref);
+    return labels;
+  }
+
+  /**
+   * What a click makes of a block: in Teach mode the opposite of what it is said to be.
+   * @param {number} block
+   * @returns {Brush}
+   */
+  #clicked(block) {
+    if (this.teaches) return this.#saidOf(block)?.kept ? "drop" : "keep";
+    return nextInCycle(this.ledger.labels.get(this.#blocks[block].ref));
+  }
+
+  /** Flip what is selected, as its first block is. */
+  #flip() {
+    this.#label(this.#clicked(this.#selection.first), this.#selection.blocks);
+    this.#step(1);
+  }
+
+  /**
+   * The blocks that are built like one, without it and those that the annotator has labelled.
+   * @param {number} block
+   */
+  #alike(block) {
+    const alike = this.#suggestions?.alike;
+    if (!alike) return [];
+    const labels = this.ledger.labels;
+    return this.#blocks.filter(({ index, ref }) => index !== block && alike[index] === alike[block] && isOpen(labels.get(ref))).map(({ index }) => index);
+  }
+
+  /**
+   * Those of them that are said to be something else.
+   * @param {number} block
+   */
+  #alikeButOther(block) {
+    const labels = this.#labels;
+    const kept = this.#saidOf(block, labels)?.kept;
+    return this.#alike(block).filter((other) => this.#saidOf(other, labels)?.kept !== kept);
+  }
+
+  /**
+   * Keep or drop all blocks that are built like one, as that one is.
+   * @param {number} block
+   */
+  #labelAlike(block) {
+    const others = this.#alikeButOther(block);
+    if (!others.length) return toast("No other block is like this one and said to be something else.");
+    return this.#label(this.#saidOf(block)?.kept ? "keep" : "drop", [...others, block]);
+  }
+
+  /**
+   * @param {number} block
+   * @param {PointerEvent | MouseEvent} [event]
+   */
+  #pick(block, event) {
+    if (event?.shiftKey || this.bar.extends) return this.#extend(block);
     this.#goTo(block, false, false);
-    return this.#label(this.#brush, [block]);
+    if (this.teaches && (event?.altKey || event?.ctrlKey || event?.metaKey)) {
+      return this.#label(this.#clicked(block), [block, ...this.#alike(block)]);
+    }
+    return this.#label(this.#brush === "cycle" ? this.#clicked(block) : this.#brush, [block]);
   }
 
   /**
@@ -203,7 +309,7 @@ export class LabelView {
    */
   #extend(block) {
     const from = this.#selection.anchor;
-    const label = this.ledger.labels.get(this.#blocks[from].ref);
+    const label = this.#saidOf(from);
     this.#paint(from, block, label ? (label.kept ? "keep" : "drop") : "clear");
   }
 
@@ -213,7 +319,7 @@ export class LabelView {
    * @param {number} to
    * @param {Brush} [inCycle] where the cycle takes them
    */
-  #paint(from, to, inCycle = nextInCycle(this.ledger.labels.get(this.#blocks[from].ref))) {
+  #paint(from, to, inCycle = this.#clicked(from)) {
     const brush = this.#brush === "cycle" ? inCycle : this.#brush;
     this.#selection.goTo(from);
     this.#goTo(to, true, false);
@@ -235,11 +341,12 @@ export class LabelView {
 
   /** @param {Object<string, Label | null>} labels */
   #change(labels) {
+    for (const ref of Object.keys(labels)) this.#touched.add(ref);
     if (Object.keys(labels).length) this.ledger.change({ type: "labels", labels });
   }
 
   #unlabelled() {
-    const labels = this.ledger.labels;
+    const labels = this.#labels;
     return this.#blocks.filter((block) => !labels.has(block.ref));
   }
 
@@ -252,31 +359,68 @@ export class LabelView {
 
   /** @param {boolean} on */
   async #suggest(on) {
-    this.#suggestions = on ? (await busy(this.element, api(`${this.path}/suggestion`))).labels : null;
+    this.#suggestions = on ? new Suggestions(await busy(this.element, api(`${this.path}/suggestion`))) : null;
+    if (this.#leaving.signal.aborted) return;
     this.#show();
   }
 
+  /** A model was taught meanwhile: it suggests for all blocks without a label. */
+  async #refresh() {
+    const before = this.#suggestions?.version;
+    await this.#suggest(true).catch(() => undefined); // quiet: the suggestions of before stay
+    const now = this.#suggestions;
+    if (!now || now.version === before || this.#leaving.signal.aborted) return;
+    toast(`New suggestions by ${modelInWords(now.model)}${now.pages ? `, taught with ${count(now.pages, "page")}` : ""}. What you labelled stays.`);
+  }
+
+  /** What is suggested for the selected blocks is right: now it is the annotator's own word. */
   #accept() {
-    const given = this.#suggestions;
+    const labels = this.#labels;
+    const blocks = this.#selection.blocks.filter((block) => this.#saidOf(block, labels));
+    if (!blocks.length) return toast("Nothing is suggested here.");
+    this.#change(Object.fromEntries(blocks.map((block) => {
+      const { kept, kind } = /** @type {Label} */ (this.#saidOf(block, labels));
+      return [this.#blocks[block].ref, { kept, kind }];
+    })));
+    announce(`${count(blocks.length, "block")}: ${inWords(this.#saidOf(blocks[0]))}`);
+    return this.#step(1);
+  }
+
+  /** Accept what is suggested for all blocks without a label; the labels say that they were only accepted. */
+  #acceptRest(isQuiet = false) {
+    const given = this.#suggestions?.labels;
     if (!given) return;
     const rest = this.#unlabelled();
     this.#change(Object.fromEntries(rest.map((block) => [block.ref, given[block.index]])));
-    toast(`Took over ${count(rest.length, "suggestion")}. Z takes that back.`);
+    if (!isQuiet) toast(`Took over ${count(rest.length, "suggestion")}. Z takes that back.`);
   }
 
   #markDone() {
+    if (this.teaches) {
+      if (this.ledger.seemsDone) return void this.#offerNext();
+      if (!this.#suggestions && this.#unlabelled().length) return toast("The suggestions are not there yet; wait a moment, or label the rest yourself.");
+      this.#acceptRest(true);
+      this.#offersNext = true;
+      return this.ledger.change({ type: "done", done: true });
+    }
     const done = !this.ledger.seemsDone;
     const missing = this.#unlabelled().length;
-    if (done && missing && !window.confirm(`${count(missing, "block")} without a label. Mark the page as done all the same?`)) return;
+    if (done && missing && !window.confirm(`${count(missing, "block")} without a label. Mark the page as done all the same?`)) return undefined;
     this.ledger.change({ type: "done", done });
     this.#offersNext = done;
+    return undefined;
   }
 
   /** Once all is stored, so that the page can be left. */
   async #offerNext() {
     this.#offersNext = false;
+    if (this.teaches) this.places.teaching.pageIsDone();
     const next = await this.places.next(this.page).catch(() => null);
     if (this.#leaving.signal.aborted || !this.ledger.done) return;
+    if (this.teaches && next !== null) {
+      location.hash = `#/page/${next}`;
+      return;
+    }
     this.bar.offerNext(next);
     announce(next === null ? "Done. That was the last page." : "Done. The next page can be opened.");
   }
@@ -290,12 +434,20 @@ export class LabelView {
     this.#goTo(this.#selection.active, extend);
   }
 
-  #goToUnlabelled() {
-    const labels = this.ledger.labels;
+  /** To the block that the model is least sure of, or the next one without a label. */
+  #goToNext() {
+    const labels = this.#labels;
+    if (this.teaches && this.#suggestions) {
+      const block = this.#suggestions.nextUnsure(this.#blocks, labels);
+      if (block === null) return toast("You have confirmed all blocks.");
+      this.#goTo(block);
+      const said = /** @type {Label} */ (this.#saidOf(block));
+      return announce(`Block ${block + 1}: ${inWords(said)}, ${Math.round(100 * this.#suggestions.chance(block, said))} % sure`);
+    }
     const after = range(1, Math.max(1, this.#blocks.length)).map((i) => (this.#selection.active + i) % this.#blocks.length);
     const next = after.find((block) => !labels.has(this.#blocks[block].ref));
-    if (next === undefined) toast("All blocks have a label.");
-    else this.#goTo(next);
+    if (next === undefined) return toast("All blocks have a label.");
+    return this.#goTo(next);
   }
 
   /**
@@ -324,16 +476,40 @@ export class LabelView {
   }
 
   #show() {
-    const { labels, pending } = this.ledger;
+    const { pending } = this.ledger;
+    const labels = this.#labels;
     const lookOf = (/** @type {number} */ block) => {
       const { ref } = this.#blocks[block];
-      return { label: labels.get(ref), suggestion: this.#suggestions?.[block], pending: pending.has(ref), selected: this.#selection.has(block) };
+      const label = labels.get(ref);
+      const chance = isOpen(label) ? this.#suggestions?.chance(block, label) : undefined;
+      return {
+        label, suggestion: this.#suggestions?.labels[block], chance, sureness: chance === undefined ? "" : sureness(chance),
+        pending: pending.has(ref), selected: this.#selection.has(block),
+      };
     };
     this.list.show(lookOf);
     this.frame.setStates((block) => (block < this.#blocks.length && frameState(lookOf(block))) || undefined);
     this.frame.highlight(this.#selection.active);
-    this.bar.show(this.ledger, { labelled: labels.size, blocks: this.#blocks.length, suggesting: this.#suggestions !== null });
+    const own = [...labels.values()].filter((label) => !label.suggested_by).length;
+    const unsure = this.#suggestions ? this.#blocks.filter((_, block) => lookOf(block).sureness === "unsure").length : 0;
+    this.bar.show(this.ledger, { labelled: labels.size, own, unsure, alike: this.teaches && this.#blocks.length ? this.#alikeButOther(this.#selection.active).length : 0, blocks: this.#blocks.length, suggestions: this.#suggestions });
     if (this.#offersNext && this.ledger.state === "saved") void this.#offerNext();
+  }
+
+  /** How likely it is that a block of this page, by the beginning of its reference, is main matter. @param {string} key */
+  #chanceOf(key) {
+    const block = this.#blocks.find(({ ref }) => ref.startsWith(`${key}-`));
+    return block ? this.#suggestions?.scores[block.index] ?? 0 : 0;
+  }
+
+  /**
+   * The server has dropped what the site repeats, on this page, too.
+   * @param {number} blocks
+   * @param {number} pages
+   */
+  async #droppedEverywhere(blocks, pages) {
+    await this.#catchUp(true);
+    toast(`Dropped ${count(blocks, "block")} on ${count(pages, "page")}. Z takes it back on this page.`);
   }
 
   /** @param {{text: string, label: Label}[]} lost */

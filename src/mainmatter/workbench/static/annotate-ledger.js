@@ -6,7 +6,8 @@
  * change stays in `waiting` until the server has said that it is stored: "saved" is never shown before that.
  *
  * @typedef {"heading" | "paragraph" | "list" | "comment"} Kind
- * @typedef {{kept: boolean, kind: Kind}} Label
+ * @typedef {{kept: boolean, kind: Kind, suggested_by?: string}} Label `suggested_by` what suggested it, if the annotator only
+ *   accepted it
  * @typedef {{type: "labels", labels: Object<string, Label | null>} | {type: "undo"} | {type: "redo"}
  *   | {type: "accept-agreed"}
  *   | {type: "done", done: boolean}} Change

@@ -77,6 +77,17 @@ export function same(one, other) {
   return one.kept === other.kept && one.kind === other.kind;
 }
 
+/** What suggests that what a site repeats is dropped on all its pages (workbench/labels/recurring.py). */
+export const OF_SITES = "template";
+
+/**
+ * What suggested something, in words: a model of the workbench by its name.
+ * @param {string} name
+ */
+export function modelInWords(name) {
+  return name === OF_SITES ? "the site's template" : name.replace(/^models\//, "");
+}
+
 /** @param {number | null | undefined} share between 0 and 1 */
 export function percent(share) {
   return share === null || share === undefined ? "–" : `${(100 * share).toFixed(1)} %`;

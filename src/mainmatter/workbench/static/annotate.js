@@ -3,17 +3,25 @@
 import { api, byId, element, showProblem } from "./shell.js";
 import { button } from "./annotate-bar.js";
 import { LabelView } from "./annotate-label.js";
+import { chooseMode, chosenMode, MODE_WORDS } from "./annotate-mode.js";
+import { BackgroundTeaching } from "./annotate-teaching.js";
 import { MergeView } from "./merge.js";
 import { PagesView } from "./pages-list.js";
 
 const NAME = "mainmatter-annotator";
 const RESERVED = new Set(["merged", "best", "gold"]);
 
+const LEADS = {
+  teach: "Correct what is suggested, page by page: a model learns from it meanwhile, and suggests better.",
+  gold: "Say of each block of a page whether it is main matter. Two people label every page, a third merges; what comes of it measures methods and teaches models.",
+};
+
 /** @typedef {{element: HTMLElement, open: () => Promise<void>, mayLeave: () => boolean, close: () => void}} View */
 
 /** @type {View | null} */
 let view = null;
 let shownHash = location.hash;
+const teaching = new BackgroundTeaching();
 
 /** The name under which labels are stored; "" before anybody signed in. */
 function annotator() {
@@ -22,6 +30,7 @@ function annotator() {
 
 /** @param {string} name */
 function signIn(name) {
+  chooseMode(/** @type {HTMLInputElement} */ (document.querySelector('#modes input:checked')).value);
   localStorage.setItem(NAME, name);
   void show();
 }
@@ -38,13 +47,14 @@ function listenToSignIn() {
     event.preventDefault();
     const name = byId("name").value.trim().replace(/\s+/g, " ");
     if (!name) return;
-    if (RESERVED.has(name.toLowerCase())) showProblem(byId("sign-in-problem"), new Error(`"${name}" has a meaning of its own here; take another name.`));
-    else signIn(name);
+    if (RESERVED.has(name.toLowerCase())) return showProblem(byId("sign-in-problem"), new Error(`"${name}" has a meaning of its own here; take another name.`));
+    return signIn(name);
   });
 }
 
 async function askForName() {
   byId("name").value = "";
+  /** @type {HTMLInputElement} */ (document.querySelector(`#modes input[value="${chosenMode()}"]`)).checked = true;
   showProblem(byId("sign-in-problem"), null);
   byId("name").focus();
   const place = byId("names");
@@ -56,8 +66,15 @@ async function askForName() {
 function showWho() {
   const name = annotator();
   byId("signed-in").hidden = !name;
-  byId("signed-in").replaceChildren("You are ", element("strong", { id: "annotator" }, name), " ", button("Change", signOut, { class: "quiet small" }));
+  const modes = element("select", { id: "mode", "aria-label": "What you annotate for" }, ...Object.entries(MODE_WORDS).map(([value, words]) => element("option", { value }, words)));
+  modes.value = chosenMode();
+  modes.addEventListener("change", () => {
+    chooseMode(modes.value);
+    void show();
+  });
+  byId("signed-in").replaceChildren("You are ", element("strong", { id: "annotator" }, name), " ", button("Change", signOut, { class: "quiet small" }), " ", modes);
   byId("sign-in").hidden = Boolean(name);
+  byId("lead").textContent = LEADS[chosenMode()];
 }
 
 /**
@@ -66,17 +83,22 @@ function showWho() {
  */
 function viewOf(hash) {
   const [, place, number] = /^#\/(page|merge)\/(\d+)$/.exec(hash) ?? [];
-  if (place === "page") return new LabelView(Number(number), annotator(), { next: nextPage });
+  if (place === "page") return new LabelView(Number(number), annotator(), { mode: chosenMode(), next: nextPage, teaching });
   if (place === "merge") return new MergeView(Number(number), annotator());
-  return new PagesView(annotator());
+  return new PagesView(annotator(), chosenMode());
 }
 
 /**
- * The first page after one that has blocks to label and that this annotator is not done with.
+ * The page to label after another: in Teach mode the most useful one, else the first one after it that has blocks to
+ * label and that this annotator is not done with.
  * @param {number} after
  * @returns {Promise<number | null>}
  */
 async function nextPage(after) {
+  if (chosenMode() === "teach") {
+    const queue = await api(`/api/annotate/queue?annotator=${encodeURIComponent(annotator())}&after=${after}`);
+    return queue.pages.find((/** @type {any} */ page) => page.id !== after)?.id ?? null;
+  }
   const { pages } = await api(`/api/annotate/pages?annotator=${encodeURIComponent(annotator())}`);
   const open = pages.filter((/** @type {any} */ page) => page.blocks && !page.done && page.id !== after && page.status !== "merged");
   return (open.find((/** @type {any} */ page) => page.id > after) ?? open[0])?.id ?? null;

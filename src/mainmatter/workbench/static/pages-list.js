@@ -10,9 +10,11 @@ import { api, busy, count, debounced, element, showProblem } from "./shell.js";
 import { figure } from "./annotate-bar.js";
 import { AddPages } from "./annotate-import.js";
 import { ExportPages } from "./annotate-export.js";
-import { kappaInWords, percent } from "./annotate-words.js";
+import { kappaInWords, modelInWords, percent } from "./annotate-words.js";
 
 const AT_ONCE = 200; // rows; more are shown when asked for
+const PAUSE = 1500; // milliseconds between two looks at the queue while the model looks at pages
+const TELLING = 0.05; // a share of words that is worth a word
 const FILTERS = [
   ["all", "All pages"],
   ["open", "I am not done with"],
@@ -29,18 +31,28 @@ export class PagesView {
   #agreement = new Map();
   /** @type {Map<number, HTMLElement>} where the agreement on a page stands */
   #cells = new Map();
+  /** @type {Map<number, {sure: number | null, differs: number | null}>} in Teach mode, the pages that wait, in their order */
+  #queue = new Map();
+  /** @type {Map<number, HTMLElement>} where it stands why a page is worth labelling */
+  #reasons = new Map();
+  #model = "";
+  #timer = 0;
   #most = AT_ONCE;
   #closed = false;
 
-  /** @param {string} annotator */
-  constructor(annotator) {
+  /**
+   * @param {string} annotator
+   * @param {import("./annotate-mode.js").Mode} mode
+   */
+  constructor(annotator, mode) {
     this.annotator = annotator;
+    this.teaches = mode === "teach";
     this.filter = element("select", { id: "filter" }, ...FILTERS.map(([value, word]) => element("option", { value }, word)));
     this.search = element("input", { id: "search", type: "search", placeholder: "Name, address or note" });
     this.rows = element("tbody", {});
     this.count = element("p", { class: "soft", role: "status" });
     this.more = element("button", { type: "button", hidden: true }, "Show more");
-    this.begin = element("a", { class: "button primary", href: "#/", hidden: true }, "Label the next page");
+    this.begin = element("a", { id: "begin", class: "button primary", href: "#/", hidden: true }, this.teaches ? "Correct the next page" : "Label the next page");
     this.figures = element("dl", { class: "figures", "aria-label": "Agreement over all pages" });
     this.problem = element("div", {});
     this.adding = new AddPages(() => this.refresh());
@@ -63,6 +75,7 @@ export class PagesView {
 
   close() {
     this.#closed = true;
+    clearTimeout(this.#timer);
     this.adding.close();
   }
 
@@ -70,8 +83,29 @@ export class PagesView {
     const { pages, annotators } = await busy(this.element, api(`/api/annotate/pages?annotator=${encodeURIComponent(this.annotator)}`));
     this.#pages = pages;
     this.exporting.load(annotators);
+    if (this.teaches) await this.#lookAtQueue();
     this.#show();
-    void this.#loadAgreement();
+    if (!this.teaches) void this.#loadAgreement();
+  }
+
+  /** Which pages wait, and why; again until the model has looked at all of them. */
+  async #lookAtQueue() {
+    clearTimeout(this.#timer);
+    const queue = await api(`/api/annotate/queue?annotator=${encodeURIComponent(this.annotator)}`);
+    if (this.#closed) return;
+    this.#model = queue.model;
+    this.#queue = new Map(queue.pages.map((/** @type {any} */ page) => [page.id, page]));
+    const places = [...this.#queue.keys()];
+    const placeOf = (/** @type {PageRow} */ page) => (this.#queue.has(page.id) ? places.indexOf(page.id) : places.length);
+    this.#pages = this.#pages.toSorted((one, other) => placeOf(one) - placeOf(other)); // those that are done come last
+    if (queue.waiting) this.#timer = window.setTimeout(() => void this.#lookAgain(), PAUSE);
+  }
+
+  async #lookAgain() {
+    await this.#lookAtQueue().catch(() => undefined); // quiet: the order of before stays
+    // Nothing but these while somebody is about to click: a row that moves away is clicked by mistake.
+    if (this.table.matches(":hover, :focus-within")) for (const page of this.#pages) this.#reasons.get(page.id)?.replaceChildren(this.#reasonOf(page));
+    else if (!this.#closed) this.#show();
   }
 
   async #loadAgreement() {
@@ -102,7 +136,7 @@ export class PagesView {
   }
 
   #makeTable() {
-    const heads = ["Page", "You", "Others", "Conflicts", "Agreement", "Status", ""];
+    const heads = this.teaches ? ["Page", "Why", "You"] : ["Page", "You", "Others", "Conflicts", "Agreement", "Status", ""];
     return element(
       "table",
       { class: "data pages" },
@@ -134,7 +168,7 @@ export class PagesView {
     this.count.textContent = this.#pages.length
       ? `${count(chosen.length, "page")}${chosen.length < this.#pages.length ? ` of ${this.#pages.length}` : ""} · you are done with ${done}`
       : "";
-    const next = this.#pages.find((page) => page.blocks && !page.done && page.status !== "merged");
+    const next = this.#pages.find((page) => page.blocks && !page.done && page.status !== "merged"); // in Teach mode the first of the queue
     this.begin.hidden = !next;
     if (next) this.begin.href = `#/page/${next.id}`;
   }
@@ -144,6 +178,9 @@ export class PagesView {
     const labellers = page.others.length + (page.labelled ? 1 : 0);
     const agreement = cell("Agreement", this.#agreementOf(page));
     this.#cells.set(page.id, agreement);
+    const reason = cell("Why", this.#reasonOf(page));
+    this.#reasons.set(page.id, reason);
+    const you = cell("You", progressOf(page.labelled, page.blocks, page.done));
     return element(
       "tr",
       {},
@@ -153,13 +190,36 @@ export class PagesView {
         element("a", { href: `#/page/${page.id}` }, page.name),
         element("span", { class: "soft small address" }, [page.url === page.name ? "" : page.url, count(page.blocks, "block"), page.note].filter(Boolean).join(" · ")),
       ),
-      cell("You", progressOf(page.labelled, page.blocks, page.done)),
+      ...(this.teaches ? [reason, you] : [you, ...this.#cellsOfMany(page, labellers, agreement)]),
+    );
+  }
+
+  /**
+   * Why a page is worth labelling: how sure the newest model is of it.
+   * @param {PageRow} page
+   */
+  #reasonOf(page) {
+    const known = this.#queue.get(page.id);
+    if (!known || known.sure === null) return element("span", { class: "soft" }, known && page.blocks ? "…" : "–");
+    const differs = (known.differs ?? 0) >= TELLING ? `, differs from main on ${Math.round(100 * (known.differs ?? 0))} %` : "";
+    const title = "How sure the newest model is of the page: 1 less the mean entropy of its blocks, weighted by words; and the share of words that it keeps and main does not, or the other way round";
+    return element("span", { title }, `${modelInWords(this.#model)} is sure of ${Math.round(100 * known.sure)} %${differs}`);
+  }
+
+  /**
+   * What several annotators make of a page.
+   * @param {PageRow} page
+   * @param {number} labellers
+   * @param {HTMLElement} agreement
+   */
+  #cellsOfMany(page, labellers, agreement) {
+    return [
       cell("Others", othersOf(page)),
       cell("Conflicts", page.conflicts === null ? element("span", { class: "soft", title: "You see it when you are done with the page" }, "hidden") : labellers > 1 ? String(page.conflicts) : "–"),
       agreement,
       cell("Status", statusBadge(page)),
       cell("", labellers > 1 || page.merged ? element("a", { href: `#/merge/${page.id}`, "aria-label": `Merge ${page.name}` }, "Merge") : "", "action"),
-    );
+    ];
   }
 
   /** @param {PageRow} page */
@@ -187,9 +247,10 @@ function pagesInWords({ pages, unfinished }) {
 }
 
 /** @param {any} report */
-function pagesExplained({ unfinished, hidden }) {
+function pagesExplained({ unfinished, hidden, accepted }) {
   const parts = ["Labelled by at least two annotators"];
   if (unfinished) parts.push("of a page that is not finished, only what two have labelled counts");
+  if (accepted) parts.push(`the blocks of ${count(accepted, "label")} that were suggested and only accepted left out`);
   if (hidden) parts.push(`${count(hidden, "page")} that you are labelling now left out`);
   return parts.join("; ");
 }
