@@ -66,6 +66,9 @@ _PARTS = 1000  # of a progress bar
     help="Draw the learning curve; the ending (.svg, .png, .html) tells the format.",
 )
 @click.option("--points/--no-points", default=True, help="Learn from 1, 2, 4, ... pages too, for the curve.")
+@click.option(
+    "--quick", is_flag=True, help="As soon as possible: no curve, few parts left out, measured by one metric alone."
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all that is random.")
 @click.option("--licence", metavar="TEXT", help="The licence of your pages, for the model's card.")
 @options.data
@@ -78,6 +81,7 @@ def command(
     split: Literal["auto", "site", "page"],
     curve_file: Path | None,
     points: bool,
+    quick: bool,
     seed: int,
     licence: str | None,
     data: Path | None,
@@ -96,7 +100,7 @@ def command(
         pages = _load(source, data)
         for reason in pages.left_out:
             listen(f"not ready: {reason}")
-        teaching = Teaching(method, split, points, seed, pages.name, licence, workers)
+        teaching = Teaching(method, split, points, quick, seed, pages.name, licence, workers)
         lesson = teach(pages.pages, teaching=teaching, listen=listen)
         size = save_lesson(lesson, output)
         if pages.lessons is not None:
