@@ -24,7 +24,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-
 @pytest.fixture(autouse=True, scope="session")
 def own_config(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What `mainmatter use` chose on this machine is not what is tested, and is not changed."""

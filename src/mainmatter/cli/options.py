@@ -68,8 +68,6 @@ class _Respelled(click.Option):
         return None if record is None else (self.opts[0], record[1])
 
 
-
-
 def _find_method(context: click.Context, _parameter: click.Parameter, value: str | None) -> str:
     """The method that was named or, without one, the one that `mainmatter use` chose, which is told."""
     if value is not None or context.resilient_parsing:

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,7 +16,17 @@ import click
 from mainmatter.cli import options
 from mainmatter.errors import DatasetError, InputError, MainmatterError, UnknownName
 from mainmatter.lab.reports.curve import check_ending, save_curve
-from mainmatter.lab.training.teach import CurvePoint, Learner, Step, Teaching, record_lesson, save_lesson, teach
+from mainmatter.lab.training.teach import (
+    METRICS,
+    QUICK_FOLDS,
+    CurvePoint,
+    Learner,
+    Step,
+    Teaching,
+    record_lesson,
+    save_lesson,
+    teach,
+)
 from mainmatter.lab.training.train import CARD_PAGE
 from mainmatter.limits import format_size
 from mainmatter.models.store import may_be_written
@@ -100,7 +111,9 @@ def command(
         pages = _load(source, data)
         for reason in pages.left_out:
             listen(f"not ready: {reason}")
-        teaching = Teaching(method, split, points, quick, seed, pages.name, licence, workers)
+        teaching = Teaching(method, split, points, seed=seed, source=pages.name, licence=licence, workers=workers)
+        if quick:
+            teaching = replace(teaching, curve=False, folds=QUICK_FOLDS, metrics=METRICS[:1])
         lesson = teach(pages.pages, teaching=teaching, listen=listen)
         size = save_lesson(lesson, output)
         if pages.lessons is not None:

@@ -107,7 +107,9 @@ def _to_pages(arrays: dict[str, NDArray[Any]]) -> list[ObservedPage]:
     words = np.split(arrays["words_used"][arrays["name_words"]], np.cumsum(arrays["name_sizes"])[:-1])
     starts = np.cumsum([0, *arrays["elements"]])
     pages = []
-    for number, (tags, parents) in enumerate(zip(by_page("tags", "elements"), by_page("parents", "elements"), strict=True)):
+    for number, (tags, parents) in enumerate(
+        zip(by_page("tags", "elements"), by_page("parents", "elements"), strict=True)
+    ):
         inputs = {"": (tags, parents), "dump_": (tags[:0], parents[:1])}  # a dump is one element without a name
         examples = [
             NetExample(

@@ -13,11 +13,11 @@ import math
 import os
 import shutil
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
-from random import Random
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -64,7 +64,7 @@ METRICS = ("bag", "shingle", "cleaneval")
 LESSONS = "lessons.jsonl"  # in the folder of a workbench's models
 _ALL_TEXT = "ice-baseline"
 _LEARNING_COSTS = 3  # as much time as measuring a page, for each page
-_FOLDS, _QUICK_FOLDS = 5, 4
+_FOLDS, QUICK_FOLDS = 5, 4
 
 # A net that was trained further on a few pages forgets some of what it knew. Part of the way between its weights before
 # and after, it has learned most and forgotten little (Wortsman et al. 2022, Robust fine-tuning of zero-shot models,
@@ -238,8 +238,8 @@ class Learner:
         method = self.make()
         if self.start and seed:
             method = make_untrained(f"{self.full_name},seed={seed}")
-        again = self.rehearsal[:LEARNED_AGAIN]
-        observations = [*observations] * max(1, len(again) // max(1, len(observations))) + again
+        if again := self.rehearsal[:LEARNED_AGAIN]:
+            observations = [*_repeated(observations, len(again)), *again]
         if isinstance(method, Main):
             method.learn(observations, report, dumps=dumps)
         else:
@@ -269,6 +269,19 @@ class Learner:
         method = type(trained)(**trained.parameters)
         method.restore(trained.facts_and_arrays()[0], mixed)
         return method
+
+
+def _repeated(pages: Sequence[ObservedPage], count: int) -> list[ObservedPage]:
+    """Pages that count as much as so many, because they are repeated, and because each of them counts more.
+
+    The one teaches a little more, the other takes less time.
+    """
+    times = max(1, count // (2 * max(1, len(pages))))
+    weight = max(1.0, count / max(1, len(pages) * times))
+    return [
+        replace(page, example=replace(page.example, weight=weight), dump=replace(page.dump, weight=weight))
+        for page in pages
+    ] * times
 
 
 def choose_strengths(scores: NDArray[np.float64], folds: Sequence[Sequence[int]]) -> NDArray[np.intp]:
@@ -485,18 +498,21 @@ class Lesson:
         if outlook.probability < UNLIKELY or not (gain.wins or gain.losses):
             return f"Probably no better ({likely}): {figures}. Keep the shipped model."
         if self.is_below_default:
-            return f"Better than {self.shipped} as shipped ({likely} likely), but not as good as main: {figures}. Use main."
+            better = f"Better than {self.shipped} as shipped ({likely} likely)"
+            return f"{better}, but not as good as main: {figures}. Use main."
         if self.is_recommended:
             return f"Probably better ({likely}): {figures}. Use the taught model."
         if outlook.more_pages is None:
-            advice = f"Even {MOST_PAGES} more pages might not settle it: let a blind comparison decide, or keep the shipped model"
+            advice = f"Even {MOST_PAGES} more pages might not settle it; a blind comparison may"
         else:
             advice = f"About {_count(outlook.more_pages, 'more page')} would settle it, or a blind comparison"
         return f"Cannot tell yet ({likely} likely better): {figures}. {advice}."
 
     def to_json(self) -> dict[str, Any]:
         """All of it but the model, as a dictionary that JSON can hold."""
-        plain = "method start shipped strength pages sites splitting folds default all_text taught oracle forgotten".split()
+        plain = (
+            "method start shipped strength pages sites splitting folds default all_text taught oracle forgotten".split()
+        )
         return {
             **{name: getattr(self, name) for name in plain},
             "recommended": self.is_recommended,
@@ -521,7 +537,8 @@ class Teaching:
         method: the method, with parameters if need be; see `Learner`.
         split: whether whole sites are left out, or single pages; "auto": sites, if there are two.
         curve: learn from parts of the pages too, for a curve of several points.
-        quick: leave pages out in few parts, and measure by the first metric alone: as soon as possible.
+        folds: in how many parts pages are left out.
+        metrics: what to measure by, the most important one first.
         seed: of all that is random.
         source: what the pages are called in the model's card.
         licence: the licence of the pages, for the card.
@@ -531,7 +548,8 @@ class Teaching:
     method: str = DEFAULT_METHOD
     split: SplitBy = "auto"
     curve: bool = True
-    quick: bool = False
+    folds: int = _FOLDS
+    metrics: tuple[str, ...] = METRICS
     seed: int = 0
     source: str = "annotations"
     licence: str | None = None
@@ -599,23 +617,23 @@ class _TeachingRun:
         self.learner = Learner(self.teaching.method)
         need_aligner()  # before any work
         need("scipy.special")
-        check_names([self.learner.shipped], METRICS)
+        check_names([self.learner.shipped], self.teaching.metrics)
         self._observe()
         sizes = self._sizes()
         self._plan(sizes)
-        metrics = METRICS[:1] if self.teaching.quick else METRICS
+        metrics = self.teaching.metrics
         self.shipped = self._measure(self.learner.shipped, range(len(self.pages)), metrics, "the shipped model")
-        all_text = self._measure(_ALL_TEXT, range(len(self.pages)), METRICS[:1], "all text")
+        all_text = self._measure(_ALL_TEXT, range(len(self.pages)), metrics[:1], "all text")
         default = None
         if self.learner.shipped != DEFAULT_METHOD:
-            found = self._measure(DEFAULT_METHOD, range(len(self.pages)), METRICS[:1], DEFAULT_METHOD)
-            default = float(np.mean(_scores(found, METRICS[0])))
+            found = self._measure(DEFAULT_METHOD, range(len(self.pages)), metrics[:1], DEFAULT_METHOD)
+            default = float(np.mean(_scores(found, metrics[0])))
         learning = time.monotonic()
         models = self._learn(range(len(self.pages)), "learning from all pages")
         learning = time.monotonic() - learning
         forgotten = self.learner.forgotten(models)
         self.strengths = max(1, sum(lost <= MOST_FORGOTTEN for lost in forgotten))
-        curve = [self._point(size, METRICS[:1])[0] for size in sizes]
+        curve = [self._point(size, metrics[:1])[0] for size in sizes]
         last, taught, scores = self._point(None, metrics)
         best = best_strength(scores)
         lesson = Lesson(
@@ -630,8 +648,8 @@ class _TeachingRun:
             self._gains(taught),
             self._judge(taught),
             default,
-            figures(all_text.scores[METRICS[0]], METRICS[0]),
-            figures(find_metric(METRICS[0]).aggregate([row[METRICS[0]] for row in taught]), METRICS[0]),
+            figures(all_text.scores[metrics[0]], metrics[0]),
+            figures(find_metric(metrics[0]).aggregate([row[metrics[0]] for row in taught]), metrics[0]),
             (*curve, last),
             tuple(self._by_page(taught)),
             self.observed.oracle,
@@ -666,8 +684,7 @@ class _TeachingRun:
             self.observed.skipped.append((_count(copies, "page"), "the same as others"))
         for page, reason in self.observed.skipped:
             self.listen(f"left out: {page}: {reason}")
-        folds = _QUICK_FOLDS if self.teaching.quick else _FOLDS
-        self.split = split_pages(self.pages, self.teaching.split, self.teaching.seed, folds)
+        self.split = split_pages(self.pages, self.teaching.split, self.teaching.seed, self.teaching.folds)
         self.listen(
             f"{_count(len(self.pages), 'page')} of {_count(self.split.sites, 'site')}, left out by {self.split.by} in "
             f"{len(self.split.folds)} parts"
@@ -690,8 +707,7 @@ class _TeachingRun:
     def _sizes(self) -> list[int]:
         """1, 2, 4, ... pages, as far as all folds leave more than that."""
         fewest = min(len(self.pages) - len(fold) for fold in self.split.folds)
-        is_wanted = self.teaching.curve and not self.teaching.quick
-        return [2**power for power in range(fewest.bit_length()) if 2**power < fewest] if is_wanted else []
+        return [2**power for power in range(fewest.bit_length()) if 2**power < fewest] if self.teaching.curve else []
 
     def _plan(self, sizes: list[int]) -> None:
         """How much work there will be, in pages that are measured."""
@@ -758,10 +774,10 @@ class _TeachingRun:
     def _gains(self, taught: list[Any]) -> tuple[Gain, ...]:
         """The gain by each metric, on the pages whose gold standard has what it needs."""
         gains = []
-        for metric in METRICS:
+        for metric in self.teaching.metrics:
             headline = find_metric(metric).headline
             both = [
-                (shipped.get(metric), row.get(metric)) for (_, shipped), row in zip(self.shipped.pages, taught, strict=True)
+                (shipped[metric], row.get(metric)) for (_, shipped), row in zip(self.shipped.pages, taught, strict=True)
             ]
             measured = [(before[headline], after[headline]) for before, after in both if before and after]
             if measured:
@@ -775,7 +791,8 @@ class _TeachingRun:
         return judge_gain(differences, sites)
 
     def _by_page(self, taught: list[Any]) -> list[PageGain]:
-        metric, headline = METRICS[0], find_metric(METRICS[0]).headline
+        metric = self.teaching.metrics[0]
+        headline = find_metric(metric).headline
         before = _scores(self.shipped, metric)
         after = [row[metric][headline] for row in taught]
         return [

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 EXPECTED_GAIN = 0.02  # of teaching, before anything was measured
 SPREAD_OF_GAINS = 0.03  # from kind to kind
 SHIFT = 0.01  # between the gain on the pages at hand and on others of their kind
-# The difference of two models on a page varies by as much. A few pages may agree by chance, so this counts like as many.
+# The difference of two models on a page varies by as much. A few pages may agree by chance, so this counts as some more.
 PAGE_SPREAD, COUNTS_AS_PAGES = 0.1, 4
 
 LIKELY = 0.9  # whoever uses models that are as probably better is wrong with one in ten at most
@@ -63,9 +63,7 @@ def judge_gain(differences: Sequence[float], sites: Sequence[Hashable]) -> Outlo
     expected, spread = _posterior(gain, error)
     count = len(differences)
     more = range(MOST_PAGES + 1)
-    settled = (
-        number for number in more if _is_settled(*_posterior(gain, error * sqrt(count / (count + number))))
-    )
+    settled = (number for number in more if _is_settled(*_posterior(gain, error * sqrt(count / (count + number)))))
     return Outlook(_normal(expected / spread), expected, spread, next(settled, None))
 
 
