@@ -7,7 +7,7 @@ forum, product                              pages of wcxb-dev of kinds of which 
 house-forum, house-product                  the same by our labelling guide, and more products
 forum52-a, magic-forum                      forums, with the rules of two other gold standards
 cleaneval-dev, fundus-a, readability        articles and news, with other rules
-mixed, house-mixed                          of wcxb-dev and house-a: other sites, and else nothing new to learn
+mixed, house-mixed                          of wcxb-dev and house-a: other sites, nothing else is new
 
 Gold standards of which the base knows no rules come as a user's pages do: as if their rules were ours.
 
@@ -20,6 +20,7 @@ python scripts/teaching_curve.py report --work work
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from dataclasses import replace
@@ -28,19 +29,25 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
+from scipy.optimize import minimize
 
 from mainmatter.lab.datasets import folds_by_site, load_dataset, site_of
-from mainmatter.lab.evaluation import evaluate
+from mainmatter.lab.evaluation import evaluate, paired_t_test
 from mainmatter.lab.training.folds import assign_folds
 from mainmatter.lab.training.teach import QUICK_FOLDS, Teaching, teach
 from mainmatter.lab.training.train import observe_pages
+from mainmatter.lab.training.verdict import EXPERIENCE, Experience, judge_gain, standard_error
 from mainmatter.main.method import Main
 from mainmatter.main.rehearsal import REHEARSAL, choose_pages, save_rehearsal
 from mainmatter.method import OUR_CONVENTION
 from mainmatter.models.store import is_model
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from mainmatter.lab.datasets import GoldPage
+    from mainmatter.lab.training.verdict import Outlook
 
 SIZES = (5, 10, 20)
 KNOWN = ("wcxb-dev", "house-a", "house-wcxb", "magic-a")  # that the base learns from
@@ -51,6 +58,9 @@ PARTS = 7  # of the sites of what the base knows, one is held out
 EPOCHS = 9
 MOST_MEASURED, MOST_OTHERS = 80, 40
 TRIALS = "trials.jsonl"
+BINS = (0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.01)
+SAME = 1e-6
+OLD_LEVEL = 0.05
 
 
 @click.group()
@@ -87,6 +97,91 @@ def run(names: tuple[str, ...], data: Path, work: Path, seeds: int, first_seed: 
                 with (work / TRIALS).open("a") as lines:
                     lines.write(json.dumps(trial) + "\n")
                 click.echo(f"{task} {size} {seed}: {trial['verdict']}")
+
+
+@main.command()
+@click.option("--work", type=click.Path(path_type=Path), required=True, help="The folder of the trials.")
+def report(work: Path) -> None:
+    """Print what the trials say, and the experience that is fitted to them."""
+    trials = read_trials(work)
+    if not trials:
+        raise click.UsageError(f"{work} has no trials; run some first")
+    click.echo("| task | pages | base | taught | gain | better | worse | likely better | other pages | trials |")
+    click.echo("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for task, size in sorted({(trial["task"], trial["size"]) for trial in trials}):
+        own = [trial for trial in trials if (trial["task"], trial["size"]) == (task, size)]
+        before, after = (np.concatenate([trial[name] for trial in own]) for name in ("before", "after"))
+        likely = "/".join(f"{judge(trial).probability:.0%}" for trial in own)
+        others = [np.subtract(trial["others_after"], trial["others_before"]).mean() for trial in own if "others_after" in trial]
+        click.echo(
+            f"| {task} | {size} | {before.mean():.3f} | {after.mean():.3f} | {after.mean() - before.mean():+.3f} | "
+            f"{(after > before + SAME).sum()} | {(after < before - SAME).sum()} | {likely} | "
+            f"{f'{np.mean(others):+.3f}' if others else ''} | {len(own)} |"
+        )
+    said, is_better = [], []
+    for task in sorted({trial["task"] for trial in trials}):
+        experience = fit([trial for trial in trials if trial["task"] != task])
+        for trial in trials:
+            if trial["task"] == task:
+                said.append(judge(trial, experience).probability)
+                is_better.append(true_gain(trial)[0] > 0)
+    click.echo("\nExperience from all tasks but that of the trial:\n")
+    print_reliability(np.array(said), np.array(is_better))
+    called = [paired_t_test(trial["taught"], trial["shipped"]) for trial in trials]
+    by_test = np.array([test.t > 0 and test.p < OLD_LEVEL for test in called])
+    click.echo(
+        f"\nOf {sum(is_better)} models that were better, a t-test (p < {OLD_LEVEL}) finds {(by_test & is_better).sum()}."
+    )
+    click.echo(f"\n{fit(trials)}")
+
+
+def judge(trial: dict[str, Any], experience: Experience = EXPERIENCE) -> Outlook:
+    """What `teach` says of a trial, with another experience if need be."""
+    differences = np.subtract(trial["taught"], trial["shipped"]).tolist()
+    return judge_gain(differences, trial["sites"], experience)
+
+
+def true_gain(trial: dict[str, Any]) -> tuple[float, float]:
+    """The gain on the other half of the sites, and its standard error."""
+    differences = np.subtract(trial["after"], trial["before"])
+    return float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(len(differences)))
+
+
+def fit(trials: list[dict[str, Any]]) -> Experience:
+    """The experience under which the trials are most probable.
+
+    Both gains of a trial, at hand and elsewhere, are normal, and have the true one in common.
+    """
+    measured = []
+    for trial in trials:
+        differences = np.subtract(trial["taught"], trial["shipped"]).tolist()
+        measured.append((float(np.mean(differences)), standard_error(differences, trial["sites"]), *true_gain(trial)))
+    at_hand, error, elsewhere, error_elsewhere = np.array(measured).T
+
+    def surprise(parameters: NDArray[np.float64]) -> float:
+        expected, spread, shift = parameters[0], *np.exp(parameters[1:])
+        a, b = spread**2 + shift**2 + error**2, spread**2 + error_elsewhere**2
+        determinant = a * b - spread**4
+        x, y = at_hand - expected, elsewhere - expected
+        squares = (b * x**2 - 2 * spread**2 * x * y + a * y**2) / determinant
+        return float(np.sum(squares + np.log(determinant)))
+
+    found = minimize(surprise, [0.02, np.log(0.03), np.log(0.01)], method="Nelder-Mead", options={"maxiter": 2000})
+    return Experience(float(found.x[0]), *map(float, np.exp(found.x[1:])))
+
+
+def print_reliability(said: NDArray[np.float64], is_better: NDArray[np.bool_]) -> None:
+    """Print how many of the models that were called so probably better are better."""
+    click.echo("| said | trials | mean of what was said | better in truth |")
+    click.echo("| --- | ---: | ---: | ---: |")
+    for low, high in itertools.pairwise(BINS):
+        own = (said >= low) & (said < high)
+        if own.any():
+            click.echo(
+                f"| {low:.0%} to {min(high, 1):.0%} | {own.sum()} | {said[own].mean():.0%} | "
+                f"{is_better[own].sum()} ({is_better[own].mean():.0%}) |"
+            )
+    click.echo(f"| all | {len(said)} | {said.mean():.0%} | {is_better.sum()} ({is_better.mean():.0%}) |")
 
 
 def split_tasks(data: Path) -> tuple[dict[str, list[GoldPage]], list[GoldPage]]:

@@ -22,16 +22,31 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-# Fitted by `scripts/teaching_curve.py report` (maximum likelihood over all trials), in F1.
-EXPECTED_GAIN = 0.02  # of teaching, before anything was measured
-SPREAD_OF_GAINS = 0.03  # from kind to kind
-SHIFT = 0.01  # between the gain on the pages at hand and on others of their kind
-# The difference of two models on a page varies by as much. A few pages may agree by chance, so this counts as some more.
+# The difference of two models on a page varies by as much. A few may agree by chance, so this counts as some more.
 PAGE_SPREAD, COUNTS_AS_PAGES = 0.1, 4
 
 LIKELY = 0.9  # whoever uses models that are as probably better is wrong with one in ten at most
 UNLIKELY = 0.5
 MOST_PAGES = 60  # more that somebody may be asked to label
+
+
+@dataclass(frozen=True, slots=True)
+class Experience:
+    """What is known of teaching before anything was measured, in F1.
+
+    Attributes:
+        expected: the gain to expect.
+        spread: the standard deviation of the true gain from kind to kind of pages.
+        shift: that of the gain on the pages at hand, from the one on other pages of their kind.
+    """
+
+    expected: float
+    spread: float
+    shift: float
+
+
+# What `scripts/teaching_curve.py report` fits to all of its trials.
+EXPERIENCE = Experience(expected=0.02, spread=0.03, shift=0.01)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +66,22 @@ class Outlook:
     more_pages: int | None
 
 
-def judge_gain(differences: Sequence[float], sites: Sequence[Hashable]) -> Outlook:
+def judge_gain(differences: Sequence[float], sites: Sequence[Hashable], experience: Experience = EXPERIENCE) -> Outlook:
     """How probable a gain is.
 
     Args:
         differences: by how much the taught model's score is above the shipped one's, on each page while left out.
         sites: of what each page is: pages of one site are alike, and count as little more than one. Where single pages
             were left out, each page is its own.
+        experience: what is known beforehand.
     """
     gain, error = fmean(differences), standard_error(differences, sites)
-    expected, spread = _posterior(gain, error)
+    expected, spread = _posterior(experience, gain, error)
     count = len(differences)
     more = range(MOST_PAGES + 1)
-    settled = (number for number in more if _is_settled(*_posterior(gain, error * sqrt(count / (count + number)))))
+    settled = (
+        number for number in more if _is_settled(*_posterior(experience, gain, error * sqrt(count / (count + number))))
+    )
     return Outlook(_normal(expected / spread), expected, spread, next(settled, None))
 
 
@@ -96,11 +114,11 @@ def weigh_answers(probability: float, wins: int, losses: int) -> float:
     return better / (better + worse)
 
 
-def _posterior(gain: float, error: float) -> tuple[float, float]:
+def _posterior(experience: Experience, gain: float, error: float) -> tuple[float, float]:
     """Mean and deviation of the true gain, given what was measured."""
-    of_experience, of_pages = SPREAD_OF_GAINS**-2, 1 / (error**2 + SHIFT**2)
+    of_experience, of_pages = experience.spread**-2, 1 / (error**2 + experience.shift**2)
     precision = of_experience + of_pages
-    return (EXPECTED_GAIN * of_experience + gain * of_pages) / precision, sqrt(1 / precision)
+    return (experience.expected * of_experience + gain * of_pages) / precision, sqrt(1 / precision)
 
 
 def _is_settled(expected: float, spread: float) -> bool:
