@@ -11,8 +11,8 @@ mixed, house-mixed                          of wcxb-dev and house-a: other sites
 
 Gold standards of which the base knows no rules come as a user's pages do: as if their rules were ours.
 
-A trial draws pages from half of a task's sites, teaches the base with them, and measures the base and what was taught on
-the other half of the sites. Each trial is a line of trials.jsonl; those that are there are not done again.
+A trial draws pages from half of a task's sites, teaches the base with them, and measures the base and the taught model
+on the other half of the sites. Each trial is a line of trials.jsonl; those that are there are not done again.
 
 OPENBLAS_NUM_THREADS=1 python scripts/teaching_curve.py run --data ../shared/data --work work
 python scripts/teaching_curve.py report --work work
@@ -112,7 +112,11 @@ def report(work: Path) -> None:
         own = [trial for trial in trials if (trial["task"], trial["size"]) == (task, size)]
         before, after = (np.concatenate([trial[name] for trial in own]) for name in ("before", "after"))
         likely = "/".join(f"{judge(trial).probability:.0%}" for trial in own)
-        others = [np.subtract(trial["others_after"], trial["others_before"]).mean() for trial in own if "others_after" in trial]
+        others = [
+            np.subtract(trial["others_after"], trial["others_before"]).mean()
+            for trial in own
+            if "others_after" in trial
+        ]
         click.echo(
             f"| {task} | {size} | {before.mean():.3f} | {after.mean():.3f} | {after.mean() - before.mean():+.3f} | "
             f"{(after > before + SAME).sum()} | {(after < before - SAME).sum()} | {likely} | "
@@ -129,9 +133,8 @@ def report(work: Path) -> None:
     print_reliability(np.array(said), np.array(is_better))
     called = [paired_t_test(trial["taught"], trial["shipped"]) for trial in trials]
     by_test = np.array([test.t > 0 and test.p < OLD_LEVEL for test in called])
-    click.echo(
-        f"\nOf {sum(is_better)} models that were better, a t-test (p < {OLD_LEVEL}) finds {(by_test & is_better).sum()}."
-    )
+    found = (by_test & np.array(is_better)).sum()
+    click.echo(f"\nOf {sum(is_better)} models that were better, a t-test (p < {OLD_LEVEL}) finds {found}.")
     click.echo(f"\n{fit(trials)}")
 
 

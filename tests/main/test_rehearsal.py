@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 def page(number: int, blocks: int = 20) -> ObservedPage:
     """A page with a menu, of which nothing is kept, and an article; the last paragraph is open."""
     texts = "".join(f"<p>Line {line} of page {number} has some words.</p>" for line in range(blocks))
-    html = f'<title>T</title><nav class="main-nav menu"><a href=/>Home</a></nav><div class="entry-content">{texts}</div>'
+    html = (
+        f'<title>T</title><nav class="main-nav menu"><a href=/>Home</a></nav><div class="entry-content">{texts}</div>'
+    )
     document = read(Page(html.encode(), f"https://site-{number}.example/"))
     shares = np.array([0.0] + [1.0] * (len(document) - 2) + [np.nan])
     return observe(Example(document, Gold(text=""), shares, document.columns.kinds, page_type="article"))
@@ -72,9 +74,11 @@ def test_pages_are_chosen_one_a_site_and_neither_short_nor_long() -> None:
 
 
 def test_damaged_files_are_told(tmp_path: Path) -> None:
-    (tmp_path / "x.npz").write_bytes(b"PK nothing")
-    with pytest.raises(ModelError, match=r"x\.npz: damaged"):
-        load_rehearsal(tmp_path / "x.npz")
+    whole = (SHIPPED / "main" / REHEARSAL).read_bytes()
+    for data in (b"PK nothing", b"", whole[:5000], whole[:50_000] + bytes(5_000) + whole[55_000:]):
+        (tmp_path / "x.npz").write_bytes(data)
+        with pytest.raises(ModelError, match=r"x\.npz: damaged"):
+            load_rehearsal(tmp_path / "x.npz")
 
 
 def test_the_shipped_model_knows_what_ships_with_it() -> None:

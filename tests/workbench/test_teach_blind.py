@@ -98,7 +98,9 @@ def test_what_both_sides_keep_is_theirs(client: TestClient, folder: Path) -> Non
     assert isinstance(html, bytes)
     for side in "ab":
         method = "models/ours" if sides[page["id"]] == side else "main"
-        kept = client.post("/api/clean", json={"html": html.decode(), "method": method, "blocks": True}).json()["blocks"]
+        kept = client.post("/api/clean", json={"html": html.decode(), "method": method, "blocks": True}).json()[
+            "blocks"
+        ]
         assert [each["text"] for each in kept if each["kept"]] == [b["text"] for b in page["blocks"] if b[side]]
 
 

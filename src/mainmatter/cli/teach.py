@@ -226,4 +226,4 @@ def _print_result(lesson: Lesson, output: Path, size: int, curve_file: Path | No
     if lesson.is_recommended:
         # A method's name goes before a folder's.
         name = f".{os.sep}{output}" if str(output) in method_names() else output
-        click.echo(f"use it: mainmatter clean PAGE --method {name}")
+        click.echo(f"use it: mainmatter clean PAGE --method {name}; from now on: mainmatter use {output}")

@@ -10,9 +10,11 @@ The first of the pages are learned from again (`LEARNED_AGAIN`); by the others, 
 
 from __future__ import annotations
 
+import zlib
 from io import BytesIO
 from random import Random
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -96,7 +98,7 @@ def load_rehearsal(file: Path) -> list[ObservedPage]:
     try:
         with np.load(file, allow_pickle=False) as found:
             return _to_pages(dict(found))
-    except (OSError, ValueError, KeyError, IndexError) as error:
+    except (BadZipFile, EOFError, IndexError, KeyError, OSError, ValueError, zlib.error) as error:
         raise ModelError(f"{file}: damaged: {error}") from error
 
 
