@@ -114,6 +114,7 @@ FOR_FIASCO := $(SMALL_SETS) --on wcxb-dev --on house-a --on house-wcxb --on fund
 # `--pages` limits, for each set, the size of the n-gram models and the time that the search of `ice-regex` takes, which would be hours.
 models: $(VENV)/installed-dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/mainmatter train main --from-scratch $(HOUSE_SETS) $(SMALL_SETS) --on wcxb-dev -o $(MODELS)/main
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python scripts/make_rehearsal.py --data $(DATA)
 	$(BIN)/mainmatter train ncleaner $(FOR_NCLEANER) --pages 60 --valid wcxb-dev -o $(MODELS)/ncleaner
 	$(BIN)/mainmatter train ncleaner:lexical=False $(FOR_NCLEANER) --pages 60 --valid wcxb-dev -o $(MODELS)/ncleaner-non-lexical
 	$(BIN)/mainmatter train ncleaner:preset=paper $(SMALL_SETS) --valid wcxb-dev -o $(MODELS)/ncleaner-paper

@@ -80,17 +80,17 @@ def test_from_labels_to_a_model_in_inspect(tab: Page, axe: Callable[[Page], list
     assert axe(tab) == []
     start(tab, "boards")
     expect(tab.locator("#job-state")).to_have_text("finished", timeout=LONG)
-    expect(tab.locator("#result-heading")).to_have_text("Use the taught model")
+    expect(tab.locator("#result-heading")).to_have_text(re.compile(r"^9\d %\s+likely better than the shipped model"))
     expect(tab.locator("#result .gain").first).to_have_text(re.compile(r"^\+0\.\d{3}$"))
-    expect(tab.locator("#verdict")).to_contain_text("Better: bag f1 ")
-    expect(tab.locator("#live")).to_contain_text("Better: bag f1 ")
+    expect(tab.locator("#verdict")).to_contain_text("Probably better (9")
+    expect(tab.locator("#live")).to_contain_text("Probably better (9")
     expect(tab.locator("#curve-table tbody tr")).to_have_count(3)
     expect(tab.locator("#curve-picture circle")).to_have_count(3)
     expect(tab.locator("#models-table")).to_contain_text("boards")
     expect(tab.locator("#lessons-table tbody tr")).to_have_count(1)
     assert axe(tab) == []
     tab.reload()  # all of it is on the server
-    expect(tab.locator("#verdict")).to_contain_text("Better: bag f1 ")
+    expect(tab.locator("#verdict")).to_contain_text("Probably better (9")
     compare = tab.get_by_role("link", name="Compare it with main").get_attribute("href")
     tab.get_by_role("link", name="Try boards in Inspect").click()
     expect(tab.locator("#method")).to_have_value("models/boards")

@@ -38,6 +38,7 @@ _COMMANDS = {
     "serve": "Open the workbench: see, compare, correct and teach, in a browser; and an HTTP API.",
     "teach": "Train a method on annotated pages, and measure what that gains.",
     "train": "Train a method on pages with their clean texts.",
+    "use": "Choose the method that other commands take unless -m names one, such as a model that you taught.",
 }
 
 

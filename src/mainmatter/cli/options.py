@@ -19,6 +19,7 @@ from mainmatter.inputs.paths import find_inputs
 from mainmatter.isolation.parallel import default_workers
 from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE, Limits
 from mainmatter.main.choice import ADDITIONS, PIECES, SWITCHES, Comments
+from mainmatter.models.in_use import read_choice
 from mainmatter.registry import DEFAULT_METHOD, get_method, method_names, split_name
 
 if TYPE_CHECKING:
@@ -67,11 +68,22 @@ class _Respelled(click.Option):
         return None if record is None else (self.opts[0], record[1])
 
 
+def _find_method(context: click.Context, _parameter: click.Parameter, value: str | None) -> str:
+    """The method that was named or, without one, the one that `mainmatter use` chose, which is told."""
+    if value is not None or context.resilient_parsing:
+        return value or DEFAULT_METHOD
+    chosen = read_choice()
+    if chosen is None:
+        return DEFAULT_METHOD
+    click.echo(f"method: {chosen} (chosen with `mainmatter use`)", err=True)
+    return chosen
+
+
 method = click.option(
     "-m",
     "--method",
-    default=DEFAULT_METHOD,
-    show_default=True,
+    callback=_find_method,
+    show_default="main, or what `mainmatter use` chose",
     metavar="NAME[:PARAMETER=VALUE,...]",
     help="Which method decides; see: mainmatter methods.",
 )

@@ -14,6 +14,7 @@ import click
 from mainmatter.cli import options
 from mainmatter.errors import InputError, MissingExtra
 from mainmatter.limits import format_size
+from mainmatter.registry import DEFAULT_METHOD
 
 if TYPE_CHECKING:
     import uvicorn
@@ -191,6 +192,8 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _welcome(settings: Settings, port: int, *, opens: bool) -> None:
+    from mainmatter.workbench.choosing import offered_method  # noqa: PLC0415 - an extra
+
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     shown = "127.0.0.1" if settings.host in ("0.0.0.0", "") else "[::1]" if settings.host == "::" else host  # noqa: S104
     address = f"http://{shown}:{port}/" + (f"?token={settings.token}" if settings.token else "")
@@ -199,6 +202,9 @@ def _welcome(settings: Settings, port: int, *, opens: bool) -> None:
         f"folder {settings.folder}; {settings.workers} workers, {settings.most_waiting} requests may wait; pages up to "
         f"{format_size(settings.max_bytes)}, {settings.seconds:g} s, {settings.memory_mb} MB; Ctrl-C ends it"
     )
+    method = offered_method(settings.folder / "models")
+    if method != DEFAULT_METHOD:
+        click.echo(f"method: {method} (chosen in Teach, or with `mainmatter use`)", err=True)
     for corpus in settings.corpora:
         click.echo(f"corpus {corpus}: its pages, and the inputs that it names, can be looked at")
     if opens:

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,7 +16,17 @@ import click
 from mainmatter.cli import options
 from mainmatter.errors import DatasetError, InputError, MainmatterError, UnknownName
 from mainmatter.lab.reports.curve import check_ending, save_curve
-from mainmatter.lab.training.teach import CurvePoint, Learner, Step, Teaching, record_lesson, save_lesson, teach
+from mainmatter.lab.training.teach import (
+    METRICS,
+    QUICK_FOLDS,
+    CurvePoint,
+    Learner,
+    Step,
+    Teaching,
+    record_lesson,
+    save_lesson,
+    teach,
+)
 from mainmatter.lab.training.train import CARD_PAGE
 from mainmatter.limits import format_size
 from mainmatter.models.store import may_be_written
@@ -66,6 +77,9 @@ _PARTS = 1000  # of a progress bar
     help="Draw the learning curve; the ending (.svg, .png, .html) tells the format.",
 )
 @click.option("--points/--no-points", default=True, help="Learn from 1, 2, 4, ... pages too, for the curve.")
+@click.option(
+    "--quick", is_flag=True, help="As soon as possible: no curve, few parts left out, measured by one metric alone."
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all that is random.")
 @click.option("--licence", metavar="TEXT", help="The licence of your pages, for the model's card.")
 @options.data
@@ -78,6 +92,7 @@ def command(
     split: Literal["auto", "site", "page"],
     curve_file: Path | None,
     points: bool,
+    quick: bool,
     seed: int,
     licence: str | None,
     data: Path | None,
@@ -96,7 +111,9 @@ def command(
         pages = _load(source, data)
         for reason in pages.left_out:
             listen(f"not ready: {reason}")
-        teaching = Teaching(method, split, points, seed, pages.name, licence, workers)
+        teaching = Teaching(method, split, points, seed=seed, source=pages.name, licence=licence, workers=workers)
+        if quick:
+            teaching = replace(teaching, curve=False, folds=QUICK_FOLDS, metrics=METRICS[:1])
         lesson = teach(pages.pages, teaching=teaching, listen=listen)
         size = save_lesson(lesson, output)
         if pages.lessons is not None:
@@ -209,4 +226,4 @@ def _print_result(lesson: Lesson, output: Path, size: int, curve_file: Path | No
     if lesson.is_recommended:
         # A method's name goes before a folder's.
         name = f".{os.sep}{output}" if str(output) in method_names() else output
-        click.echo(f"use it: mainmatter clean PAGE --method {name}")
+        click.echo(f"use it: mainmatter clean PAGE --method {name}; from now on: mainmatter use {output}")

@@ -83,7 +83,7 @@ _DUMP_CONFIG = replace(_CONFIG, width=1, hidden=48, pooled=24)
 _OF_DUMPS = "dump_"  # what the names of its arrays begin with
 _MIN_SITES = 20  # that use a word in their names, for it to have an embedding; of few sites, a tenth of them
 _MIN_STEPS = 8  # of an epoch, where there are as many pages
-_FINE_TUNING_RATE = 1e-3  # of learning, for a net that knows much already
+_FINE_TUNING_RATE, _FINE_TUNING_STEPS = 1e-3, 30  # of learning, and of an epoch, for a net that knows much already
 # No page that people read has as many blocks. Each takes two kilobytes while the net looks at it, so a page of some
 # megabytes could take all memory; beyond this, the rules of `ice-heuristic` decide, which need next to none.
 _MAX_BLOCKS = 100_000
@@ -354,11 +354,18 @@ class Main(Controls, Trainable[ObservedPage]):
         """
         self._start()
 
-    def learn(self, observations: Sequence[ObservedPage], report: Callable[[str], object] = be_silent) -> Self:
+    def learn(
+        self, observations: Sequence[ObservedPage], report: Callable[[str], object] = be_silent, *, dumps: bool = True
+    ) -> Self:
         """Train the nets on pages and their texts, which look a little different each time (main/examples.py).
 
         From plain-text dumps only the net for dumps can learn. If there is nothing else, what is there of the other one
         stays as it is at the start.
+
+        Args:
+            observations: the pages.
+            report: told a line now and then.
+            dumps: train the net for dumps, too; without, it stays as it is at the start, which takes half of the time.
 
         Raises:
             InputError: there is no page with a labelled block.
@@ -366,11 +373,11 @@ class Main(Controls, Trainable[ObservedPage]):
         known = [page for page in observations if not np.isnan(page.example.shares).all()]
         need_some(known, self.name)
         start = self._start()
-        dumps = [page.number_dump(CONVENTIONS) for page in known]
-        dump_net = self._train(
-            dumps, _DUMP_CONFIG, augment_dump, getattr(start, "dump_net_", None), lambda line: report(f"texts: {line}")
-        )
-        dump_net = BlockNet.from_arrays(_in_half(dump_net.arrays()))  # as it will be saved
+        dump_net = getattr(start, "dump_net_", None)
+        if dumps:
+            texts = [page.number_dump(CONVENTIONS) for page in known]
+            dump_net = self._train(texts, _DUMP_CONFIG, augment_dump, dump_net, lambda line: report(f"texts: {line}"))
+            dump_net = BlockNet.from_arrays(_in_half(dump_net.arrays()))  # as it will be saved
         with_markup = [page for page in known if not page.is_dump]
         vocabulary = _learn_vocabulary(with_markup) if start is None else start.vocabulary_
         net = getattr(start, "net_", None)
@@ -394,7 +401,9 @@ class Main(Controls, Trainable[ObservedPage]):
             epochs=self.epochs,
             learning_rate=_FINE_TUNING_RATE if start is not None else config.learning_rate,
             # A few pages make a few steps an epoch, too, or three epochs would teach nothing.
-            batch_size=min(config.batch_size, max(1, len(examples) // _MIN_STEPS)),
+            batch_size=min(
+                config.batch_size, max(1, len(examples) // (_MIN_STEPS if start is None else _FINE_TUNING_STEPS))
+            ),
         )
         return train_net(examples, config, self.seed, augment=augment, start=start, report=report)
 

@@ -10,21 +10,24 @@ import os
 import re
 import sys
 from collections import ChainMap
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
-from mainmatter.errors import InputError, MainmatterError, UnknownName
+from mainmatter.errors import InputError, MainmatterError, ModelError, UnknownName
+from mainmatter.files import write_whole
 from mainmatter.lab.bench.peers import PEERS
 from mainmatter.method import parse_parameters
+from mainmatter.models.in_use import read_choice
 from mainmatter.models.store import SHIPPED, is_model, load
 from mainmatter.papers.template.site_counts import METHOD as TEMPLATE
-from mainmatter.registry import get_method, make_untrained, method_names, trainable_names
+from mainmatter.registry import DEFAULT_METHOD, get_method, make_untrained, method_names, trainable_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 MODELS = "models/"  # how the names of the workbench's models begin
 LONGEST_NAME = 300
+_IN_USE = "in-use.txt"  # in the folder of the models; none of them has a name like that
 _MODEL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. -]{0,99}")
 _PLAIN_TEXTS = frozenset(("convention", "features", "literals", "without"))  # parameters that are texts, and no paths
 
@@ -57,6 +60,51 @@ def choose_method(name: str, options: Mapping[str, Any], models: Path) -> tuple[
     parameters = parse_parameters(base, listed) | dict(options)
     _refuse_paths(base, method, parameters)
     return chosen, parameters
+
+
+def method_in_use(models: Path) -> str:
+    """The method that this server takes unless a client names one: `main`, or `models/NAME`.
+
+    It is what was chosen in Teach. If nothing was, it is what `mainmatter use` chose, if that is a model of this
+    workbench.
+
+    Raises:
+        ModelError: the model that was chosen in Teach is no longer there.
+    """
+    try:
+        name = (models / _IN_USE).read_text("utf-8").strip()
+    except OSError:
+        try:
+            path = Path(read_choice() or "")
+        except ModelError:
+            return DEFAULT_METHOD
+        is_here = path.parent == models.resolve() and MODELS + path.name in model_names(models)
+        return MODELS + path.name if is_here else DEFAULT_METHOD
+    if name != DEFAULT_METHOD and name not in model_names(models):
+        raise ModelError(
+            f"{name}, the model in use, is no longer there; choose another one in Teach, or go back to main"
+        )
+    return name
+
+
+def offered_method(models: Path) -> str:
+    """The method in use; `main` if its model is gone, so that there is one to choose."""
+    try:
+        return method_in_use(models)
+    except ModelError:
+        return DEFAULT_METHOD
+
+
+def use_method(models: Path, name: str) -> None:
+    """Choose the method that this server takes unless a client names one: `main`, or `models/NAME`.
+
+    Raises:
+        UnknownName: there is no such model.
+        OSError: the workbench's folder cannot be written.
+    """
+    if name != DEFAULT_METHOD and name not in model_names(models):
+        raise UnknownName("model", name, [DEFAULT_METHOD, *model_names(models)])
+    write_whole(models / _IN_USE, f"{name}\n".encode())
 
 
 def needs_model(name: str) -> bool:

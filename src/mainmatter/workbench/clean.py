@@ -22,8 +22,10 @@ from mainmatter.workbench.choosing import (
     LONGEST_NAME,
     MODELS,
     choose_method,
+    method_in_use,
     model_names,
     needs_model,
+    offered_method,
     parameters_of,
     without_paths,
 )
@@ -90,10 +92,11 @@ class CleanRequest(StrictModel):
         max_length=8000,
         description="Where the page came from. Without html and text, the page is fetched from there.",
     )
-    method: str = Field(
-        DEFAULT_METHOD,
+    method: str | None = Field(
+        None,
         max_length=LONGEST_NAME,
-        description="Which method decides; /api/methods lists all. Parameters may follow: `density:c1=0.25,c2=8`.",
+        description="Which method decides; /api/methods lists all. Parameters may follow: `density:c1=0.25,c2=8`. "
+        "Without one, the default that /api/methods names.",
     )
     format: Format | None = Field(
         None, description="What to give; text if nothing else is said.", examples=["markdown"]
@@ -245,7 +248,7 @@ def _to_task(asked: CleanRequest, page: Page | None, request: Request, workbench
     return CleanTask(
         to_source(page, asked.url, workbench.settings),
         workbench.models,
-        asked.method,
+        asked.method or method_in_use(workbench.models),
         asked.options,
         asked.format or accepted or "text",
         asked.links,
@@ -333,7 +336,7 @@ def _envelope(task: CleanTask, extraction: Extraction, content: str, seconds: fl
 def describe_methods(models: Path) -> Payload:
     """All that a client can choose from. Done in a worker."""
     found = {
-        "default": DEFAULT_METHOD,
+        "default": offered_method(models),
         "methods": [_describe(name) for name in method_names()],
         "models": [_describe_model(name, models) for name in model_names(models)],
         "formats": [{"name": name, "ending": ending} for name, (_, ending) in FORMATS.items()],

@@ -18,8 +18,15 @@ from mainmatter.lab.bench.peers import PEERS, get_peer, installed_peers, peer_ve
 from mainmatter.lab.metrics import METRICS, Output
 from mainmatter.lab.metrics.alignment import matching_blocks
 from mainmatter.records import Gold, Page
-from mainmatter.registry import DEFAULT_METHOD, method_names
-from mainmatter.workbench.choosing import LONGEST_NAME, choose_contestant, model_names, needs_model, without_paths
+from mainmatter.registry import method_names
+from mainmatter.workbench.choosing import (
+    LONGEST_NAME,
+    choose_contestant,
+    model_names,
+    needs_model,
+    offered_method,
+    without_paths,
+)
 from mainmatter.workbench.inspect import ERRORS, PageRequest, describe_body, find_source, read_page_request
 from mainmatter.workbench.page_source import PageSource, Payload, to_json
 from mainmatter.workbench.workbench import Workbench, workbench_of
@@ -296,7 +303,7 @@ def describe_contestants(models: Path) -> Payload:
     """All that can be compared: methods, the workbench's models, and other people's tools that are installed here."""
     return to_json(
         {
-            "default": DEFAULT_METHOD,
+            "default": offered_method(models),
             "methods": [name for name in method_names() if not needs_model(name)],
             "models": model_names(models),
             "peers": [{"name": name, "version": peer_version(name)} for name in installed_peers()],

@@ -30,10 +30,14 @@ from mainmatter.errors import InputError, ModelError, UnknownName
 from mainmatter.files import write_whole
 from mainmatter.lab.bench.peers import PEERS
 from mainmatter.lab.training.teach import FEWEST, LESSONS, need_enough, read_lessons
+from mainmatter.lab.training.verdict import LIKELY, weigh_answers
+from mainmatter.models.in_use import write_choice
 from mainmatter.models.store import load
-from mainmatter.registry import METHODS, make_untrained, method_names, trainable_names
+from mainmatter.registry import DEFAULT_METHOD, METHODS, make_untrained, method_names, trainable_names
+from mainmatter.workbench import blind
 from mainmatter.workbench.answers import error_answer, error_answers
-from mainmatter.workbench.choosing import MODELS, model_names, needs_model
+from mainmatter.workbench.blind import count_preferences
+from mainmatter.workbench.choosing import MODELS, method_in_use, model_names, needs_model, offered_method, use_method
 from mainmatter.workbench.labels.gold import READY, count_ready
 from mainmatter.workbench.labels.store import Store
 from mainmatter.workbench.workbench import Workbench, take_turn_at_store, workbench_of
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 router = APIRouter(prefix="/api/teach", tags=["teach"], dependencies=[Depends(take_turn_at_store)])
+router.include_router(blind.router)
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}"
 State = Literal["running", "finished", "failed", "cancelled", "died"]
@@ -317,11 +322,26 @@ class TeachRequest(BaseModel):
         default="auto", description="Whether whole sites are left out to measure on, or single pages."
     )
     curve: bool = Field(default=True, description="Learn from 1, 2, 4, ... pages too, for the learning curve.")
+    quick: bool = Field(default=False, description="As soon as possible: no curve, and few parts left out.")
+
+
+class UseRequest(BaseModel):
+    """What to use."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    model: str = Field(
+        max_length=100, description="A model of this workbench, by its plain name; `main` for what ships."
+    )
 
 
 @router.get("", summary="How teaching stands")
 def stand(workbench: Bench, jobs: Jobs) -> dict[str, Any]:
-    """The pages that are ready, the last job with its progress, all lessons so far, and the models."""
+    """The pages that are ready, the last job with its progress, all lessons so far, the models, and the one in use.
+
+    Of each model: `probability`, that it is better than the shipped one on other pages of this kind, with what blind
+    comparisons said (`preferred`); whether it is `recommended`; and whether it is `in_use`.
+    """
     job = jobs.current()
     lessons = read_lessons(workbench.models / LESSONS)
     return {
@@ -330,6 +350,7 @@ def stand(workbench: Bench, jobs: Jobs) -> dict[str, Any]:
         "job": _to_json(job, workbench),
         "lessons": lessons,
         "models": [_model(workbench, name, lessons) for name in model_names(workbench.models)],
+        **_in_use(workbench),
     }
 
 
@@ -344,7 +365,9 @@ def start(asked: TeachRequest, workbench: Bench, jobs: Jobs) -> Response | dict[
     ready = _ready(workbench)
     need_enough(ready["usable"], ready["pages"])
     arguments = ["--split", asked.split] if asked.split != "auto" else []
-    if not asked.curve:
+    if asked.quick:
+        arguments.append("--quick")
+    elif not asked.curve:
         arguments.append("--no-points")
     try:
         job = jobs.start(asked.name, asked.method, arguments)
@@ -360,6 +383,21 @@ def cancel(workbench: Bench, jobs: Jobs) -> dict[str, Any]:
     return {"job": _to_json(jobs.cancel(), workbench)}
 
 
+@router.post("/use", summary="Use a model from now on", responses=error_answers(422))
+def use(asked: UseRequest, workbench: Bench) -> dict[str, Any]:
+    """Take a model, or `main` again, wherever no method is named; on a local server, on its command line, too."""
+    name = DEFAULT_METHOD if asked.model == DEFAULT_METHOD else MODELS + asked.model
+    use_method(workbench.models, name)
+    on_command_line = workbench.settings.is_local
+    if on_command_line:
+        path = (workbench.models / asked.model).resolve()
+        try:
+            write_choice(None if name == DEFAULT_METHOD else str(path))
+        except OSError:  # a folder of the user's that cannot be written is no reason not to use it here
+            on_command_line = False
+    return {**_in_use(workbench), "on_command_line": on_command_line}
+
+
 @router.delete("/models/{name}", summary="Delete a model", responses=error_answers(422))
 def delete(
     name: Annotated[str, Path(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_. -]{0,99}$", description="The model's name.")],
@@ -368,6 +406,8 @@ def delete(
     """Delete a model of the workbench. What its lesson gained stays in the list of lessons."""
     if MODELS + name not in model_names(workbench.models):
         raise UnknownName("model", MODELS + name, model_names(workbench.models))
+    if MODELS + name == offered_method(workbench.models):
+        raise InputError(f"{name} is in use; go back to main first, or use another model")
     path = workbench.models / name
     if path.is_symlink():
         raise InputError(f"{name} is a link to a model elsewhere; delete it there")
@@ -387,6 +427,14 @@ def _ready(workbench: Workbench) -> dict[str, int]:
     usable = sum(counts[readiness] for readiness in READY)
     by_readiness = {str(readiness): count for readiness, count in counts.items()}
     return {"pages": sum(counts.values()), "usable": usable, "needed": FEWEST, **by_readiness}
+
+
+def _in_use(workbench: Workbench) -> dict[str, str]:
+    """The method that is used unless a client names another one, and what is wrong with it, if anything is."""
+    try:
+        return {"in_use": method_in_use(workbench.models), "in_use_problem": ""}
+    except ModelError as error:
+        return {"in_use": DEFAULT_METHOD, "in_use_problem": workbench.tell(error)}
 
 
 def _methods() -> list[dict[str, str]]:
@@ -425,19 +473,27 @@ def _to_json(job: TeachingJob | None, workbench: Workbench) -> dict[str, Any] | 
 def _model(workbench: Workbench, name: str, lessons: list[dict[str, Any]]) -> dict[str, Any]:
     """A model with what its card says; a damaged one is told as such."""
     plain = name.removeprefix(MODELS)
-    entry: dict[str, Any] = {"name": plain, "method_name": name, "problem": ""}
+    entry: dict[str, Any] = {"name": plain, "method_name": name, "problem": "", "probability": None, "in_use": False}
     try:
         model = load(workbench.models / plain)
     except ModelError as error:
         return {**entry, "problem": re.sub(r"^\S*?: ", "", str(error))}
     lesson = model.card.get("lesson") or next((each for each in lessons if each.get("name") == plain), {})
     gains = lesson.get("gains") or [{}]
+    wins, losses, same = count_preferences(workbench, plain)
+    probability = lesson.get("probability")
+    if probability is not None:
+        probability = weigh_answers(probability, wins, losses)
     return {
         **entry,
+        "probability": probability,
+        "outlook": lesson.get("outlook"),
+        "preferred": {"taught": wins, "shipped": losses, "same": same},
+        "in_use": name == offered_method(workbench.models),
         "method": model.method,
         "pages": (model.card.get("pages") or {}).get("learned_from"),
         "gain": gains[0],
-        "recommended": lesson.get("recommended"),
+        "recommended": None if probability is None else probability >= LIKELY and not lesson.get("below_default"),
         "verdict": lesson.get("verdict", ""),
         "card": model.card,
     }

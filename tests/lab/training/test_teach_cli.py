@@ -51,7 +51,7 @@ def test_annotations_to_a_model(workbench: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "5 pages of 5 sites" in result.stderr
     assert "   4 pages taught: bag f1 " in result.stderr
-    assert result.stdout.startswith("Better: bag f1 ")
+    assert result.stdout.startswith("Probably better (9")
     assert f"use it: mainmatter clean PAGE --method {model}" in result.stdout
     assert curve.read_bytes().startswith(b"<svg")
     card = json.loads((model / "model.json").read_bytes())["card"]

@@ -13,9 +13,10 @@ import math
 import os
 import shutil
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -35,20 +36,24 @@ from mainmatter.lab.training.train import (
     save_model,
     start_of,
 )
+from mainmatter.lab.training.verdict import LIKELY, MOST_PAGES, UNLIKELY, judge_gain
+from mainmatter.main.method import Main
+from mainmatter.main.rehearsal import LEARNED_AGAIN, REHEARSAL, load_rehearsal, score_known
 from mainmatter.method import be_silent, parse_parameters
-from mainmatter.models.store import is_model, load, may_be_written
+from mainmatter.models.store import SHIPPED, is_model, load, may_be_written
 from mainmatter.registry import DEFAULT_METHOD, get_method, make_untrained, split_name
 from mainmatter.text.tokens import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from mainmatter.lab.datasets import GoldPage
     from mainmatter.lab.evaluation import Evaluation
     from mainmatter.lab.training.train import ObservedPages
+    from mainmatter.lab.training.verdict import Outlook
+    from mainmatter.main.examples import ObservedPage
     from mainmatter.method import Method, Trainable
 
 Splitting = Literal["site", "page"]
@@ -59,18 +64,18 @@ METRICS = ("bag", "shingle", "cleaneval")
 LESSONS = "lessons.jsonl"  # in the folder of a workbench's models
 _ALL_TEXT = "ice-baseline"
 _LEARNING_COSTS = 3  # as much time as measuring a page, for each page
-_FOLDS, _FOLDS_OF_FEW, _FEW = 5, 10, 20  # of few pages each model needs all but one or two
+_FOLDS, QUICK_FOLDS = 5, 4
 
 # A net that was trained further on a few pages forgets some of what it knew. Part of the way between its weights before
 # and after, it has learned most and forgotten little (Wortsman et al. 2022, Robust fine-tuning of zero-shot models,
 # section 4). How far is best depends on how unlike the pages are; docs/results/teaching.md says how these were chosen.
 STRENGTHS = (0.4, 0.7, 1.0)
-_OF_MAIN = {"start": "main", "epochs": "16"}
+_OF_MAIN = {"start": "main", "epochs": "6"}
+# By how much at most a taught model may be worse on pages like those that the model knew before, in F1.
+MOST_FORGOTTEN = 0.015
 
-SURE = 0.05  # a gain that chance gives less often than this is one
 _SAME = 1e-6  # scores that differ by less are those of a draw
 _COVERED = 0.95  # of an interval
-_TINY = 0.001  # a probability that need not be told more exactly
 
 
 @dataclass(frozen=True)
@@ -97,13 +102,14 @@ class Split:
         return rest
 
 
-def split_pages(pages: Sequence[GoldPage], by: SplitBy = "auto", seed: int = 0) -> Split:
+def split_pages(pages: Sequence[GoldPage], by: SplitBy = "auto", seed: int = 0, folds: int = _FOLDS) -> Split:
     """Split pages into folds: by site if they are of several, else by page.
 
     Args:
         pages: at least two.
         by: "site" or "page" decide; by site nonetheless needs two sites.
         seed: for another split.
+        folds: how many, as far as there are as many sites.
     """
     sites = [site_of_page(page.page) for page in pages]
     different = len(set(sites))
@@ -114,7 +120,6 @@ def split_pages(pages: Sequence[GoldPage], by: SplitBy = "auto", seed: int = 0) 
             f"{without_url} of {len(pages)} pages have no URL and count as sites of their own: if they are of one "
             "site, the gain is that on more pages of it"
         )
-    wanted = _FOLDS if len(pages) >= _FEW else _FOLDS_OF_FEW
     is_by_site = by == "site" or (by == "auto" and different > 1)
     if different == 1:
         is_by_site = False
@@ -122,8 +127,8 @@ def split_pages(pages: Sequence[GoldPage], by: SplitBy = "auto", seed: int = 0) 
     elif not is_by_site:
         notes.append("single pages were left out, not sites: the gain is that on more pages of these sites")
     groups = sites if is_by_site else [""] * len(pages)
-    folds = tuple(tuple(fold) for fold in split_by_site(groups, wanted, seed) if fold)
-    return Split(folds, "site" if is_by_site else "page", different, tuple(notes))
+    parts = tuple(tuple(fold) for fold in split_by_site(groups, folds, seed) if fold)
+    return Split(parts, "site" if is_by_site else "page", different, tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -193,10 +198,39 @@ class Learner:
         """The method, as yet untrained."""
         return make_untrained(self.full_name)
 
+    @cached_property
+    def rehearsal(self) -> list[ObservedPage]:
+        """Pages that the model knew before, for it to look at again; those that ship if it brings none of its own."""
+        if self.base != DEFAULT_METHOD or not self.start:
+            return []
+        own = Path(self.start) / REHEARSAL
+        return load_rehearsal(own if own.is_file() else SHIPPED / DEFAULT_METHOD / REHEARSAL)
+
+    def forgotten(self, models: Sequence[Any]) -> list[float]:
+        """By how much models are worse than the start on pages that it knew, and that were not looked at again."""
+        known = self.rehearsal[LEARNED_AGAIN:]
+        if not known:
+            return [0.0] * len(models)
+        before: Any = get_method(self.start)
+        return [score_known(before, known) - score_known(model, known) for model in models]
+
     def learn(
-        self, observations: Sequence[Any], seed: int = 0, report: Callable[[str], object] = be_silent
+        self,
+        observations: Sequence[Any],
+        seed: int = 0,
+        report: Callable[[str], object] = be_silent,
+        *,
+        dumps: bool = True,
     ) -> list[Trainable[Any]]:
         """Learn from what was observed: one model for each strength.
+
+        Pages for rehearsal count as much as those that are new, however few these are.
+
+        Args:
+            observations: of the pages.
+            seed: of all that is random.
+            report: told a line now and then.
+            dumps: `main` learns to judge plain-text dumps, too.
 
         Raises:
             InputError: there is nothing to learn from.
@@ -204,7 +238,12 @@ class Learner:
         method = self.make()
         if self.start and seed:
             method = make_untrained(f"{self.full_name},seed={seed}")
-        method.learn(observations, report)
+        if again := self.rehearsal[:LEARNED_AGAIN]:
+            observations = [*_repeated(observations, len(again)), *again]
+        if isinstance(method, Main):
+            method.learn(observations, report, dumps=dumps)
+        else:
+            method.learn(observations, report)
         if not self.start:
             return [method]
         shipped: Any = get_method(self.base) if self.start == self.base else None
@@ -230,6 +269,19 @@ class Learner:
         method = type(trained)(**trained.parameters)
         method.restore(trained.facts_and_arrays()[0], mixed)
         return method
+
+
+def _repeated(pages: Sequence[ObservedPage], count: int) -> list[ObservedPage]:
+    """Pages that count as much as so many, because they are repeated, and because each of them counts more.
+
+    The one teaches a little more, the other takes less time.
+    """
+    times = max(1, count // (2 * max(1, len(pages))))
+    weight = max(1.0, count / max(1, len(pages) * times))
+    return [
+        replace(page, example=replace(page.example, weight=weight), dump=replace(page.dump, weight=weight))
+        for page in pages
+    ] * times
 
 
 def choose_strengths(scores: NDArray[np.float64], folds: Sequence[Sequence[int]]) -> NDArray[np.intp]:
@@ -286,14 +338,9 @@ class Gain:
         """The mean difference."""
         return self.taught - self.shipped
 
-    @property
-    def is_sure(self) -> bool:
-        """There is a gain, and it is hardly one of chance."""
-        return self.gain > _SAME and self.p < SURE
-
     def to_json(self) -> dict[str, Any]:
         """The same as a dictionary, with the gain itself."""
-        return {**asdict(self), "gain": self.gain, "sure": self.is_sure}
+        return {**asdict(self), "gain": self.gain}
 
 
 def measure_gain(metric: str, shipped: Sequence[float], taught: Sequence[float]) -> Gain:
@@ -386,6 +433,7 @@ class Lesson:
         splitting: whether whole sites were left out to measure on, or single pages.
         folds: how many times some were left out.
         gains: over the shipped model, by metric, the most important one first.
+        outlook: how probable it is that there is a gain on other pages of this kind.
         default: what the default method reaches as shipped, by the first metric; None if that is what was taught.
         all_text: what keeping all text gives, by the columns of the first metric.
         taught: what the taught model gives, by the same columns.
@@ -395,6 +443,8 @@ class Lesson:
         skipped: pages that could not be used, with the reason.
         notes: what a reader of the figures should know.
         seconds: how long it took.
+        forgotten: by how much it is worse on pages like those that the start knew; at most `MOST_FORGOTTEN`, unless
+            even the gentlest strength forgets more.
         model: the model, trained on all pages.
     """
 
@@ -407,6 +457,7 @@ class Lesson:
     splitting: Splitting
     folds: int
     gains: tuple[Gain, ...]
+    outlook: Outlook
     default: float | None
     all_text: dict[str, float]
     taught: dict[str, float]
@@ -416,6 +467,7 @@ class Lesson:
     skipped: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
     seconds: float
+    forgotten: float
     model: Trainable[Any] = field(repr=False, compare=False)
     card: dict[str, Any] = field(repr=False, compare=False)
 
@@ -426,39 +478,47 @@ class Lesson:
 
     @property
     def is_recommended(self) -> bool:
-        """The taught model is surely better than the shipped one, and no worse than the default method as shipped."""
-        return self.gain.is_sure and not self._is_below_default
+        """The taught model is likely better than the shipped one, and no worse than the default method as shipped."""
+        return self.outlook.probability >= LIKELY and not self.is_below_default
 
     @property
-    def _is_below_default(self) -> bool:
+    def is_below_default(self) -> bool:
+        """The default method as shipped is better still."""
         return self.default is not None and self.default > self.gain.taught
 
     @property
     def verdict(self) -> str:
         """The result in plain words: whether to use the taught model or to keep the shipped one."""
-        gain = self.gain
+        gain, outlook = self.gain, self.outlook
+        likely = format_percent(outlook.probability)
         figures = (
             f"{gain.metric} {gain.taught:.3f} instead of {gain.shipped:.3f} on pages that it had not seen "
-            f"({gain.gain:+.3f}, 95 % interval {gain.low:+.3f} to {gain.high:+.3f}, "
-            f"{'p < 0.001' if gain.p < _TINY else f'p = {gain.p:.3f}'}; "
-            f"better on {gain.wins} of {gain.pages} pages, worse on {gain.losses})"
+            f"({gain.gain:+.3f}; better on {gain.wins} of {gain.pages} pages, worse on {gain.losses})"
         )
-        if gain.is_sure and self._is_below_default:
-            return f"Better than {self.shipped} as shipped, but not as good as main: {figures}. Use main."
-        if gain.is_sure:
-            return f"Better: {figures}. Use the taught model."
-        if not gain.wins and not gain.losses:
-            return f"No difference: {figures}. Keep the shipped model."
-        if gain.gain > 0:
-            return f"No sure gain: {figures}. That may be chance: keep the shipped model, or label more pages."
-        return f"No gain: {figures}. Keep the shipped model."
+        if outlook.probability < UNLIKELY or not (gain.wins or gain.losses):
+            return f"Probably no better ({likely}): {figures}. Keep the shipped model."
+        if self.is_below_default:
+            better = f"Better than {self.shipped} as shipped ({likely} likely)"
+            return f"{better}, but not as good as main: {figures}. Use main."
+        if self.is_recommended:
+            return f"Probably better ({likely}): {figures}. Use the taught model."
+        if outlook.more_pages is None:
+            advice = f"Even {MOST_PAGES} more pages might not settle it; a blind comparison may"
+        else:
+            advice = f"About {_count(outlook.more_pages, 'more page')} would settle it, or a blind comparison"
+        return f"Cannot tell yet ({likely} likely better): {figures}. {advice}."
 
     def to_json(self) -> dict[str, Any]:
         """All of it but the model, as a dictionary that JSON can hold."""
-        plain = ("method start shipped strength pages sites splitting folds default all_text taught oracle").split()
+        plain = (
+            "method start shipped strength pages sites splitting folds default all_text taught oracle forgotten".split()
+        )
         return {
             **{name: getattr(self, name) for name in plain},
             "recommended": self.is_recommended,
+            "below_default": self.is_below_default,
+            "probability": self.outlook.probability,
+            "outlook": asdict(self.outlook),
             "verdict": self.verdict,
             "gains": [gain.to_json() for gain in self.gains],
             "curve": [point.to_json() for point in self.curve],
@@ -477,6 +537,8 @@ class Teaching:
         method: the method, with parameters if need be; see `Learner`.
         split: whether whole sites are left out, or single pages; "auto": sites, if there are two.
         curve: learn from parts of the pages too, for a curve of several points.
+        folds: in how many parts pages are left out.
+        metrics: what to measure by, the most important one first.
         seed: of all that is random.
         source: what the pages are called in the model's card.
         licence: the licence of the pages, for the card.
@@ -486,6 +548,8 @@ class Teaching:
     method: str = DEFAULT_METHOD
     split: SplitBy = "auto"
     curve: bool = True
+    folds: int = _FOLDS
+    metrics: tuple[str, ...] = METRICS
     seed: int = 0
     source: str = "annotations"
     licence: str | None = None
@@ -546,28 +610,32 @@ class _TeachingRun:
     split: Split = field(init=False)
     learner: Learner = field(init=False)
     shipped: Evaluation = field(init=False)
+    strengths: int = 0  # that may be chosen: the gentlest ones, which do not forget too much
 
     def run(self) -> Lesson:
         started = time.monotonic()
         self.learner = Learner(self.teaching.method)
         need_aligner()  # before any work
         need("scipy.special")
-        check_names([self.learner.shipped], METRICS)
+        check_names([self.learner.shipped], self.teaching.metrics)
         self._observe()
         sizes = self._sizes()
         self._plan(sizes)
-        self.shipped = self._measure(self.learner.shipped, range(len(self.pages)), METRICS, "the shipped model")
-        all_text = self._measure(_ALL_TEXT, range(len(self.pages)), METRICS[:1], "all text")
+        metrics = self.teaching.metrics
+        self.shipped = self._measure(self.learner.shipped, range(len(self.pages)), metrics, "the shipped model")
+        all_text = self._measure(_ALL_TEXT, range(len(self.pages)), metrics[:1], "all text")
         default = None
         if self.learner.shipped != DEFAULT_METHOD:
-            found = self._measure(DEFAULT_METHOD, range(len(self.pages)), METRICS[:1], DEFAULT_METHOD)
-            default = float(np.mean(_scores(found, METRICS[0])))
-        curve = [self._point(size, METRICS[:1])[0] for size in sizes]
-        last, taught, scores = self._point(None, METRICS)
-        best = best_strength(scores)
+            found = self._measure(DEFAULT_METHOD, range(len(self.pages)), metrics[:1], DEFAULT_METHOD)
+            default = float(np.mean(_scores(found, metrics[0])))
         learning = time.monotonic()
-        model = self._learn(range(len(self.pages)), "learning from all pages")[best]
+        models = self._learn(range(len(self.pages)), "learning from all pages")
         learning = time.monotonic() - learning
+        forgotten = self.learner.forgotten(models)
+        self.strengths = max(1, sum(lost <= MOST_FORGOTTEN for lost in forgotten))
+        curve = [self._point(size, metrics[:1])[0] for size in sizes]
+        last, taught, scores = self._point(None, metrics)
+        best = best_strength(scores)
         lesson = Lesson(
             self.learner.full_name,
             self.learner.start,
@@ -578,20 +646,22 @@ class _TeachingRun:
             self.split.by,
             len(self.split.folds),
             self._gains(taught),
+            self._judge(taught),
             default,
-            figures(all_text.scores[METRICS[0]], METRICS[0]),
-            figures(find_metric(METRICS[0]).aggregate([row[METRICS[0]] for row in taught]), METRICS[0]),
+            figures(all_text.scores[metrics[0]], metrics[0]),
+            figures(find_metric(metrics[0]).aggregate([row[metrics[0]] for row in taught]), metrics[0]),
             (*curve, last),
             tuple(self._by_page(taught)),
             self.observed.oracle,
             tuple(self.observed.skipped),
             self._notes(),
             time.monotonic() - started,
-            model,
+            forgotten[best],
+            models[best],
             {},
         )
         lesson.card.update(self._card(lesson, learning))
-        self._advance(0, "done")
+        self._advance(self.of - self.done, "done")
         return lesson
 
     @property
@@ -614,7 +684,7 @@ class _TeachingRun:
             self.observed.skipped.append((_count(copies, "page"), "the same as others"))
         for page, reason in self.observed.skipped:
             self.listen(f"left out: {page}: {reason}")
-        self.split = split_pages(self.pages, self.teaching.split, self.teaching.seed)
+        self.split = split_pages(self.pages, self.teaching.split, self.teaching.seed, self.teaching.folds)
         self.listen(
             f"{_count(len(self.pages), 'page')} of {_count(self.split.sites, 'site')}, left out by {self.split.by} in "
             f"{len(self.split.folds)} parts"
@@ -659,7 +729,10 @@ class _TeachingRun:
 
     def _learn(self, numbers: Sequence[int], doing: str) -> list[Any]:
         self._advance(0, doing)
-        models = self.learner.learn([self.observed.observations[number] for number in numbers], self.teaching.seed)
+        is_last = len(numbers) == len(self.pages)
+        dumps = is_last or any(self.pages[number].page.format == "text" for number in range(len(self.pages)))
+        observations = [self.observed.observations[number] for number in numbers]
+        models = self.learner.learn(observations, self.teaching.seed, dumps=dumps)
         self._advance(_LEARNING_COSTS * len(numbers), doing)
         return models
 
@@ -669,14 +742,14 @@ class _TeachingRun:
         Returns:
             For each strength the rows of all pages; the mean numbers of pages and of words that were learned from.
         """
-        rows: list[list[Any]] = [[None] * len(self.pages) for _ in self.learner.strengths]
+        rows: list[list[Any]] = [[None] * len(self.pages) for _ in range(self.strengths)]
         sizes, counts = [], []
         for fold in self.split.folds:
             chosen = self.split.rest(fold, self.teaching.seed)[:size]
             sizes.append(len(chosen))
             counts.append(sum(len(words(self.pages[number].gold.text or "")) for number in chosen))
             taught_by = _count(len(chosen), "page")
-            for strength, model in enumerate(self._learn(chosen, f"learning from {taught_by}")):
+            for strength, model in enumerate(self._learn(chosen, f"learning from {taught_by}")[: self.strengths]):
                 found = self._measure(model, fold, metrics, f"what {taught_by} taught")
                 for number, (_, row) in zip(fold, found.pages, strict=True):
                     rows[strength][number] = row
@@ -701,7 +774,7 @@ class _TeachingRun:
     def _gains(self, taught: list[Any]) -> tuple[Gain, ...]:
         """The gain by each metric, on the pages whose gold standard has what it needs."""
         gains = []
-        for metric in METRICS:
+        for metric in self.teaching.metrics:
             headline = find_metric(metric).headline
             both = [
                 (shipped[metric], row.get(metric)) for (_, shipped), row in zip(self.shipped.pages, taught, strict=True)
@@ -711,8 +784,15 @@ class _TeachingRun:
                 gains.append(measure_gain(f"{metric} {headline}", *zip(*measured, strict=True)))
         return tuple(gains)
 
+    def _judge(self, taught: list[Any]) -> Outlook:
+        differences = [page.taught - page.shipped for page in self._by_page(taught)]
+        is_by_site = self.split.by == "site"
+        sites = [site_of_page(page.page) if is_by_site else number for number, page in enumerate(self.pages)]
+        return judge_gain(differences, sites)
+
     def _by_page(self, taught: list[Any]) -> list[PageGain]:
-        metric, headline = METRICS[0], find_metric(METRICS[0]).headline
+        metric = self.teaching.metrics[0]
+        headline = find_metric(metric).headline
         before = _scores(self.shipped, metric)
         after = [row[metric][headline] for row in taught]
         return [
@@ -738,6 +818,11 @@ def _scores(evaluation: Evaluation, metric: str) -> list[float]:
 
 def _count(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def format_percent(probability: float) -> str:
+    """A probability in whole percent, of which nobody claims to know that it is 0 or 100."""
+    return f"{min(99, max(1, round(100 * probability)))} %"
 
 
 def save_lesson(lesson: Lesson, folder: Path) -> int:
@@ -821,8 +906,9 @@ def record_lesson(file: Path, name: str, lesson: Lesson) -> None:
         "sites": lesson.sites,
         "splitting": lesson.splitting,
         "recommended": lesson.is_recommended,
+        "probability": lesson.outlook.probability,
         "verdict": lesson.verdict,
-        **{key: value for key, value in gain.to_json().items() if key not in ("pages", "sure")},
+        **{key: value for key, value in gain.to_json().items() if key != "pages"},
         "curve": [point.to_json() for point in lesson.curve],
     }
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -402,6 +402,11 @@ def count_ready(store: Store) -> dict[Readiness, int]:
     return counts
 
 
+def unlabelled_pages(store: Store) -> list[PageId]:
+    """The pages that nobody has labelled."""
+    return [page.id for page in store.pages() if _readiness(page) == "new"]
+
+
 def _readiness(page: PageSummary) -> Readiness:
     if page.status == "merged":
         return "merged"

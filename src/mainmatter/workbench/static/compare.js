@@ -31,7 +31,7 @@ async function listContestants() {
     element("input", { type: "checkbox", name: "method", value: name }), name);
   const others = methods.filter((/** @type {string} */ name) => name !== usual);
   const aboutOf = (/** @type {string} */ name) => summaries.get(name) ?? "a model of this workbench";
-  byId("methods").replaceChildren(...[usual, ...others, ...models].map((name) => box(name, aboutOf(name))));
+  byId("methods").replaceChildren(...[...new Set([usual, ...others, ...models])].map((name) => box(name, aboutOf(name))));
   byId("peers").replaceChildren(...peers.map((/** @type {any} */ peer) => box(peer.name, `version ${peer.version}`)));
   byId("peers-field").hidden = !peers.length;
 }

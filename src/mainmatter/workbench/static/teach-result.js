@@ -2,21 +2,29 @@
 // @ts-check
 
 import { count, element } from "./shell.js";
-import { fillTable, interval, probability, score, signed } from "./teach-words.js";
+import { fillTable, interval, percent, probability, score, signed } from "./teach-words.js";
 
 const MOST_PAGES = 200;
 
 /**
  * @param {any} job a finished one
+ * @param {any} model what the server says of its model now; undefined if it was deleted
+ * @param {{use: (name: string) => unknown, compare: (name: string) => unknown}} actions
  * @returns {HTMLElement}
  */
-export function resultOf(job) {
+export function resultOf(job, model, actions) {
   const lesson = job.lesson;
   const gain = lesson.gains[0];
-  const advice = lesson.recommended ? "Use the taught model" : "Keep the shipped model";
+  const likely = model?.probability ?? lesson.probability ?? 0; // lessons of earlier versions have none
+  const isGood = model?.recommended ?? lesson.recommended;
+  const bar = element("span");
+  bar.style.width = `${100 * likely}%`;
   return element(
-    "div", { class: `result ${lesson.recommended ? "good" : "no-gain"}`, id: "result-box" },
-    element("h3", { tabindex: "-1", id: "result-heading" }, advice),
+    "div", { class: `result ${isGood ? "good" : "no-gain"}`, id: "result-box" },
+    element("h3", { tabindex: "-1", id: "result-heading" },
+      element("span", { class: "likely" }, percent(likely)), " likely better than the shipped model on other pages of this kind"),
+    element("div", { class: "likely-bar", "aria-hidden": "true" }, bar),
+    model ? nextStep(model, lesson, isGood, actions) : null,
     element("p", { class: "figures" },
       element("span", { class: "gain" }, signed(gain.gain)), " ",
       element("span", { class: "soft" }, `${gain.metric}: ${score(gain.shipped)} as shipped, ${score(gain.taught)} taught`)),
@@ -28,6 +36,24 @@ export function resultOf(job) {
   );
 }
 
+/** What to do now, and the buttons for it. @param {any} model @param {any} lesson @param {boolean} isGood @param {any} actions */
+function nextStep(model, lesson, isGood, actions) {
+  const more = lesson.outlook?.more_pages;
+  const { taught, shipped } = model.preferred;
+  const words = model.in_use ? "It is in use."
+    : isGood ? "Use it."
+    : lesson.below_default ? "main as shipped is better still: keep that one."
+    : more ? `Label about ${count(more, "more page")}, or compare blindly.`
+    : model.probability < 0.5 ? "Keep the shipped model."
+    : "More pages would hardly settle it: compare blindly.";
+  return element("div", { class: "row", id: "next-step" },
+    element("strong", {}, words),
+    model.in_use ? null : element("button", { type: "button", class: isGood ? "primary" : null, on: { click: () => actions.use(model.name) } }, "Use it from now on"),
+    element("button", { type: "button", on: { click: () => actions.compare(model.name) } }, "Compare blindly"),
+    more && !isGood ? element("a", { class: "button", href: "/annotate" }, "Label more pages") : null,
+    taught + shipped ? element("span", { class: "soft" }, `Preferred blindly on ${taught} of ${count(taught + shipped, "page")}.`) : null);
+}
+
 /** @param {any} lesson */
 function notesOf(lesson) {
   const how = lesson.splitting === "site" ? "Whole sites were left out to measure on" : "Single pages were left out to measure on";
@@ -35,6 +61,7 @@ function notesOf(lesson) {
   const told = [
     `${how}, in ${count(lesson.folds, "part")}; the model itself learned from all ${count(lesson.pages, "page")} of ${count(lesson.sites, "site")}. ${start}`,
     ...lesson.notes.map((/** @type {string} */ note) => `Note: ${note}.`),
+    ...(lesson.start && lesson.forgotten !== undefined ? [`On pages that it knew before: ${signed(-lesson.forgotten)}.`] : []),
     ...(lesson.default === null ? [] : [`main as shipped reaches ${score(lesson.default)} on the same pages.`]),
   ];
   return element("ul", { class: "notes soft" }, ...told.map((line) => element("li", {}, line)));

@@ -31,6 +31,9 @@ export const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).to
 /** @param {number} value */
 export const probability = (value) => (value < 0.001 ? "< 0.001" : value.toFixed(3));
 
+/** A probability, of which nobody claims to know that it is 0 or 1. @param {number} value */
+export const percent = (value) => `${Math.min(99, Math.max(1, Math.round(100 * value)))} %`;
+
 /** @param {any} gain */
 export const interval = (gain) => `${signed(gain.low)} to ${signed(gain.high)}`;
 

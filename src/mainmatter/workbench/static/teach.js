@@ -3,8 +3,9 @@
 
 import { announce, api, busy, byId, count, element, showProblem, toast } from "./shell.js";
 import { drawCurve } from "./learning-curve.js";
+import { compareBlindly } from "./teach-blind.js";
 import { resultOf } from "./teach-result.js";
-import { CURVE_COLUMNS, READINESS, STATES, curveRows, fillTable, interval, probability, score, signed } from "./teach-words.js";
+import { CURVE_COLUMNS, READINESS, STATES, curveRows, fillTable, interval, percent, probability, score, signed } from "./teach-words.js";
 
 const WHILE_RUNNING = 1000; // milliseconds between questions
 const OTHERWISE = 10000;
@@ -45,8 +46,9 @@ function show() {
   refresh("ready", ready, () => showReady(ready));
   refresh("methods", methods, () => showMethods(methods));
   refresh("start", [ready.usable, job?.state], () => showStart(ready, job));
-  refresh("job", job, () => showJob(job));
+  refresh("job", [job, models], () => showJob(job));
   refresh("models", models, () => showModels(models));
+  refresh("in-use", [stand.in_use, stand.in_use_problem, models.length], showInUse);
   refresh("lessons", lessons, () => showLessons(lessons));
 }
 
@@ -105,7 +107,9 @@ function showJob(job) {
   byId("job-doing").hidden = !isRunning;
   byId("job-doing").textContent = job.doing ? `${Math.floor((100 * job.done) / Math.max(1, job.of))} %: ${job.doing}` : "starting";
   refresh("job-problem", [job.id, job.error], () => showProblem(byId("job-problem"), job.error));
-  refresh("result", [job.id, job.lesson], () => byId("result").replaceChildren(...(job.lesson ? [resultOf(job)] : [])));
+  const model = stand.models.find((/** @type {any} */ each) => each.name === job.name);
+  refresh("result", [job.id, job.lesson, model], () =>
+    byId("result").replaceChildren(...(job.lesson ? [resultOf(job, model, { use, compare })] : [])));
   refresh("curve", job.points, () => showCurve(job.points));
   byId("job-command").textContent = job.command;
   byId("job-log").replaceChildren(...job.log.map((/** @type {string} */ line) => element("li", {}, line)));
@@ -145,21 +149,60 @@ function showLessons(lessons) {
   fillTable(byId("lessons-table"), "All lessons, the latest first", ["when", "model", "method", "#pages", "#gain", "95 % interval", "#p", "advice"],
     [...lessons].reverse().map((lesson) => [
       new Date(lesson.time).toLocaleString(), lesson.name, lesson.method.split(":")[0], lesson.pages, signed(lesson.gain), interval(lesson), probability(lesson.p),
-      lesson.recommended ? "use it" : "keep the shipped one",
+      typeof lesson.probability === "number" ? `${percent(lesson.probability)} likely better` : lesson.recommended ? "use it" : "keep the shipped one",
     ]));
 }
 
 /** @param {any[]} models */
 function showModels(models) {
   byId("models").hidden = models.length === 0;
-  fillTable(byId("models-table"), "Models of this workbench; each can be chosen wherever a method can", ["name", "method", "#pages", "#gain", "advice", "card", ""],
+  fillTable(byId("models-table"), "Models of this workbench; each can be chosen wherever a method can", ["name", "method", "#pages", "#gain", "#likely better", "advice", "card", ""],
     models.map((model) => [
       element("a", { href: `/?method=${encodeURIComponent(model.method_name)}` }, model.name),
       model.method ?? "damaged", model.pages ?? "", model.gain?.gain === undefined ? "" : signed(model.gain.gain),
-      model.problem || (model.recommended === true ? "use it" : model.recommended === false ? "keep the shipped one" : ""),
+      typeof model.probability === "number" ? percent(model.probability) : "",
+      model.problem || (model.in_use ? "in use" : model.recommended === true ? "use it" : model.recommended === false ? adviceOn(model) : ""),
       element("details", {}, element("summary", { "aria-label": `Card of ${model.name}` }, "card"), element("pre", { class: "card", tabindex: "0" }, JSON.stringify(model.card ?? {}, null, 1))),
-      element("button", { type: "button", class: "quiet", "aria-label": `Delete ${model.name}`, on: { click: () => remove(model.name) } }, "Delete"),
+      element("span", { class: "row" },
+        model.problem || model.in_use ? null : element("button", { type: "button", class: "quiet", "aria-label": `Use ${model.name} from now on`, on: { click: () => use(model.name) } }, "Use"),
+        model.problem ? null : element("button", { type: "button", class: "quiet", "aria-label": `Compare ${model.name} blindly`, on: { click: () => compare(model.name) } }, "Compare blindly"),
+        element("button", { type: "button", class: "quiet", "aria-label": `Delete ${model.name}`, on: { click: () => remove(model.name) } }, "Delete")),
     ]));
+}
+
+/** @param {any} model */
+function adviceOn(model) {
+  return model.probability < 0.5 ? "keep the shipped one" : "cannot tell yet";
+}
+
+/** What is used where no method is named, and the way back. */
+function showInUse() {
+  const { in_use: name, in_use_problem: problem } = stand;
+  const isShipped = name === "main" && !problem;
+  byId("in-use").replaceChildren(
+    element("span", {}, problem ? `${problem}.` : isShipped ? "main, as shipped, is in use." : `${name.replace(/^models\//, "")} is in use: in Inspect, Compare and the API.`),
+    ...(isShipped ? [] : [element("button", { type: "button", id: "back-to-main", on: { click: () => use("main") } }, "Go back to main")]));
+}
+
+/** @param {string} name */
+async function use(name) {
+  await act(
+    api("/api/teach/use", { json: { model: name } }).then((answer) => {
+      if (name !== "main" && !answer.on_command_line) toast(`${name} is in use on this server; the command line keeps its own choice.`);
+    }),
+    `${name} is in use from now on.`);
+  byId("models-heading").focus();
+}
+
+/** @param {string} name */
+async function compare(name) {
+  try {
+    await compareBlindly(name, look);
+    showProblem(byId("problem"), null);
+  } catch (error) {
+    showProblem(byId("problem"), error);
+    byId("problem").scrollIntoView({ block: "nearest" });
+  }
 }
 
 /** @param {string} name */
