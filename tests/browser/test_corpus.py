@@ -213,7 +213,7 @@ def test_the_least_sure_go_to_annotate_and_a_page_is_corrected(tab: Page, server
     open_corpus(tab, "?page_type=article&find=org/5")
     expect_list(tab, "10 pages found among 60")  # 5, and nine of the fifties
     tab.click("#corpus-send")
-    expect(tab.locator("#corpus-sent")).to_contain_text("10 pages added. Go to Annotate")
+    expect(tab.locator("#corpus-sent")).to_contain_text("10 pages added. Go to Annotate", timeout=60_000)
     rows = ask(f"{server.url}/api/annotate/pages?annotator=x")["pages"]
     assert {row["note"] for row in rows} == {f"confidence {1 - i / 100:.2f}" for i in (5, *range(51, 60))}
     assert rows[0]["name"] == "https://example.org/59"
