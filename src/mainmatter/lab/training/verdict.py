@@ -106,14 +106,14 @@ def weigh_answers(probability: float, wins: int, losses: int) -> float:
         losses: on how many the other one's; pages without a preference do not count.
     """
     tosses = wins + losses + 1
-    heads = sum(comb(tosses, number) for number in range(wins + 1)) / 2**tosses
+    heads = sum(comb(tosses, number) for number in range(wins + 1)) / 2.0**tosses
     better, worse = probability * heads, (1 - probability) * (1 - heads)
     return better / (better + worse)
 
 
 def _posterior(experience: Experience, gain: float, error: float) -> tuple[float, float]:
     """Mean and deviation of the true gain, given what was measured."""
-    of_experience, of_pages = experience.spread**-2, error**-2
+    of_experience, of_pages = 1 / experience.spread**2, 1 / error**2
     precision = of_experience + of_pages
     return (experience.expected * of_experience + gain * of_pages) / precision, sqrt(1 / precision)
 
