@@ -3,9 +3,9 @@
 Of the pages at hand we know by how much the taught model is better on each while it was left out: a mean gain d with
 its standard error s. Whoever looks at d alone is too careful with few pages: teaching mostly helps. So experience
 speaks first: the true gains on kinds of pages are normally distributed, and what is measured at hand differs from the
-true one by s. Both are normal, so there is a formula for the probability that the true gain is above 0. The numbers of experience were fitted to trials in which the
-true gain was measured on many other pages: docs/results/teaching.md has them, and shows that of models that are called
-90 % likely better about as many are.
+true one by s. Both are normal, so there is a formula for the probability that the true gain is above 0. The numbers of
+experience were fitted to trials in which the true gain was measured on many other pages: docs/results/teaching.md has
+them, and shows that of models that are called 90 % likely better at least as many are.
 
 What people prefer who compare both models' texts without knowing which is which is further evidence (`weigh_answers`).
 """
