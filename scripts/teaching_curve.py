@@ -135,7 +135,8 @@ def report(work: Path) -> None:
     by_test = np.array([test.t > 0 and test.p < OLD_LEVEL for test in called])
     found = (by_test & np.array(is_better)).sum()
     click.echo(f"\nOf {sum(is_better)} models that were better, a t-test (p < {OLD_LEVEL}) finds {found}.")
-    click.echo(f"\n{fit(trials)}")
+    variances = [np.var(np.subtract(trial["taught"], trial["shipped"]), ddof=1) for trial in trials]
+    click.echo(f"\n{fit(trials)}; pages of a trial differ by {np.sqrt(np.mean(variances)):.3f}")
 
 
 def judge(trial: dict[str, Any], experience: Experience = EXPERIENCE) -> Outlook:
@@ -162,15 +163,15 @@ def fit(trials: list[dict[str, Any]]) -> Experience:
     at_hand, error, elsewhere, error_elsewhere = np.array(measured).T
 
     def surprise(parameters: NDArray[np.float64]) -> float:
-        expected, spread, shift = parameters[0], *np.exp(parameters[1:])
-        a, b = spread**2 + shift**2 + error**2, spread**2 + error_elsewhere**2
+        expected, spread = parameters[0], np.exp(parameters[1])
+        a, b = spread**2 + error**2, spread**2 + error_elsewhere**2
         determinant = a * b - spread**4
         x, y = at_hand - expected, elsewhere - expected
         squares = (b * x**2 - 2 * spread**2 * x * y + a * y**2) / determinant
         return float(np.sum(squares + np.log(determinant)))
 
-    found = minimize(surprise, [0.02, np.log(0.03), np.log(0.01)], method="Nelder-Mead", options={"maxiter": 2000})
-    return Experience(float(found.x[0]), *map(float, np.exp(found.x[1:])))
+    found = minimize(surprise, [0.02, np.log(0.03)], method="Nelder-Mead")
+    return Experience(float(found.x[0]), float(np.exp(found.x[1])))
 
 
 def print_reliability(said: NDArray[np.float64], is_better: NDArray[np.bool_]) -> None:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from teaching_pages import annotate_boards
+from mainmatter.workbench.labels import Store
+from teaching_pages import annotate_boards, boards
 
 pytest.importorskip("fastapi")
 pytest.importorskip("playwright")
@@ -45,9 +46,12 @@ class OwnServer:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnServer]:
-    """A server whose workbench has five labelled pages."""
+    """A server whose workbench has five labelled pages, and two that nobody has labelled."""
     folder = tmp_path_factory.mktemp("teaching")
     annotate_boards(folder / "annotations.db", 5)
+    with Store(folder / "annotations.db") as store:
+        for page in boards(7)[5:]:
+            store.add_page(page.page, "tests", name=page.page.id)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
         app = make_app(Settings(port=port, folder=folder, workers=1))
@@ -75,7 +79,7 @@ def start(tab: Page, name: str, method: str = "ncleaner", *, curve: bool = True)
 
 def test_from_labels_to_a_model_in_inspect(tab: Page, axe: Callable[[Page], list[str]]) -> None:
     tab.goto("/teach")
-    expect(tab.locator("#ready-figure")).to_have_text("5 of 5 pages ready")
+    expect(tab.locator("#ready-figure")).to_have_text("5 of 7 pages ready")
     expect(tab.locator("#ready-parts")).to_contain_text("done by one annotator")
     assert axe(tab) == []
     start(tab, "boards")
@@ -91,6 +95,15 @@ def test_from_labels_to_a_model_in_inspect(tab: Page, axe: Callable[[Page], list
     assert axe(tab) == []
     tab.reload()  # all of it is on the server
     expect(tab.locator("#verdict")).to_contain_text("Probably better (9")
+    compare_blindly(tab, axe)
+    tab.get_by_role("button", name="Use it from now on").click()
+    expect(tab.locator("#in-use")).to_contain_text("boards is in use")
+    expect(tab.locator("#next-step")).to_contain_text("It is in use.")
+    tab.goto("/")
+    expect(tab.locator("#method")).to_have_value("models/boards")
+    tab.goto("/teach")
+    tab.locator("#back-to-main").press("Enter")
+    expect(tab.locator("#in-use")).to_have_text("main, as shipped, is in use.")
     compare = tab.get_by_role("link", name="Compare it with main").get_attribute("href")
     tab.get_by_role("link", name="Try boards in Inspect").click()
     expect(tab.locator("#method")).to_have_value("models/boards")
@@ -99,6 +112,21 @@ def test_from_labels_to_a_model_in_inspect(tab: Page, axe: Callable[[Page], list
     tab.goto(str(compare))
     expect(tab.locator("#columns .column")).to_have_count(2)
     expect(tab.locator("#columns")).to_contain_text("models/boards")
+
+
+def compare_blindly(tab: Page, axe: Callable[[Page], list[str]]) -> None:
+    """By keys alone, from the first page to the result, on which the probability stands."""
+    tab.locator("#next-step").get_by_role("button", name="Compare blindly").press("Enter")
+    expect(tab.locator("#blind-count")).to_contain_text("Page 1 of 2: board-0")
+    expect(tab.locator("#blind-rows .only").first).to_be_visible()
+    assert axe(tab) == []
+    for turn in (1, 2):
+        expect(tab.locator("#blind-count")).to_contain_text(f"Page {turn} of 2")
+        law_on_left = tab.locator("#blind-rows td:first-child.only", has_text="takes no responsibility").count()
+        tab.keyboard.press("2" if law_on_left else "1")  # as somebody would who wants the notices alone
+    expect(tab.locator("#blind-words")).to_contain_text("preferred on 2 of 2 pages")
+    tab.keyboard.press("Escape")
+    expect(tab.locator("#next-step")).to_contain_text("Preferred blindly on 2 of 2 pages.")
 
 
 def test_progress_is_shown_and_can_be_cancelled(new_tab: Callable[..., Page], server: OwnServer) -> None:

@@ -121,6 +121,8 @@ def test_a_model_that_was_taught_again_begins_anew(client: TestClient, folder: P
     state = client.post("/api/teach/blind", json={"model": "ours"}).json()
     page = state["page"]["id"]
     client.post(f"/api/teach/blind/{state['id']}", json={"page": page, "answer": taught_sides(folder)[page]})
+    with (folder / "teaching" / "blind.jsonl").open("ab") as lines:
+        lines.write(b'{"event": "answer", "id')  # as a crash leaves it
     client.post(f"/api/teach/blind/{state['id']}/end")
     assert model_of(client)["preferred"]["taught"] == 1
     model = load(folder / "models" / "ours")

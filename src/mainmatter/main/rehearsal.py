@@ -76,7 +76,7 @@ def save_rehearsal(pages: Sequence[ObservedPage], vocabulary: Vocabulary, file: 
     }
     for prefix, examples in (("", [page.example for page in pages]), ("dump_", [page.dump for page in pages])):
         for name, (take, kind) in _OF_BLOCKS.items():
-            column = np.concatenate([take(example) for example in examples]).astype(kind)
+            column: NDArray[Any] = np.concatenate([take(example) for example in examples]).astype(kind)
             arrays[prefix + name] = np.ascontiguousarray(column.T)  # like stands beside like, which packs better
     meanings = [vocabulary.numbers_of(name) for page in pages for name in page.names]
     arrays["name_sizes"] = np.array(list(map(len, meanings)), np.uint8)
@@ -96,7 +96,7 @@ def load_rehearsal(file: Path) -> list[ObservedPage]:
         ModelError: the file is damaged.
     """
     try:
-        with np.load(file, allow_pickle=False) as found:
+        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as found:
             return _to_pages(dict(found))
     except (BadZipFile, EOFError, IndexError, KeyError, OSError, ValueError, zlib.error) as error:
         raise ModelError(f"{file}: damaged: {error}") from error
@@ -132,7 +132,8 @@ def _to_pages(arrays: dict[str, NDArray[Any]]) -> list[ObservedPage]:
         ]
         site, convention = f"site {arrays['sites'][number]}", str(arrays["conventions"][number])
         names = [" ".join(each) for each in words[starts[number] : starts[number + 1]]]
-        pages.append(ObservedPage(site, names, convention, *examples, is_dump=False))
+        example, dump = examples
+        pages.append(ObservedPage(site, names, convention, example, dump, is_dump=False))
     return pages
 
 

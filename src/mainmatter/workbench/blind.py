@@ -257,8 +257,10 @@ def _add(workbench: Workbench, event: dict[str, Any]) -> None:
     """Add a line; it is on the disk before the client hears of it."""
     file = workbench.database.parent / "teaching" / _FILE
     file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("ab") as lines:
-        lines.write(json.dumps(event).encode() + b"\n")
+    with file.open("a+b") as lines:
+        lines.seek(max(0, lines.tell() - 1))
+        is_cut_short = lines.read() not in (b"", b"\n")  # by a crash: what follows stands on a line of its own
+        lines.write(b"\n" * is_cut_short + json.dumps(event).encode() + b"\n")
         lines.flush()
         os.fsync(lines.fileno())
 
@@ -272,12 +274,15 @@ def _read(workbench: Workbench) -> dict[str, Comparison]:
         return found
     for line in lines:
         try:
-            match json.loads(line):
-                case {"event": "begin", "id": str(id_), "time": _, **facts}:
-                    found[id_] = Comparison(id_, **facts)
-                case {"event": "answer", "id": str(id_), "page": int(page), "answer": str(said)}:
-                    found[id_].answers.setdefault(page, said)
-                case {"event": "end", "id": str(id_)}:
+            event = json.loads(line)
+            id_ = event["id"]
+            match event["event"]:
+                case "begin":
+                    names = ("model", "digest", "shipped", "pages", "taught")
+                    found[id_] = Comparison(id_, **{name: event[name] for name in names})
+                case "answer":
+                    found[id_].answers.setdefault(event["page"], event["answer"])
+                case "end":
                     found[id_].is_ended = True
         except (ValueError, TypeError, KeyError):
             continue

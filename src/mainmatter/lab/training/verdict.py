@@ -2,11 +2,10 @@
 
 Of the pages at hand we know by how much the taught model is better on each while it was left out: a mean gain d with
 its standard error s. Whoever looks at d alone is too careful with few pages: teaching mostly helps. So experience
-speaks first. On pages of a kind, the true gain is drawn from a normal distribution; what is measured at hand differs
-from it by s, and by what the pages at hand differ from others of their kind. All of this is normal, so there is a
-formula for the probability that the true gain is above 0. The numbers of experience were fitted to trials in which the
-true gain was measured on many other pages: docs/results/teaching.md has them, and shows that of models that are called
-90 % likely better about as many are.
+speaks first: the true gains on kinds of pages are normally distributed, and what is measured at hand differs from the
+true one by s. Both are normal, so there is a formula for the probability that the true gain is above 0. The numbers of
+experience were fitted to trials in which the true gain was measured on many other pages: docs/results/teaching.md has
+them, and shows that of models that are called 90 % likely better at least as many are.
 
 What people prefer who compare both models' texts without knowing which is which is further evidence (`weigh_answers`).
 """
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 # The difference of two models on a page varies by as much. A few may agree by chance, so this counts as some more.
-PAGE_SPREAD, COUNTS_AS_PAGES = 0.1, 4
+PAGE_SPREAD, COUNTS_AS_PAGES = 0.12, 4
 
 LIKELY = 0.9  # whoever uses models that are as probably better is wrong with one in ten at most
 UNLIKELY = 0.5
@@ -37,16 +36,14 @@ class Experience:
     Attributes:
         expected: the gain to expect.
         spread: the standard deviation of the true gain from kind to kind of pages.
-        shift: that of the gain on the pages at hand, from the one on other pages of their kind.
     """
 
     expected: float
     spread: float
-    shift: float
 
 
 # What `scripts/teaching_curve.py report` fits to all of its trials.
-EXPERIENCE = Experience(expected=0.02, spread=0.03, shift=0.01)
+EXPERIENCE = Experience(expected=0.038, spread=0.044)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +106,14 @@ def weigh_answers(probability: float, wins: int, losses: int) -> float:
         losses: on how many the other one's; pages without a preference do not count.
     """
     tosses = wins + losses + 1
-    heads = sum(comb(tosses, number) for number in range(wins + 1)) / 2**tosses
+    heads = sum(comb(tosses, number) for number in range(wins + 1)) / 2.0**tosses
     better, worse = probability * heads, (1 - probability) * (1 - heads)
     return better / (better + worse)
 
 
 def _posterior(experience: Experience, gain: float, error: float) -> tuple[float, float]:
     """Mean and deviation of the true gain, given what was measured."""
-    of_experience, of_pages = experience.spread**-2, 1 / (error**2 + experience.shift**2)
+    of_experience, of_pages = 1 / experience.spread**2, 1 / error**2
     precision = of_experience + of_pages
     return (experience.expected * of_experience + gain * of_pages) / precision, sqrt(1 / precision)
 

@@ -91,9 +91,8 @@ function inShort(blocks) {
 /** @param {any} result */
 function showResult(result) {
   const answered = result.taught + result.shipped;
-  const words = answered
-    ? `The taught model was preferred on ${result.taught} of ${count(answered, "page")}; on ${result.same} you saw no difference.`
-    : "You preferred neither.";
+  const same = result.same ? ` On ${result.same} you saw no difference.` : "";
+  const words = answered ? `The taught model was preferred on ${result.taught} of ${count(answered, "page")}.${same}` : "You preferred neither.";
   byId("blind-words").textContent = words;
   announce(words);
   byId("blind-close").focus();
