@@ -79,7 +79,9 @@ def main(tasks: tuple[str, ...], data: Path, work: Path, seed: int) -> None:
             f"| {task} | {len(held_out)} | {gain.shipped:.3f} | {gain.taught:.3f} | {gain.gain:+.3f} | {gain.wins} | "
             f"{gain.losses} |"
         )
-    click.echo("| task | pages | corrections | for the site | done | actions a page | minutes | at once | taught |")
+    click.echo(
+        "| task | pages | corrections | for the site | done | actions a page | minutes | nothing wrong on | taught |"
+    )
     click.echo("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
     click.echo("\n".join(costs))
     click.echo("\n| task | held out | base | taught | gain | better on | worse on |")
@@ -106,7 +108,7 @@ def draw(task: str, data: Path, seed: int) -> tuple[list[GoldPage], list[GoldPag
         [(site, _)] = Counter(map(site_of, known)).most_common(1)
         pages = [page for page in known if site_of(page) == site]
         Random(seed).shuffle(pages)  # noqa: S311 - no secret
-        half = min(IN_STORE, len(pages) // 2)
+        half = min(IN_STORE, max(PAGES, len(pages) // 2))
         return pages[:half], pages[half:][:MEASURED]
     known = load_dataset("house-wcxb", data)
     pages = [page for page in known if page.groups.get("page_type") == task and page.gold.text]
@@ -145,6 +147,7 @@ class SimulatedAnnotator:
         self.store = Store(self.folder)
         self.gold: dict[PageId, dict[str, Label | None]] = {}
         self.sites: dict[PageId, str] = {}
+        self.looked: dict[tuple[PageId, str], Suggestion] = {}
         for page in self.pages:
             number = self.store.add_page(page.page, "simulation")
             self.gold[number] = gold_labels(self.store, number, page)
@@ -176,8 +179,11 @@ class SimulatedAnnotator:
         return mix_sites([(page, self.sites[page]) for page in best_first], self.sites.get(last, ""))[0]
 
     def suggest(self, page: PageId) -> Suggestion:
-        """What the newest model suggests."""
-        return suggest(self.store.document(page), self.model, str(self.base))
+        """What the newest model suggests; each model looks at each page once."""
+        key = page, self.model.name
+        if key not in self.looked:
+            self.looked[key] = suggest(self.store.document(page), self.model, str(self.base))
+        return self.looked[key]
 
     def correct(self, page: PageId) -> None:
         """Label a page: drop what the site repeats, correct what is wrong, accept the rest, be done."""

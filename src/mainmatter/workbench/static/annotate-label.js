@@ -241,10 +241,9 @@ export class LabelView {
     return nextInCycle(this.ledger.labels.get(this.#blocks[block].ref));
   }
 
-  /** Flip what is selected, as its first block is. */
+  /** Flip what is selected, as its first block is; it stays selected, for all that are like it to follow. */
   #flip() {
-    this.#label(this.#clicked(this.#selection.first), this.#selection.blocks);
-    this.#step(1);
+    if (this.#blocks.length) this.#label(this.#clicked(this.#selection.first), this.#selection.blocks);
   }
 
   /**
@@ -309,7 +308,7 @@ export class LabelView {
    */
   #extend(block) {
     const from = this.#selection.anchor;
-    const label = this.#saidOf(from);
+    const label = this.teaches ? this.#saidOf(from) : this.ledger.labels.get(this.#blocks[from].ref);
     this.#paint(from, block, label ? (label.kept ? "keep" : "drop") : "clear");
   }
 
