@@ -47,7 +47,7 @@ window.timed = async (deed) => { const start = performance.now(); deed(); return
 """
 TURN = """value => timed(() => {
   const dial = document.querySelector("#dial");
-  dial.value = value;
+  dial.value = Math.round(value * dial.max); // its steps are the page's own
   dial.dispatchEvent(new Event("input"));
 })"""
 POINT = """([selector, type, x, y]) => timed(() => {
@@ -90,7 +90,7 @@ def inspect(tab: Tab, html: str) -> dict[str, Any]:
     tab.locator("html[data-ready=true]").wait_for()
     with tab.expect_response("**/api/inspect") as answer:
         tab.set_input_files("#input-file", {"name": "a.html", "mimeType": "text/html", "buffer": html.encode()})
-    tab.locator("#live", has_text="blocks kept").wait_for(state="attached")
+    tab.locator("#main:not(.is-first, [aria-busy])").wait_for(state="attached")
     figures: dict[str, Any] = {
         "Inspect, shown": tab.evaluate("painted().then((now) => now - answered('/api/inspect'))")
     }
