@@ -1,6 +1,6 @@
 """The whole loop, as a new user goes it: see an error, correct it, teach, use what was taught.
 
-Five pages of a club whose news stand in notes, which the shipped model drops, beside a long pledge, which it keeps.
+Of a club's pages, the shipped model keeps the days of notes, and a pledge that is on every page; it drops a note.
 """
 
 from __future__ import annotations
@@ -8,20 +8,28 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from browser.annotate_steps import wait_until_open, wait_until_saved
 from playwright.sync_api import expect
+
+from browser.annotate_steps import wait_until_open, wait_until_saved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from playwright.sync_api import Locator, Page
 
-MOST_ACTIONS = 6  # a page
-MOST_SECONDS = 60.0  # for all pages, from the first error to the model in use
-TOPICS = ("the boat house", "the spring regatta", "the youth crew", "the winter store", "the new jetty", "the old ferry")
+MOST_ACTIONS = 6  # a page, besides opening it
+MOST_SECONDS = 180.0  # until the model is there, which takes 10 on a machine that has nothing else to do
+TOPICS = (
+    "the boat house",
+    "the spring regatta",
+    "the youth crew",
+    "the winter store",
+    "the new jetty",
+    "the old ferry",
+)
 PLEDGE = (
-    "Members promise to keep the river clean, to help each other on the water and on land, and to leave every landing as "
-    "they found it. Whoever breaks this promise is asked to speak to the board, which listens first and decides later."
+    "Members promise to keep the river clean, to help each other on the water and on land, and to leave every "
+    "landing as they found it. Whoever breaks it is asked to speak to the board, which listens first and decides later."
 )
 
 
@@ -98,21 +106,17 @@ def test_from_an_error_to_a_model_in_use(new_tab: Callable[..., Page]) -> None:
         inspect(tab, topic)
         hands = Hands(tab)
         hands.click(tab.locator("#correct"))
-        if tab.locator("#correct-name").is_visible():
+        if topic == TOPICS[0]:
             tab.locator("#correct-name").fill("Ada")
             tab.keyboard.press("Enter")
         correct(hands)
         actions.append(hands.actions)
-    print(actions, time.monotonic() - began)
+    assert max(actions) <= MOST_ACTIONS
     tab.goto("/teach")
-    use = tab.get_by_role("button", name="Use auto from now on")
-    use.wait_for()
-    print(time.monotonic() - began)
-    use.click()
+    tab.get_by_role("button", name="Use auto from now on").click(timeout=MOST_SECONDS * 1000)
     expect(tab.locator("#in-use")).to_contain_text("auto is in use")
-    print(time.monotonic() - began)
+    print(f"{time.monotonic() - began:.1f} s, actions: {actions}")
     inspect(tab, TOPICS[5])
     expect(tab.locator("#method")).to_have_value("models/auto")
     expect(tab.locator("#clean-text")).to_contain_text("Paint ordered for the old ferry")
-    print(tab.locator("#clean-text").inner_text())
-    assert 0
+    expect(tab.locator("#clean-text")).not_to_contain_text("Members promise")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mainmatter
-from mainmatter.html.parse import parse
+from mainmatter.html.parse import decode_page, parse
 from mainmatter.html.read import parse_and_segment
 from mainmatter.records import Extraction, Kind, Page
 from mainmatter.registry import FORMATS, METHODS
@@ -263,7 +263,7 @@ def test_an_xpath_finds_its_block_again(page: Page, request: pytest.FixtureReque
     if page.format == "text" or isinstance(page.html, bytes):
         assert page.format == "text" or all(block.xpath for block in mainmatter.read(page).blocks)
         return
-    tree, _ = parse_and_segment(page.html)
+    tree, _ = parse_and_segment(decode_page(page)[0])
     if name == "shadow root":  # XPath cannot enter it, but the way to it is right
         for block in mainmatter.read(page).blocks:
             host = tree.xpath(block.xpath.partition("/template")[0])

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 MODEL = "auto"  # the name of the model that is taught in the background
 MORE_PAGES = 2  # that are done since the last time, before it is taught again
-_ARGUMENTS = ("--no-points",)  # of `mainmatter teach`
+_ARGUMENTS = ("--quick",)  # of `mainmatter teach`
 _METHOD = "main"
 _PAUSE = 0.2  # seconds until the server may be less busy
 _SITE_SECONDS = 60.0  # for comparing the pages of a site

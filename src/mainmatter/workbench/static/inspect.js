@@ -26,6 +26,7 @@ const ENDINGS = { text: ".txt", markdown: ".md", cleaneval: ".cleaneval.txt" };
 /** @typedef {{answer: any, kept: Uint8Array, format: string, dial: number, isShown: boolean}} Written */
 
 const state = {
+  usual: "main", // the method in use, which the address need not name
   source: /** @type {import("./inspect-input.js").Source | null} */ (null),
   /** The page that is on its way. @type {Pending | null} */
   pending: null,
@@ -86,7 +87,7 @@ function address() {
   const listed = (/** @type {boolean} */ kept) => changed.filter((name) => switchOf(name).checked === kept).join(",");
   toAddress(query, state.source);
   for (const [name, value, usual] of [
-    ["method", byId("method").value, "main"], ["dial", String(dial.value), "0.5"],
+    ["method", byId("method").value, state.usual], ["dial", String(dial.value), "0.5"],
     ["tab", tab.slice("tab-".length), "text"], ["format", checked("format"), "text"],
     ["comments", checked("comments"), "drop"], ["with", listed(true), ""], ["without", listed(false), ""],
   ]) if (value && value !== usual) query.set(name, value);
@@ -112,7 +113,7 @@ function restoreChoices(query) {
     switchOf(name).checked = wanted.includes(name) || (switchOf(name).defaultChecked && !unwanted.includes(name));
   }
   dial.set(Number(query.get("dial") ?? NaN));
-  const method = query.get("method") ?? "main";
+  const method = query.get("method") ?? state.usual;
   if ([...byId("method").options].some((option) => option.value === method)) byId("method").value = method;
   chooseTab(TABS.includes(`tab-${query.get("tab")}`) ? `tab-${query.get("tab")}` : TABS[0]);
 }
@@ -129,6 +130,7 @@ async function listMethods() {
     ...methods.filter((/** @type {any} */ one) => !one.needs_model).map((/** @type {any} */ one) => element("option", { value: one.name, title: one.summary }, one.name)),
     ...models.map((/** @type {any} */ one) => element("option", { value: one.name }, one.name)),
   );
+  state.usual = usual;
   byId("method").value = usual;
 }
 
