@@ -161,10 +161,22 @@ def shoot_compare(tab: Tab) -> None:
     tab.wait_for_timeout(300)
 
 
+def shoot_correct(tab: Tab) -> None:
+    """Annotate, after "Correct this page" in Inspect: what the model suggests, and what is corrected."""
+    open_example(tab, "/")
+    tab.evaluate("localStorage.setItem('mainmatter-annotator', 'Noor')")
+    tab.locator("#correct").click()
+    tab.locator(".frame-place[data-loaded]").wait_for()
+    tab.locator("[role=option][data-open=kept]").last.click()
+    expect(tab.locator(".saved")).to_have_text("Saved")
+    tab.wait_for_timeout(1500)
+
+
 def shoot_annotate(tab: Tab) -> None:
-    """Annotate: a page that Ida has labelled."""
+    """Annotate: a page that Ida has labelled for a gold standard."""
     tab.goto("/annotate")
     tab.evaluate("name => localStorage.setItem('mainmatter-annotator', name)", IDA)
+    tab.evaluate("localStorage.setItem('mainmatter-mode', 'gold')")
     tab.goto("/annotate#/page/1")
     tab.reload()
     expect(tab.frame_locator("iframe").locator("mm-block[data-state]").first).to_be_attached(timeout=30_000)
@@ -210,6 +222,7 @@ PICTURES: dict[str, tuple[Scheme, Callable[[Tab], None]]] = {
     "inspect-dark": ("dark", shoot_plot),
     "corpus": ("light", shoot_corpus),
     "compare": ("light", shoot_compare),
+    "correct": ("light", shoot_correct),
     "annotate": ("light", shoot_annotate),
     "merge": ("light", shoot_merge),
     "teach": ("light", shoot_teach),
