@@ -515,6 +515,47 @@ def test_a_page_that_holds_on_to_its_window_is_shown_whole(tab: Page) -> None:
     expect(frame_mark(tab, 62)).to_be_in_viewport()
 
 
+LEFTOVERS = """<title>T</title><link rel=stylesheet href="https://far.example/a.css">
+<style>@import url(https://far.example/b.css); nav ul { position: absolute; top: 80px; background: url(/c.png) }</style>
+<nav><ul><li><a href=/1>One</a></li><li><a href=/2>Two</a></li></ul></nav><svg viewBox="0 0 9 9"><path d="M0 0"/></svg>
+<div hidden><h1>Title</h1><img src="https://far.example/d.png" alt="A picture"><p style="opacity:0">Some words of a text
+that goes on for a while, so that it has to be set in lines of a length that people can read with ease.</div>"""
+
+
+def test_a_page_without_its_style_sheets_looks_like_one_in_a_reader(tab: Page) -> None:
+    open_page(tab, LEFTOVERS)
+    frame = tab.frame_locator("#page iframe")
+    expect(frame.locator("nav ul")).to_have_css("position", "static")
+    expect(frame.locator("nav ul")).to_have_css("display", "flex")
+    expect(frame.locator("p")).to_be_visible()
+    expect(frame.locator("p")).to_have_css("opacity", "1")
+    expect(frame.locator("img")).to_be_hidden()
+    widths = {name: frame.locator(name).evaluate("one => one.getBoundingClientRect().width") for name in ("p", "svg")}
+    assert widths["p"] < 760
+    assert widths["svg"] < 40
+    own = "main { width: 500px } p { margin: 4px } nav { float: left } svg { width: 100% }"
+    tab.click("#input-panel summary")
+    html = f"<title>Own</title><style>{own}</style><nav>Menu</nav><main><p>Words of a page.</p><svg></svg></main>"
+    tab.fill("#input-text", html)
+    tab.click("#input-go")
+    expect(frame.locator("nav")).to_have_css("float", "left")  # it has looks of its own
+    expect(frame.locator("p")).to_have_css("margin-top", "4px")
+    assert frame.locator("svg").evaluate("svg => svg.getBoundingClientRect().height") <= 400
+
+
+def test_letters_can_be_switched_off(tab: Page) -> None:
+    open_page(tab)
+    tab.keyboard.press("?")
+    tab.uncheck("#letter-keys")
+    tab.get_by_role("button", name="Close").click()
+    tab.locator("#page").focus()
+    tab.keyboard.press("j")
+    tab.keyboard.press("3")
+    tab.keyboard.press("ArrowDown")  # no letter
+    expect(tab.locator("#detail")).to_contain_text("Block 0 ")
+    expect(tab.locator("#view-table")).to_be_hidden()
+
+
 def test_it_is_accessible_in_both_schemes(tab: Page, axe: Callable[[Page], list[str]]) -> None:
     backgrounds: dict[Scheme, str] = {"light": "rgb(251, 250, 246)", "dark": "rgb(21, 23, 26)"}
 

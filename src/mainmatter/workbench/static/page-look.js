@@ -7,6 +7,7 @@
 const FEW = 3;
 const FEW_OF_LOST = 60; // where style sheets are missing: what is left of them is for a part of the page
 const MOST_RULES = 3_000; // that are looked at
+const MOST_HIDDEN = 100; // elements whose text is counted
 const LAYOUT = ["display", "float", "position", "width", "max-width", "margin", "margin-left", "padding", "grid-template-columns", "font-family"];
 
 const ALWAYS = `
@@ -56,10 +57,11 @@ export function mendLooks(page) {
   style.setAttribute("data-mainmatter", "look");
   style.textContent = isBare ? READER + ALWAYS : ALWAYS;
   head.prepend(style);
-  // Some pages hold all their text in what a script would show.
-  const marks = page.getElementsByTagName("mm-block").length;
-  for (const hidden of page.querySelectorAll("[hidden]")) {
-    if (2 * hidden.getElementsByTagName("mm-block").length > marks) hidden.removeAttribute("hidden");
+  // Some pages hold most of their text in what a script would show.
+  const length = (/** @type {Element | null} */ element) => element?.textContent?.length ?? 0;
+  const most = length(page.body) / 2;
+  for (const hidden of [...page.querySelectorAll("[hidden]")].slice(0, MOST_HIDDEN)) {
+    if (length(hidden) > most) hidden.removeAttribute("hidden");
   }
   for (const picture of page.images) {
     if (picture.complete && !picture.naturalWidth) picture.setAttribute("data-mm-broken", "");
