@@ -64,7 +64,7 @@ class BlindAnswer(BaseModel):
 
 
 @dataclass
-class Comparison:
+class BlindComparison:
     """A blind comparison, as its lines in the file tell it.
 
     Attributes:
@@ -265,9 +265,9 @@ def _add(workbench: Workbench, event: dict[str, Any]) -> None:
         os.fsync(lines.fileno())
 
 
-def _read(workbench: Workbench) -> dict[str, Comparison]:
+def _read(workbench: Workbench) -> dict[str, BlindComparison]:
     """All comparisons by id; lines that a crash cut short are left out."""
-    found: dict[str, Comparison] = {}
+    found: dict[str, BlindComparison] = {}
     try:
         lines = (workbench.database.parent / "teaching" / _FILE).read_bytes().splitlines()
     except OSError:
@@ -279,7 +279,7 @@ def _read(workbench: Workbench) -> dict[str, Comparison]:
             match event["event"]:
                 case "begin":
                     names = ("model", "digest", "shipped", "pages", "taught")
-                    found[id_] = Comparison(id_, **{name: event[name] for name in names})
+                    found[id_] = BlindComparison(id_, **{name: event[name] for name in names})
                 case "answer":
                     found[id_].answers.setdefault(event["page"], event["answer"])
                 case "end":
@@ -289,7 +289,7 @@ def _read(workbench: Workbench) -> dict[str, Comparison]:
     return found
 
 
-def _find(workbench: Workbench, id_: str) -> Comparison:
+def _find(workbench: Workbench, id_: str) -> BlindComparison:
     found = _read(workbench).get(id_)
     if found is None:
         raise InputError("there is no such comparison; begin another one")

@@ -259,7 +259,7 @@ def search_collection(run: Run, name: str, most: int, seed: int) -> IndexedColle
     answers = {}
     for variant in VARIANTS:
         rows = [{"id": page.page.id, "text": text} for page, text in zip(pages, texts[variant], strict=True)]
-        with TemporaryDirectory() as folder:
+        with TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # the index's threads may still write
             index = Path(folder) / "index"
             index_rows(rows, index)
             searcher = Searcher(index)

@@ -58,7 +58,10 @@ export class ExportPages {
     try {
       const { pages, labels, accepted, left_out: leftOut } = await busy(this.summary, api(`/api/annotate/export?${query}`));
       if (query !== this.#query) return; // another choice was made meanwhile: its answer may have come before this one
-      for (const link of [this.zip, this.parquet]) link.classList.toggle("off", !pages);
+      for (const link of [this.zip, this.parquet]) {
+        link.classList.toggle("off", !pages);
+        link.setAttribute("aria-disabled", String(!pages));
+      }
       this.summary.replaceChildren(
         element("p", {}, `${count(pages, "page")} with ${count(labels, "label")} will be in it.${accepted ? ` ${accepted} of them were suggested and only accepted; suggested_by says by what.` : ""}`),
         leftOut.length ? leftOutList(leftOut) : "",

@@ -117,7 +117,7 @@ export function toast(text) {
   document.querySelector(".toast")?.remove();
   clearTimeout(toastTimer);
   const line = element("div", { class: "toast" }, text);
-  document.body.append(line);
+  (document.getElementById("main") ?? document.body).append(line); // in a landmark
   toastTimer = window.setTimeout(() => line.remove(), TOAST_SECONDS * 1000);
   announce(text);
 }

@@ -156,7 +156,7 @@ function showLessons(lessons) {
 /** @param {any[]} models */
 function showModels(models) {
   byId("models").hidden = models.length === 0;
-  fillTable(byId("models-table"), "Models of this workbench; each can be chosen wherever a method can", ["name", "method", "#pages", "#gain", "#likely better", "advice", "card", ""],
+  fillTable(byId("models-table"), "Models of this workbench; each can be chosen wherever a method can", ["name", "method", "#pages", "#gain", "#likely better", "advice", "card", "actions"],
     models.map((model) => [
       element("a", { href: `/?method=${encodeURIComponent(model.method_name)}` }, model.name),
       model.method ?? "damaged", model.pages ?? "", model.gain?.gain === undefined ? "" : signed(model.gain.gain),
