@@ -128,7 +128,7 @@ models: $(VENV)/installed-dev
 	$(BIN)/mainmatter train ice-lm:preset=paper --on cleaneval-dev --data $(DATA) -o $(MODELS)/ice-lm-paper
 	$(BIN)/mainmatter train ice-regex:preset=paper --on cleaneval-dev --no-check --data $(DATA) -o $(MODELS)/ice-regex-paper
 
-# Redo the papers' tables and figures, and their index in docs/papers.md.
+# Redo the papers' tables and figures, and their index in docs/results/papers.md.
 results: $(VENV)/installed-dev
 	$(BIN)/mainmatter reproduce --all --data $(DATA) -o docs/results
 	$(BIN)/python scripts/update_paper_index.py

@@ -1,4 +1,6 @@
-"""Which labels are found again when pages are segmented otherwise: the table of docs/guide/annotating.md, "References".
+"""Which labels are found again when pages are segmented otherwise?
+
+The table of docs/how-to/annotating.md, "References".
 
 python scripts/carry_labels.py --data ../shared/data
 

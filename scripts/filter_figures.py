@@ -1,4 +1,4 @@
-"""The figures of docs/guide/filters.md: languages that are told, duplicates that are found, and what that costs.
+"""The figures of docs/how-to/filters.md: languages that are told, duplicates that are found, and what that costs.
 
 python scripts/filter_figures.py language --data ../shared/data
 python scripts/filter_figures.py duplicates --data ../shared/data

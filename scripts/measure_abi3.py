@@ -2,7 +2,7 @@
 
 It compiles two copies of the sources, in full and for the limited API, and cleans the same pages with both and with
 pure Python, in processes of their own that take turns. Each page counts with the fastest of its times. The figures are
-in docs/dependencies.md. Needs Cython, setuptools and a C compiler.
+in docs/explanation/dependencies.md. Needs Cython, setuptools and a C compiler.
 
     python scripts/measure_abi3.py --data ../shared/data
 """

@@ -1,4 +1,4 @@
-"""The figures of docs/guide/limits-and-errors.md: pages that are refused, and those that were decoded wrongly.
+"""The figures of docs/reference/limits-and-errors.md: pages that are refused, and those that were decoded wrongly.
 
 python scripts/refused_pages.py --data ../shared/data
 """

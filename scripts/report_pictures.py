@@ -1,4 +1,4 @@
-"""Make the pictures of docs/guide/reports.md from our own pages: docs/images/report-evaluation.png, report-corpus.png.
+"""Make the pictures of docs/how-to/reports.md from our own pages: docs/images/report-evaluation.png, report-corpus.png.
 
     python scripts/report_pictures.py
 

@@ -1,4 +1,6 @@
-"""How much less likely a block is that other pages of its site have: the regression of docs/methods/template.md.
+"""How much less likely is it that a block is kept if other pages of its site have it, too?
+
+The regression of docs/explanation/methods/template.md.
 
 python scripts/cross_validate.py main --data ../shared/data --save folds
 python scripts/site_weight.py --models folds --data ../shared/data

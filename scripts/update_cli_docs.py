@@ -1,4 +1,4 @@
-"""Write docs/cli.md from the commands' own --help; tests/test_docs.py checks that it is up to date.
+"""Write docs/reference/cli.md from the commands' own --help; tests/test_docs.py checks that it is up to date.
 
 python scripts/update_cli_docs.py
 """
@@ -15,7 +15,7 @@ from mainmatter.cli import group
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TARGET = Path(__file__).parents[1] / "docs" / "cli.md"
+TARGET = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
 WIDTH = 100
 HEAD = """\
 # Commands

@@ -1,4 +1,4 @@
-"""Write docs/papers.md from the papers' packages and the figures in docs/results; tests/test_docs.py checks it.
+"""Write docs/results/papers.md from the papers' packages and the figures in docs/results; tests/test_docs.py checks it.
 
 python scripts/update_paper_index.py
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mainmatter.papers.paper import Paper, PaperSection
 
 DOCS = Path(__file__).parents[1] / "docs"
-TARGET = DOCS / "papers.md"
+TARGET = DOCS / "results" / "papers.md"
 RESULTS = DOCS / "results" / "index.md"
 _BEGIN, _END = "<!-- made by scripts/update_paper_index.py: -->", "<!-- end -->"
 _COLUMNS = ("The paper", "As the paper", "Ours")
@@ -57,12 +57,12 @@ def with_results_table(page: str) -> str:
 
 def _parts(paper: Paper) -> Iterator[str]:
     yield f"## {paper.name}\n\n{paper.citation}."
-    methods = ", ".join(f"[{name}](methods/{name}.md)" for name in paper.methods)
+    methods = ", ".join(f"[{name}](../explanation/methods/{name}.md)" for name in paper.methods)
     yield f"Methods: {methods}."
     head = ["Section", "What it describes", "Where it is here", "Command", "How it compares"]
     yield format_table([head, *(_row(section) for section in paper.sections)])
     yield f"All figures of {paper.name}:"
-    figures = [[f"[{name}](results/{name}.md)", *row] for name in paper.reproductions for row in _figures(name)]
+    figures = [[f"[{name}]({name}.md)", *row] for name in paper.reproductions for row in _figures(name)]
     yield format_table([["Page", "Figure", *_COLUMNS], *figures])
 
 
@@ -83,7 +83,7 @@ def _comparison(name: str) -> str:
     """The first figure of a page, in words."""
     if not name:
         return ""
-    page = f"[{name}](results/{name}.md)"
+    page = f"[{name}]({name}.md)"
     for what, *figures in _figures(name)[:1]:
         told = ", ".join(
             f"{column.lower()} {figure}" for column, figure in zip(_COLUMNS, figures, strict=True) if figure

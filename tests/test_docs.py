@@ -1,4 +1,4 @@
-"""The documentation tells the truth: its examples run, and docs/cli.md is what --help says.
+"""The documentation tells the truth: its examples run, and docs/reference/cli.md is what --help says.
 
 A ```python block with `>>>` in it is run with doctest. In a ```console block, lines that begin with `$ ` are run with
 bash in the repository's root, and the lines below are what they print, where a line `...` stands for any lines; a
@@ -147,7 +147,7 @@ def test_index_of_the_papers_is_what_their_packages_say() -> None:
 
 @pytest.mark.parametrize("command", ["", "bench", "bench speed", "clean", "evaluate", "explain", "methods", "plot"])
 def test_cli_page_has_every_command(command: str) -> None:
-    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
     name = f"mainmatter {command}".strip()
     assert f"\n## {name}\n\n```text\nUsage: {name} [OPTIONS]" in page
 

@@ -97,7 +97,7 @@ def test_bad_requests(tmp_path: Path, gold: Path, arguments: tuple[str, ...], co
 
 
 def test_the_guide_names_all_that_learn() -> None:
-    guide = (Path(__file__).parents[2] / "docs" / "guide" / "training.md").read_text(encoding="utf-8")
+    guide = (Path(__file__).parents[2] / "docs" / "how-to" / "training.md").read_text(encoding="utf-8")
     first = guide.split("\n\n")[1]
     assert sorted(re.findall(r"\[`([a-z-]+)`\]", first)) == sorted({*registry.trainable_names()} - {"cutoff"})
 

@@ -20,7 +20,7 @@ from mainmatter.corpus.plan import Plan
 from mainmatter.corpus.summary import Summary
 from mainmatter.corpus.writers import SCHEMA
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "guide" / "corpus.md").read_text("utf-8")
+GUIDE = (Path(__file__).parents[2] / "docs" / "how-to" / "corpus.md").read_text("utf-8")
 RECIPES = re.findall(r"```python\n(.*?)```", GUIDE.partition("\n## Load it\n")[2].partition("\n## ")[0], re.DOTALL)
 KEPT = 5
 

@@ -431,7 +431,7 @@ def test_warnings_name_the_file_of_the_caller(call: Callable[[str], object], mon
 
 
 def test_the_guide_tells_the_limits() -> None:
-    guide = " ".join(Path("docs/guide/browser.md").read_text("utf-8").split())
+    guide = " ".join(Path("docs/how-to/browser.md").read_text("utf-8").split())
     assert (browser.QUIET, browser.SLOW, browser.TIMEOUT) == (0.5, 5, 30)
     assert (browser.MOST_BYTES, browser.MOST_REQUESTS, browser.MOST_MEMORY) == (100_000_000, 1_000, 2_000)
     for figure in ("half a second", "5 seconds", "30 seconds", "100 MB", "1,000 requests", "2,000 MB", "5 times"):

@@ -1,4 +1,4 @@
-"""What the papers' packages say of themselves is so: docs/papers.md is made from it."""
+"""What the papers' packages say of themselves is so: docs/results/papers.md is made from it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_method_runs_as_in_its_paper_and_its_page_says_how_that_differs(name: 
     method = get_method(f"{name}:preset=paper")
     document = read(Page("<ul><li><a href=/>Home</a></ul><h1>Bridge</h1><p>" + "The river rose in the night. " * 9))
     assert method.extract(document).kept.shape == (len(document.blocks),)
-    page = (DOCS / "methods" / f"{name}.md").read_text(encoding="utf-8")
+    page = (DOCS / "explanation" / "methods" / f"{name}.md").read_text(encoding="utf-8")
     assert f"{name}:preset=paper" in page
     assert "\n## As in the paper\n" in page
 

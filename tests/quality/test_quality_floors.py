@@ -1,4 +1,4 @@
-"""The figures of the gated method are not below their floors (docs/guide/quality.md)."""
+"""The figures of the gated method are not below their floors (docs/explanation/quality.md)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_no_figure_is_below_its_floor(name: str) -> None:
             f"python scripts/quality_gate.py raise --new-data {name} --reason WHY"
         )
     found = gate.complaints(pinned, gate.measure(name, pinned, place), sha256)
-    assert not found, f"{name}: {'; '.join(found)}. See docs/guide/quality.md"
+    assert not found, f"{name}: {'; '.join(found)}. See docs/explanation/quality.md"
 
 
 def test_our_own_pages_are_watched_and_every_floor_means_something() -> None:

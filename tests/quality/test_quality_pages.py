@@ -69,7 +69,7 @@ def test_pages_of_all_kinds() -> None:
 
 
 def test_the_guide_lists_the_pages() -> None:
-    guide = (Path(__file__).parents[2] / "docs" / "guide" / "quality.md").read_text("utf-8")
+    guide = (Path(__file__).parents[2] / "docs" / "explanation" / "quality.md").read_text("utf-8")
     rows = [f"| `{name}` | {facts['lang']} | {facts['about']} |" for name, facts in INDEX.items()]
     assert [row for row in rows if row not in guide.splitlines()] == []
 

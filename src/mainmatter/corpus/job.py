@@ -48,7 +48,7 @@ class Job:
         site_templates: whether to find out first what each site repeats on its pages.
         shard_size: how many bytes of input make a shard, about.
         html_field: the field of JSONL, or the column of Parquet, that holds the page; "" for the usual names, which
-            docs/guide/corpus.md lists. It may hold HTML or plain text, which has no tag.
+            docs/how-to/corpus.md lists. It may hold HTML or plain text, which has no tag.
         url_field: likewise its URL.
         id_field: likewise its id.
     """

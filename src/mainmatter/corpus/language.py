@@ -3,7 +3,7 @@
 """Which language a text is in, by its letters alone; what the page declares is often wrong or missing.
 
 py3langid is a naive Bayes classifier over byte n-grams (Lui and Baldwin 2012) whose model comes with the package. It
-sees a sample of a text, so that a page of any size takes the same fraction of a millisecond (docs/guide/filters.md).
+sees a sample of a text, so that a page of any size takes the same fraction of a millisecond (docs/how-to/filters.md).
 The model is py3langid's, and so are the results; the walk through its automaton is ours, which is compiled.
 """
 

@@ -1,7 +1,7 @@
 """Bytes to text, text to a tree. The only file that names the parser; everybody else imports from here what it offers.
 
 Why turbohtml: it builds the tree that browsers build (WHATWG), in C, in time linear in the page even on hostile
-input, and ships wheels. Figures: docs/dependencies.md.
+input, and ships wheels. Figures: docs/explanation/dependencies.md.
 """
 
 from __future__ import annotations

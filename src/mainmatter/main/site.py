@@ -4,7 +4,7 @@ How much less was found on the 429 pages of training sets whose sites have three
 over the log odds of nets that had not learned from these sites and (c - 1) / (n - 1 + `_SMOOTHING`), where n pages of
 the site were counted and c of them have the block's chunk: what others have, by how many others there are, and less
 where few were counted. Chunks by container fit as well as those by block, and better than those by table
-(docs/methods/template.md).
+(docs/explanation/methods/template.md).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a paper describes, section by section, and where each part of it is here; docs/papers.md is made from this.
+"""What a paper describes, section by section, and where each part of it is here.
 
-Each paper's package has a `paper.py` with its `PAPER`.
+docs/results/papers.md is made from this. Each paper's package has a `paper.py` with its `PAPER`.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class Chunk:
 def estimate_tokens(text: str) -> int:
     """About how many tokens a language model sees in a text: one for every four bytes of UTF-8, rounded up.
 
-    For English that is a sixth more than tokenizers of today count; docs/guide/chunks.md has other languages.
+    For English that is a sixth more than tokenizers of today count; docs/how-to/chunks.md has other languages.
     """
     return -(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN)
 

@@ -96,7 +96,7 @@ def _record(kind: str, url: str, content: bytes, headers: dict[str, str]) -> byt
 
 
 class FindProgram(Protocol):
-    """Gives the program under a heading of docs/guide/integrations.md."""
+    """Gives the program under a heading of docs/how-to/integrations.md."""
 
     def __call__(self, heading: str, folder: Path | None = None) -> str:
         """The program, with the folders that it names below one; not all processes follow a change of the folder."""
@@ -106,7 +106,7 @@ class FindProgram(Protocol):
 @pytest.fixture(scope="session")
 def program() -> FindProgram:
     """The programs of the documentation. The lines that the page says are to be added must be in them."""
-    guide = (ROOT / "docs" / "guide" / "integrations.md").read_text("utf-8")
+    guide = (ROOT / "docs" / "how-to" / "integrations.md").read_text("utf-8")
 
     def find(heading: str, folder: Path | None = None) -> str:
         section = guide.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]

@@ -86,7 +86,7 @@ def extract(  # noqa: PLR0913, PLR0917 - as trafilatura has it
     """A page's main matter in one of trafilatura's formats; None where there is none, or a filter drops the page.
 
     Every argument means what it means in trafilatura. `fast`, `no_fallback` and `tei_validation` change nothing: there
-    is no slower way, and no check. docs/guide/integrations.md lists what differs.
+    is no slower way, and no check. docs/how-to/integrations.md lists what differs.
 
     Raises:
         UnknownName: there is no such format.

@@ -57,7 +57,7 @@ _NEAR = 3  # blocks to look at on both sides of one
 _SHOWN = 100  # characters of what was missed
 _EXPLANATION = (
     "Share of what the kept part of the pages has that came through, told by markdown-it-py from the Markdown; see "
-    "[what counts](../guide/benchmark.md#fidelity). html-to-markdown and markdownify get the HTML of what mainmatter "
+    "[what counts](../how-to/benchmark.md#fidelity). html-to-markdown and markdownify get the HTML of what mainmatter "
     "keeps; trafilatura is judged by what it keeps itself."
 )
 

@@ -103,9 +103,9 @@ def tables(run: Run) -> ResultsPage:
         "The paper's 14 sets of pages, one a site, are not to be had. Ours are "
         + ", ".join(f"{name} ({what}, {len(measured[name].pages)} pages)" for name, what in _SETS.items())
         + f". *As the paper* is `{_PAPERS}`. *Ours* is `{_OURS}`, the constants that we [recommend for today's pages]"
-        "(../methods/density.md#parameters), chosen on other pages; `main` is mainmatter's default. The baseline is "
-        "all text of a page. F1 in percent of the [longest common substring and subsequence](../metrics.md#lcs) of "
-        "characters, without spaces, averaged over the pages."
+        "(../explanation/methods/density.md#parameters), chosen on other pages; `main` is mainmatter's default. The "
+        "baseline is all text of a page. F1 in percent of the [longest common substring and subsequence]"
+        "(../reference/metrics.md#lcs) of characters, without spaces, averaged over the pages."
     )
     _comparison(report, measured, times)
     _table_2(report, measured)

@@ -2,7 +2,7 @@
 
 The paper names the signals and not the numbers. The weights below are ours: each signal of a label gets a share, the
 shares add up to 1, and the markup, which is the strongest signal, gets the largest. `threshold` is what the paper
-calls "one of the issues in this approach"; docs/methods/ice-elaborate.md shows how ours was set.
+calls "one of the issues in this approach"; docs/explanation/methods/ice-elaborate.md shows how ours was set.
 """
 
 from __future__ import annotations

@@ -76,7 +76,8 @@ def table_1(run: Run) -> ResultsPage:
         "can be compared with the paper's, as far as our reading of the score goes; *combined* and *text-alignment* "
         "cannot: the organisers' script also scored whether tags delimit the same blocks, and lies about 20 points "
         "under text-only in all published results; ours only adds the markers to the words that are compared "
-        "([how](../metrics.md#cleaneval)).\n\nThe heuristics have the paper's text-only score to a tenth of a point. "
+        "([how](../reference/metrics.md#cleaneval)).\n\n"
+        "The heuristics have the paper's text-only score to a tenth of a point. "
         "As in the paper, the tree is far below the baseline, since it discards too much, and the language models are "
         "near the baseline. The baseline itself does better than the paper's, whose parser may have kept the text of "
         "scripts and the like, so that the heuristics, as the paper has them, do not improve over it here."
@@ -420,7 +421,7 @@ def _tell_figures(
         "interrupted. The paper gives neither its fitness values nor, but for two, its literals. *As the paper* "
         "matches the page's own HTML, and searches as the paper describes; *ours* matches lines of markup, with "
         "literals that take linear time, and searches longer "
-        "([how they differ](../methods/ice-regex.md#as-in-the-paper))."
+        "([how they differ](../explanation/methods/ice-regex.md#as-in-the-paper))."
     )
     report.text(
         f"## {_DEV}, which all of these have learned from\n\nFitness: points divided by those of a perfect answer. As "

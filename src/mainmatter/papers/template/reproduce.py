@@ -827,7 +827,8 @@ def main_with_templates(run: Run) -> ResultsPage:
         "(`mainmatter clean FOLDER --site-templates`, `main:site_templates=COUNTS`). *Ours* are the counts of "
         "`template`, by containers; *as the paper* are those of `template:preset=paper`, by tables, in the same "
         "`main`, which the paper knows nothing of. Bag of words, mean over all "
-        "pages. The rule and its two constants were found on training sets ([template](../methods/template.md))."
+        "pages. The rule and its two constants were found on training sets "
+        "([template](../explanation/methods/template.md))."
     )
     compared = [_gains_of_set(run, body, name) for name in SETS]
     return join("Template: `main` with site templates", compared, body)
