@@ -104,7 +104,7 @@ def label_pages(database: Path) -> None:
     with Store(database) as store:
         for path in [EXAMPLE, *sorted(SITE.rglob("*.html"))]:
             url = f"https://harbourlamp.example/{path.stem}"
-            extraction = clean(Page(path.read_bytes(), url))
+            extraction = clean(Page(path.read_bytes(), url), bylines=True)  # which the model that ships drops
             page_id = store.add_page(extraction.document.page, "example")
             labels = [
                 Label(kept=bool(kept), kind=KINDS.get(kind, "paragraph"))
@@ -129,7 +129,9 @@ def shoot_inspect(tab: Tab) -> None:
     for _ in range(11):
         tab.keyboard.press("j")
     tab.locator("#page-title").click()
-    tab.wait_for_timeout(300)
+    tab.set_viewport_size({"width": 1280, "height": 1050})
+    tab.evaluate("scrollTo(0, 0)")
+    tab.wait_for_timeout(500)
 
 
 def shoot_plot(tab: Tab) -> None:
@@ -202,7 +204,6 @@ def shoot_teach(tab: Tab) -> None:
     tab.goto("/teach")
     expect(tab.locator("#start")).to_be_enabled(timeout=30_000)
     tab.get_by_label("Its name").fill("harbour")
-    tab.get_by_label("Method that learns").select_option("ncleaner")
     tab.get_by_role("button", name="Teach", exact=True).click()
     expect(tab.locator("#job-state")).to_have_text("finished", timeout=TEACH_SECONDS * 1000)
     tab.wait_for_timeout(500)
