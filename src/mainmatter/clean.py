@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mainmatter.method import Method
 
 PageLike = str | bytes | Page | PathLike[str]
+"""What `clean` takes for a page: its HTML as text or, better, as bytes; a `Page`; or the `Path` of a file."""
 Function = TypeVar("Function", bound="Callable[..., Any]")
 Result = TypeVar("Result")
 

@@ -59,7 +59,7 @@ class PageTooLarge(MainmatterError):
 
 
 class UnknownName(MainmatterError):
-    """No method, dataset, metric or format goes by that name."""
+    """No method, dataset, metric or format has that name. The message suggests the one that was probably meant."""
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         super().__init__(what, name, tuple(sorted(known)))
@@ -70,7 +70,12 @@ class UnknownName(MainmatterError):
 
 
 class MissingExtra(MainmatterError):
-    """An optional dependency is not installed."""
+    """An optional dependency is not installed. The message has the command that installs it.
+
+    Attributes:
+        package: what is missing.
+        extra: the extra of mainmatter that brings it.
+    """
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(package, extra)

@@ -55,9 +55,13 @@ _MAJORITY = 0.5  # a block is main matter if more than this share of its words i
 class Method(Protocol):
     """A way to tell main matter from boilerplate.
 
-    Parameters are keywords of the constructor, each with a default; sets of them may have a name (`expand_preset`). A
-    method has no state: `extract` may be called
-    from several threads, gives the same answer to the same document, and never raises on what a page contains.
+    Parameters are keywords of the constructor, each with a default. A class may have named sets of them in `presets`.
+    A method has no state: `extract` may be called from several threads, gives the same answer to the same document, and
+    never raises on what a page contains.
+
+    Attributes:
+        name: by which `get_method`, commands and reports know it.
+        summary: what it does, in one line.
     """
 
     name: ClassVar[str]
@@ -258,7 +262,9 @@ def be_silent(message: str) -> None:
 class Trainable(ABC, Generic[Observation]):
     """A method that learns. Subclasses are dataclasses, whose fields with `init=True` are the parameters.
 
-    Class attributes:
+    Attributes:
+        name: by which `get_method`, commands and reports know it.
+        summary: what it does, in one line.
         version: counts up when what is learned gets another meaning, so that older models are refused.
         learned_with: the parameters that shape what is learned; a model serves only those values that it was trained
             with. The others may be changed after training.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Renderer = Callable[..., str]
 
 DEFAULT_METHOD = "main"
+"""The method that is used unless another one is named."""
 
 METHODS: dict[str, str] = {
     "density": "mainmatter.papers.density.method:Density",
