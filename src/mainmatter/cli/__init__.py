@@ -24,6 +24,7 @@ _COMMANDS = {
     "annotations": "Gold standards made by people: add pages, see how well annotators agree, export.",
     "bench": "Compare methods and peers on this machine.",
     "clean": "Keep the main matter of pages.",
+    "completion": "Print a script for completion with the Tab key, in bash, zsh or fish.",
     "corpus": "Turn a crawl into a corpus: the main matter of all pages, as Parquet or JSONL.",
     "evaluate": "Measure methods on gold standards.",
     "explain": "Show why each block of a page was kept or dropped.",
