@@ -42,6 +42,9 @@ _COMMANDS = {
     "use": "Choose the method that other commands take unless -m names one, such as a model that you taught.",
 }
 
+_NOT_ON_WINDOWS = ("fcntl", "resource")  # modules of Python's own library
+_NEEDS_POSIX = "this command needs Linux or macOS; on Windows, use Docker or the Windows Subsystem for Linux"
+
 
 class _LazyGroup(click.Group):
     """Imports a command's file only when the command is used, so that `clean` starts without what others need."""
@@ -80,6 +83,10 @@ class _LazyGroup(click.Group):
             return super().invoke(ctx)
         except MainmatterError as error:
             raise click.ClickException(str(error)) from error
+        except ModuleNotFoundError as error:
+            if error.name not in _NOT_ON_WINDOWS:
+                raise
+            raise click.ClickException(_NEEDS_POSIX) from error
         except UnicodeEncodeError as error:
             raise click.ClickException(why_unwritable(error)) from error
         except OSError as error:
