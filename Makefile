@@ -9,7 +9,7 @@ DATA ?= ../shared/data
 COMPILE = $(BIN)/python hatch_build.py
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test test-fast coverage chromium test-integrations check check-python check-scripts check-docs dist image bench quality \
+.PHONY: demo test test-fast coverage chromium test-integrations check check-python check-scripts check-docs dist bench quality \
 	models results docs clean
 
 demo: $(VENV)/installed
@@ -88,6 +88,7 @@ dist: $(VENV)-dist/installed
 
 # The images of the Dockerfile, built and tried.
 IMAGE := docker run --rm --volume "$(CURDIR)/examples:/data:ro"
+.PHONY: image
 image:
 	docker build --target corpus --tag mainmatter:corpus .
 	docker build --tag mainmatter .
