@@ -39,11 +39,11 @@ class MainmatterError(Exception):
 
 
 class InputError(MainmatterError):
-    """What was given cannot be used: an input that cannot be read, parameters that a method does not have."""
+    """Something that you passed cannot be used: an input that cannot be read, a parameter that does not exist."""
 
 
 class NotAPage(InputError):
-    """What was given as a page is neither HTML nor text: a picture, an archive, random bytes."""
+    """A page is neither HTML nor text: a picture, an archive, random bytes."""
 
 
 class FetchError(InputError):
@@ -87,7 +87,7 @@ class MissingExtra(MainmatterError):
 
 
 class PageWarning(UserWarning):
-    """Something about a page that should be known: it may not be complete, or needs its scripts."""
+    """Something about a page that you should know: it may be incomplete, or it needs its scripts."""
 
 
 def warn_caller(message: str) -> None:
@@ -103,4 +103,4 @@ class DatasetError(MainmatterError):
 
 
 class ModelError(MainmatterError):
-    """A trained model is missing, damaged, not a model at all, or made for other parameters."""
+    """A trained model is missing, damaged, no model at all, or made for other parameters."""
