@@ -83,7 +83,7 @@ dist: $(VENV)-dist/installed
 	$(VENV)-dist/bin/python -m twine check --strict dist/*
 	@set -e; for file in dist/*; do \
 		venv=$(VENV)-dist/from-$${file##*.}; $(PYTHON) -m venv $$venv; $$venv/bin/python -m pip install --quiet $$file; \
-		echo "$$file: $$($$venv/bin/python -I scripts/smoke.py)"; \
+		echo "$$file"; $$venv/bin/python -I scripts/smoke.py; \
 	done
 
 # The images of the Dockerfile, built and tried.
@@ -92,7 +92,7 @@ IMAGE := docker run --rm --volume "$(CURDIR)/examples:/data:ro"
 image:
 	docker build --target corpus --tag mainmatter:corpus .
 	docker build --tag mainmatter .
-	$(IMAGE) mainmatter:corpus --version | grep 'compiled'
+	$(IMAGE) mainmatter:corpus --version | grep -F '(compiled)'
 	$(IMAGE) mainmatter:corpus clean site/de/nebelhorn.html | grep -m 1 Nebelhorn
 	$(IMAGE) mainmatter:corpus corpus crawl.warc.gz --output /tmp/corpus
 	@set -e; container=$$(docker run --detach --rm --env MAINMATTER_TOKEN=trial mainmatter); \
