@@ -119,17 +119,15 @@ def _call(verb: str, path: str, operation: Json, described: Json, usual: dict[st
 
 def _answer(status: str, answer: Json, described: Json) -> Iterator[str]:
     """What comes back when all is well."""
+    meaning = "" if answer["description"] == "Successful Response" else f" {_text(answer['description'])}"
     for media_type, content in answer.get("content", {}).items():
         schema = content.get("schema", {})
-        if "$ref" in schema:
-            yield f"Answers `{status}` with {_type(schema)}.\n"
-        elif schema.get("properties"):
-            yield f"Answers `{status}` with an object:\n"
+        if schema.get("properties"):
+            yield f"Answers `{status}` with an object:{meaning}\n"
             yield _table("Name Type Default Meaning", _rows(schema, described))
-        elif schema and schema.get("type") != "object":
-            yield f"Answers `{status}` with `{media_type}`: {_type(schema)}.\n"
         else:
-            yield f"Answers `{status}` with `{media_type}`.\n"
+            kind = f"`{media_type}`" if _type(schema) in ("anything", "object") else _type(schema)
+            yield f"Answers `{status}` with {kind}.{meaning}\n"
 
 
 def _rows(schema: Json, described: Json) -> list[Row]:
