@@ -21,7 +21,7 @@ FILES = [
     if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".so", ".pyd")
 ]
 # What we write ourselves. Fonts, minified scripts, archives and the like would be somebody else's.
-OUR_ENDINGS = {".py", ".typed", ".js", ".css", ".html", ".svg", ".json", ".npz", ".md"}
+OUR_ENDINGS = {"", ".py", ".typed", ".js", ".css", ".html", ".svg", ".json", ".npz", ".md"}
 FOREIGN = re.compile(r"copyright (\(c\)|©|\d)|SPDX-License|@license|@preserve|licen[sc]ed under", re.IGNORECASE)
 LONG_LINE = 1000  # characters: a script or style sheet with a longer one is minified
 
@@ -46,6 +46,7 @@ def test_files_of_others_are_in_the_notice() -> None:
     ("name", "content", "answer"),
     [
         ("body.woff2", "", True),
+        ("SHA256SUMS", "", False),
         ("chart.min.js", "/*! x */" + "a" * LONG_LINE, True),
         ("chart.js", "// Copyright (c) 2020 Somebody\n", True),
         ("chart.js", "// Ours.\n", False),
