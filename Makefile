@@ -83,9 +83,25 @@ dist: $(VENV)-dist/installed
 	$(VENV)-dist/bin/python -m twine check --strict dist/*
 	@set -e; for file in dist/*; do \
 		venv=$(VENV)-dist/from-$${file##*.}; $(PYTHON) -m venv $$venv; $$venv/bin/python -m pip install --quiet $$file; \
-		echo "$$file: $$($$venv/bin/mainmatter --version)"; \
-		$$venv/bin/mainmatter clean examples/site/de/nebelhorn.html | grep -m 1 Nebelhorn; \
+		echo "$$file"; $$venv/bin/python -I scripts/smoke.py; \
 	done
+
+# The images of the Dockerfile, built and tried.
+IMAGE := docker run --rm --volume "$(CURDIR)/examples:/data:ro"
+.PHONY: image
+image:
+	docker build --target corpus --tag mainmatter:corpus .
+	docker build --tag mainmatter .
+	$(IMAGE) mainmatter:corpus --version | grep -F '(compiled)'
+	$(IMAGE) mainmatter:corpus clean site/de/nebelhorn.html | grep -m 1 Nebelhorn
+	$(IMAGE) mainmatter:corpus corpus crawl.warc.gz --output /tmp/corpus
+	@set -e; container=$$(docker run --detach --rm --env MAINMATTER_TOKEN=trial mainmatter); \
+	trap "docker stop $$container >/dev/null" EXIT; \
+	for second in $$(seq 90); do \
+		health=$$(docker inspect --format '{{.State.Health.Status}}' $$container); \
+		test "$$health" = healthy && echo "the server is healthy after $$second s" && exit; sleep 1; \
+	done; \
+	docker logs $$container; echo "the server is $$health"; exit 1
 
 # Speed, memory and accuracy beside the peers; DATA is the folder of gold standards, BENCH gets tables and plots.
 BENCH ?= $(VENV)/bench

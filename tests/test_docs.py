@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import mainmatter
+
 if TYPE_CHECKING:
     from types import ModuleType
 
@@ -134,6 +136,20 @@ def test_cli_page_is_what_help_says() -> None:
     script = _script("update_cli_docs")
     written = script.TARGET.read_text(encoding="utf-8")
     assert written == script.cli_docs(), "out of date; run: python scripts/update_cli_docs.py"
+
+
+def test_http_page_is_what_the_server_describes() -> None:
+    pytest.importorskip("fastapi")
+    script = _script("update_http_docs")
+    written = script.TARGET.read_text(encoding="utf-8")
+    assert written == script.http_docs(), "out of date; run: python scripts/update_http_docs.py"
+
+
+def test_python_page_has_all_that_we_export() -> None:
+    page = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+    shown = {name.rpartition(".")[2] for name in re.findall(r"^::: ([\w.]+)$", page, re.MULTILINE)}
+    shown |= set(re.findall(r"`mainmatter\.(\w+)` is another name", page))
+    assert set(mainmatter.__all__) <= shown
 
 
 def test_index_of_the_papers_is_what_their_packages_say() -> None:

@@ -41,6 +41,24 @@ def test_wheels_are_compiled_for_every_python_that_is_supported() -> None:
     assert [name for name in re.findall(r"\{project\}/(\S+)", commands) if not (ROOT / name).is_file()] == []
 
 
+def test_the_images_get_what_installing_needs() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    let_through = re.findall(r"^!(.+)$", (ROOT / ".dockerignore").read_text("utf-8"), re.MULTILINE)
+    assert set(let_through) == {
+        "src",
+        "pyproject.toml",
+        "hatch_build.py",
+        project["readme"],
+        *project["license-files"],
+    }
+    dockerfile = (ROOT / "Dockerfile").read_text("utf-8")
+    [extras] = re.findall(r'MAINMATTER_REQUIRE_COMPILED=1 .*"/src\[(.+)\]"', dockerfile)
+    assert set(extras.split(",")) <= set(project["optional-dependencies"])
+    [python] = re.findall(r"^ARG PYTHON=(.+)$", dockerfile, re.MULTILINE)
+    assert f"Programming Language :: Python :: {python}" in project["classifiers"]
+    assert dockerfile.index("\nUSER mainmatter\n") < dockerfile.index("\nENTRYPOINT")
+
+
 @pytest.fixture(scope="module")
 def bundled_pip(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The pip that comes with this interpreter, in an environment of its own."""

@@ -34,31 +34,33 @@ if TYPE_CHECKING:
     from mainmatter.method import Method
 
 PageLike = str | bytes | Page | PathLike[str]
+"""What `clean` takes for a page: its HTML as text or, better, as bytes; a `Page`; or the `Path` of a file."""
 Function = TypeVar("Function", bound="Callable[..., Any]")
 Result = TypeVar("Result")
 
 
 class CleanOptions(TypedDict, total=False):
-    """The keywords of `clean`, `clean_many`, `Cleaner` and all of their kind.
+    """The keyword arguments of `clean`, `clean_many`, `Cleaner` and their variants.
 
-    From `dial` on they are parameters of `main`; another method takes those that it has. An option that is left out, or
-    None, is as the method or the trained model has it: for `main`, the default that is named here.
+    `dial` and all options after it are parameters of `main`. Another method accepts those that it has. If you leave an
+    option out, or set it to None, the default of the method or trained model applies. The defaults below are `main`'s.
 
     Attributes:
         method: which method decides: a name, of which `mainmatter.method_names()` lists all, the folder of a trained
             model, or a method itself. Parameters may follow a name: "density:c1=0.25,c2=8".
         parameters: any parameters of the method, such as {"c1": 0.25} for density.
         limits: how large a page may be.
-        dial: from 0, only what is surest, to 1, all text; 0.5, the default, weighs precision and recall alike.
-        comments: "drop" (default) keeps no readers' comments, "keep" keeps them in their place, "mark" keeps them
-            apart from the main matter.
+        dial: how much to keep, from 0 (only the surest block) to 1 (all text); 0.5, the default, weighs precision and
+            recall equally.
+        comments: "drop" (default) drops readers' comments, "keep" keeps them in their place, "mark" puts them after
+            the main matter.
         headline: whether the page's headline is kept; default True.
         bylines: whether authors and dates are kept; default False.
         captions: whether captions and credits of pictures are kept; default False.
         headings: whether headings are kept; default True.
         tables: whether rows of tables are kept; default True.
         code: whether code is kept; default True.
-        site_templates: the folder of counts of what sites repeat, as `template` saves it; default "", none.
+        site_templates: a folder with counts of what sites repeat, as `template` saves it; default "" (none).
     """
 
     method: str | PathLike[str] | Method
@@ -112,9 +114,9 @@ def clean(html: PageLike, *, url: str | None = None, **options: Unpack[CleanOpti
 
     Args:
         html: the page: bytes as fetched (best: the encoding is found as browsers do), text, a `Page`, which can also be
-            a plain-text dump, or the `Path` of a file. What is a URL or the name of a file or folder is refused: see
-            `clean_url` and `clean_file`.
-        url: where the page came from, if known; a `Page` that names its own may be given no other.
+            a plain-text dump, or the `Path` of a file. A URL, or a string that names a file or folder, is refused:
+            call `clean_url` or `clean_file`.
+        url: where the page came from, if known; not for a `Page` that has another URL.
         options: see `CleanOptions`.
 
     Returns:
@@ -124,8 +126,8 @@ def clean(html: PageLike, *, url: str | None = None, **options: Unpack[CleanOpti
         PageTooLarge: the page is over the limits.
         NotAPage: it is neither HTML nor text: a picture, an archive, random bytes.
         UnknownName: there is no such method.
-        InputError: the method has no such parameter or, as an object, its parameters already; the page came from
-            another URL; or what was given is no page, but perhaps the name of one.
+        InputError: the method has no such parameter; the method is an object, which already has its parameters; the
+            page has another URL; or `html` is not a page, but a URL or the name of a file.
     """
     return _with_old_parameters(options).clean(html, url=url)
 
@@ -138,7 +140,8 @@ def clean_file(path: str | PathLike[str], *, url: str | None = None, **options: 
     """Keep the main matter of a page in a file.
 
     Args:
-        path: the file, which may be packed by gzip; one that ends in .txt is a plain-text dump. "-" is standard input.
+        path: the file, which may be compressed with gzip; if its name ends in .txt, it is a plain-text dump. "-" is
+            standard input.
         url: where the page came from, if known.
         options: see `CleanOptions`.
 
@@ -162,15 +165,15 @@ def clean_url(
 
     Args:
         url: an address that begins with http:// or https://.
-        browser: let Chromium load the page and run its scripts, for pages that only scripts build; needs the extra
-            `visual`. The process keeps it for the next page, and it loads one at a time.
-        timeout: how many seconds to wait for the server, at each step; or how long the browser may take in all.
-        public_only: whoever named the URL is not trusted: go to public addresses only, also after redirects, and to
-            no other service than web servers. By default a browser is held to that, and nothing else.
+        browser: load the page in Chromium, which runs its scripts, for pages that are empty without them; needs the
+            extra `visual`. Chromium stays open for the next page, and loads one page at a time.
+        timeout: how many seconds to wait for the server, at each step; with a browser, for the whole page.
+        public_only: use this if you do not trust the source of the URL. Only public addresses and the ports of web
+            servers are contacted, also after redirects. By default, this holds for a browser only.
         options: see `CleanOptions`.
 
     Warns:
-        PageWarning: the page shows next to nothing without its scripts; or a browser could not load all of it.
+        PageWarning: the page shows almost nothing without its scripts; or a browser could not load all of it.
 
     Raises:
         FetchError: the page could not be fetched or, with `public_only`, may not be.
@@ -204,14 +207,14 @@ def clean_many(
     format: str | Callable[[Extraction], Any] | None = None,  # noqa: A002 - the word users know
     **options: Unpack[CleanOptions],
 ) -> Iterator[Any]:
-    """Keep the main matter of many pages, in order; nothing is lost, not even a page that cannot be cleaned.
+    """Keep the main matter of many pages, in order. A page that cannot be cleaned gives a `Failure`; none is lost.
 
     Args:
-        pages: as for `clean`; read as needed, so it may be endless.
-        workers: how many processes; 1 works in this one. With more, a method or function of your own must be
+        pages: as for `clean`; they are read as needed, so the iterable may be endless.
+        workers: how many processes; 1 means this process. With more, a method or function of your own must be
             importable.
-        format: what to give of each page instead of its `Extraction`: "text", "markdown" or another format, or a
-            function of the extraction. The processes make it, and send back nothing else, which is fastest.
+        format: what to return for each page instead of its `Extraction`: "text", "markdown" or another format, or a
+            function of the extraction. The processes make it and send back nothing else, which is fastest.
         options: see `CleanOptions`.
 
     Yields:
@@ -219,18 +222,18 @@ def clean_many(
 
     Raises:
         UnknownName: there is no such method or format.
-        InputError: the method has no such parameter or, as an object, its parameters already; this is one page; or
-            there are no workers.
+        InputError: the method has no such parameter; the method is an object, which already has its parameters;
+            `pages` is a single page; or `workers` is less than 1.
     """
     return _with_old_parameters(options).clean_many(pages, workers=workers, format=format)
 
 
 @_lists_options
 async def aclean(html: PageLike, *, url: str | None = None, **options: Unpack[CleanOptions]) -> Extraction:
-    """As `clean`, for asyncio: it works in a thread, so that the event loop is free meanwhile.
+    """`clean` for asyncio: runs in a thread, so that the event loop stays free.
 
-    Threads share the interpreter: ten pages at once take about as long as ten in turn. To use several cores, call
-    `clean_many` with `workers`.
+    Threads share the interpreter: ten pages at once take about as long as ten pages one after another. To use several
+    cores, call `clean_many` with `workers`.
 
     Args:
         html: the page, as for `clean`.
@@ -247,7 +250,7 @@ aextract = aclean
 async def aclean_file(
     path: str | PathLike[str], *, url: str | None = None, **options: Unpack[CleanOptions]
 ) -> Extraction:
-    """As `clean_file`, for asyncio: it works in a thread (see `aclean`).
+    """`clean_file` for asyncio: runs in a thread (see `aclean`).
 
     Args:
         path: the file.
@@ -266,7 +269,7 @@ async def aclean_url(
     public_only: bool | None = None,
     **options: Unpack[CleanOptions],
 ) -> Extraction:
-    """As `clean_url`, for asyncio: it works in a thread (see `aclean`). Many servers can be waited for at once.
+    """`clean_url` for asyncio: runs in a thread (see `aclean`). It can wait for many servers at once.
 
     Args:
         url: an address that begins with http:// or https://.
@@ -301,7 +304,7 @@ def aclean_many(
     format: str | Callable[[Extraction], Any] | None = None,  # noqa: A002 - the word users know
     **options: Unpack[CleanOptions],
 ) -> AsyncIterator[Any]:
-    """As `clean_many`, for `async for`: one page after the other, in a thread (see `aclean`).
+    """`clean_many` for `async for`: cleans one page after another, in a thread (see `aclean`).
 
     Args:
         pages: as for `clean_many`, or an asynchronous iterator.
@@ -312,10 +315,10 @@ def aclean_many(
 
 
 class Cleaner:
-    """One configuration for many pages: its method is made once, and what is wrong with it is told at once.
+    """One configuration for many pages. Its method is made once, and a wrong option raises an error at once.
 
-    It does not change, so threads can share it. It can be pickled: a method that has a name, or a model that has a
-    folder, is loaded anew where it arrives.
+    A `Cleaner` does not change, so threads can share it. It can be pickled: a method with a name, or a model in a
+    folder, is loaded again where it is unpickled.
 
     Attributes:
         method: the method that decides.
@@ -333,8 +336,8 @@ class Cleaner:
 
         Raises:
             UnknownName: there is no such method.
-            InputError: there is no such option; the method has no such parameter or, as an object, its parameters
-                already.
+            InputError: there is no such option; the method has no such parameter; or the method is an object, which
+                already has its parameters.
             ModelError: the trained model is missing, damaged, or made for other parameters.
         """
         given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}

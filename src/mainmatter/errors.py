@@ -39,11 +39,11 @@ class MainmatterError(Exception):
 
 
 class InputError(MainmatterError):
-    """What was given cannot be used: an input that cannot be read, parameters that a method does not have."""
+    """Something that you passed cannot be used: an input that cannot be read, a parameter that does not exist."""
 
 
 class NotAPage(InputError):
-    """What was given as a page is neither HTML nor text: a picture, an archive, random bytes."""
+    """A page is neither HTML nor text: a picture, an archive, random bytes."""
 
 
 class FetchError(InputError):
@@ -59,7 +59,7 @@ class PageTooLarge(MainmatterError):
 
 
 class UnknownName(MainmatterError):
-    """No method, dataset, metric or format goes by that name."""
+    """No method, dataset, metric or format has that name. The message suggests the one that was probably meant."""
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         super().__init__(what, name, tuple(sorted(known)))
@@ -70,7 +70,12 @@ class UnknownName(MainmatterError):
 
 
 class MissingExtra(MainmatterError):
-    """An optional dependency is not installed."""
+    """An optional dependency is not installed. The message has the command that installs it.
+
+    Attributes:
+        package: what is missing.
+        extra: the extra of mainmatter that brings it.
+    """
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(package, extra)
@@ -82,7 +87,7 @@ class MissingExtra(MainmatterError):
 
 
 class PageWarning(UserWarning):
-    """Something about a page that should be known: it may not be complete, or needs its scripts."""
+    """Something about a page that you should know: it may be incomplete, or it needs its scripts."""
 
 
 def warn_caller(message: str) -> None:
@@ -98,4 +103,4 @@ class DatasetError(MainmatterError):
 
 
 class ModelError(MainmatterError):
-    """A trained model is missing, damaged, not a model at all, or made for other parameters."""
+    """A trained model is missing, damaged, no model at all, or made for other parameters."""

@@ -15,7 +15,7 @@ MEGABYTE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds on a page. Time needs no clock: every step takes time linear in the size (tests/test_hostile.py).
+    """How large a page may be. Time needs no limit: every step takes time linear in the size of the page.
 
     Attributes:
         size: the largest page to read, in bytes (or characters, where the page is text).

@@ -55,9 +55,13 @@ _MAJORITY = 0.5  # a block is main matter if more than this share of its words i
 class Method(Protocol):
     """A way to tell main matter from boilerplate.
 
-    Parameters are keywords of the constructor, each with a default; sets of them may have a name (`expand_preset`). A
-    method has no state: `extract` may be called
-    from several threads, gives the same answer to the same document, and never raises on what a page contains.
+    Parameters are keywords of the constructor, each with a default. A class may have named sets of them in `presets`.
+    A method has no state: `extract` may be called from several threads, gives the same answer to the same document, and
+    never raises on what a page contains.
+
+    Attributes:
+        name: by which `get_method`, commands and reports know it.
+        summary: what it does, in one line.
     """
 
     name: ClassVar[str]
@@ -222,18 +226,18 @@ def _declared(parameter: Parameter) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A page with its answer, to learn from (lab/training/examples.py makes them).
+    """A page with its answer, to learn from; `mainmatter.lab.training.examples.make_example` makes one.
 
     Attributes:
         document: the page.
         gold: what the gold standard says about it.
-        shares: of each block's words, the share that is part of the gold text; NaN where nobody knows, on pages of
-            which the gold standard has snippets only.
-        kinds: heading, list item or paragraph: what each block is by the gold standard's markup or, where that says
+        shares: for each block, the share of its words that is in the gold text; NaN if nobody knows, on pages for
+            which the gold standard has only snippets.
+        kinds: heading, list item or paragraph: what each block is by the gold standard's markup or, if that says
             nothing, by the page's own.
         page_type: what kind of page it is, such as "article", if the gold standard says so.
-        labels: what each block is, as numbers of `records.LABELS`, -1 where nobody said so; None where nobody said
-            anything.
+        labels: what each block is, as numbers of `records.LABELS`; -1 for a block without a label, None for a page
+            without labels.
         convention: the name of the rules that the gold standard follows about headlines, bylines, captions, comments.
     """
 
@@ -258,7 +262,9 @@ def be_silent(message: str) -> None:
 class Trainable(ABC, Generic[Observation]):
     """A method that learns. Subclasses are dataclasses, whose fields with `init=True` are the parameters.
 
-    Class attributes:
+    Attributes:
+        name: by which `get_method`, commands and reports know it.
+        summary: what it does, in one line.
         version: counts up when what is learned gets another meaning, so that older models are refused.
         learned_with: the parameters that shape what is learned; a model serves only those values that it was trained
             with. The others may be changed after training.
@@ -284,7 +290,7 @@ class Trainable(ABC, Generic[Observation]):
 
     @abstractmethod
     def learn(self, observations: Sequence[Observation], report: Callable[[str], object] = be_silent) -> Self:
-        """Learn from what was observed; `report` is called with a line about the progress now and then.
+        """Learn from what was observed; from time to time, `report` is called with a line about the progress.
 
         Raises:
             InputError: there is nothing to learn from.
@@ -299,14 +305,14 @@ class Trainable(ABC, Generic[Observation]):
         """Take over what was learned before. May raise KeyError, TypeError or ValueError if it does not fit."""
 
     def need_extras(self) -> None:
-        """Find out, before any work, whether learning has all that it needs.
+        """Check, before any work, that the extras for learning are installed.
 
         Raises:
             MissingExtra: an optional dependency is not installed.
         """
 
     def by_convention(self, convention: str) -> Self:
-        """This method by the rules of a gold standard, with all that it has learned; itself if it knows no such."""
+        """This method, with what it has learned, by the rules of a gold standard; itself if it does not know them."""
         if convention not in self.conventions:
             return self
         other = copy(self)
@@ -331,13 +337,13 @@ class Trainable(ABC, Generic[Observation]):
         return {field.name: getattr(self, field.name) for field in fields(self) if field.init}  # type: ignore[arg-type]
 
     def save(self, path: str | Path, card: dict[str, Any] | None = None) -> int:
-        """Write what was learned into a folder, with a card that tells where it comes from; gives its size in bytes."""
+        """Write what was learned into a folder, with a card about its origin; returns the size in bytes."""
         facts, arrays = self.facts_and_arrays()
         return save(Model(self.name, self.version, self.parameters, facts, arrays, card or {}), path)
 
     @classmethod
     def load(cls, path: str | Path, **parameters: Any) -> Self:  # noqa: ANN401 - each method has its own
-        """A method with what was learned before; parameters that do not shape learning may be changed.
+        """Make a method from a model in a folder. You can change parameters that do not shape what is learned.
 
         Raises:
             ModelError: the model is missing, damaged, of another method or version, or trained with other parameters.
@@ -357,10 +363,10 @@ class Trainable(ABC, Generic[Observation]):
         return method
 
     def load_shipped(self) -> Self:
-        """Take over what the model learned that ships for these parameters.
+        """Take over what the shipped model for these parameters has learned.
 
         Raises:
-            ModelError: none does.
+            ModelError: no model ships for these parameters.
         """
         path = SHIPPED / self.weights()
         self.take(load(path), path)

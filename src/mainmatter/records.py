@@ -33,14 +33,14 @@ class Page:
     """A page as it was fetched; never changed.
 
     Attributes:
-        html: the page's HTML, as bytes (preferred: the encoding is found as browsers do) or as text;
-            or a plain-text dump of a page when `format` is "text".
-        url: where it came from, if known; used for metadata and for making links absolute.
-        id: any name by which the caller wants to recognise it.
+        html: the page's HTML, as bytes (preferred: the encoding is found as browsers do) or as text; if `format` is
+            "text", a plain-text dump of a page.
+        url: where it came from, if known; used for metadata and to make links absolute.
+        id: any name by which you want to recognise it.
         charset: the encoding that the HTTP header declared, if known.
         format: "html", or "text" for a plain-text dump.
-        lines_are_blocks: of a plain-text dump: every line is a block, as in WET archives; else the reader looks whether
-            lines were broken at some width (text/read.py).
+        lines_are_blocks: for a plain-text dump: every line is a block, as in WET archives; if False, the reader finds
+            out whether lines were wrapped at some width.
     """
 
     html: str | bytes = field(repr=False)
@@ -52,7 +52,7 @@ class Page:
 
 
 class Kind(StrEnum):
-    """What a block is, by its markup or, in a plain-text dump, by its looks."""
+    """What a block is by its markup; in a plain-text dump, by its looks."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -69,21 +69,20 @@ class Block:
 
     Attributes:
         index: its number in the document, from 0.
-        text: its text, white space normalised; lines of a single `<br>` are kept, table cells are separated by tabs.
+        text: its text, with white space normalised; a single `<br>` is a line break, and tabs separate table cells.
         kind: what it is.
-        level: the level of a heading, 0 for all others.
+        level: the level of a heading; 0 for all other kinds.
         position: its place in the page's linear list of structural tags (Density, section 4).
         tag: the element whose text it is; "" in a plain-text dump.
         path: the tags from the root to that element, such as "html/body/div/p".
-        xpath: finds it again in the parsed page: the element, or, where the element holds several blocks, the
-            first text node of this one. Only inside of a shadow root, which XPath cannot enter, it finds nothing. What
-            the page holds in scripts alone has a place in the tree that was made of it (html/scripted.py), as has what
-            an unclosed tag hid (html/read.py).
+        xpath: finds it again in the parsed page: the element or, if the element holds several blocks, this block's
+            first text node. It finds nothing inside a shadow root, which XPath cannot enter. Text that the page holds
+            only in scripts, or that an unclosed tag hid, has its place in the tree that the reader made of it.
         depth: how many elements are around its text.
         link_chars: how many characters of its text are inside links.
         link_count: how many links its text is in.
-        control: it is part of a form: button, label, select, textarea.
-        hidden: the page hides it (`hidden`, aria-hidden, display:none, closed dialog), at least at first.
+        control: whether it is part of a form: button, label, select, textarea.
+        hidden: whether the page hides it, at least at first (`hidden`, aria-hidden, display:none, closed dialog).
         attributes: the attributes of the element (class, id, role, ...).
     """
 
@@ -105,7 +104,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a page says about itself; None where it does not say.
+    """What a page says about itself; None if it does not say.
 
     Attributes:
         title: the headline, without the site's name.
@@ -243,16 +242,16 @@ class Containers:
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """A page that was read: its blocks, and all else that methods ask about it.
+    """A page that was read: its blocks, and everything else that methods need to know about it.
 
-    Cheap to make; what is not an attribute of the list below is made on first use. This class is a page without markup,
-    such as a plain-text dump; of HTML, `mainmatter.html.read.HtmlDocument` knows more. It can be pickled.
+    Properties are computed when you first use them. This class is a page without markup, such as a plain-text dump;
+    for HTML, `read` returns a subclass that knows more. Documents can be pickled.
 
     Attributes:
         page: the page as it was fetched.
         columns: the blocks as parallel lists, for methods.
-        encoding: the encoding that the page's bytes were read in; None for text.
-        has_markup: there is a tree, of which `parsed`, `containers` and `names` tell.
+        encoding: the encoding that the page's bytes were decoded from; None for text.
+        has_markup: whether there is a tree, which `parsed`, `containers` and `names` describe.
     """
 
     page: Page
@@ -280,30 +279,30 @@ class Document:
         return Metadata(url=self.page.url)
 
     def metadata_with(self, headline: str, bylines: Sequence[str]) -> Metadata:  # noqa: ARG002 - readers know more
-        """What the page says about itself, and what a method has seen of that.
+        """What the page says about itself, completed by what a method found.
 
         Args:
-            headline: what the method takes for the page's headline, which is its title then; "" for nothing.
+            headline: what the method takes for the page's headline, which becomes the title; "" for nothing.
             bylines: what it takes for bylines.
         """
         return replace(self.metadata, title=headline) if headline else self.metadata
 
     @cached_property
     def title_keys(self) -> tuple[Collection[str], Collection[str]]:
-        """The titles that the page declares, and its site's names; only letters and digits count, and no case.
+        """The titles that the page declares, and its site's names, reduced to letters and digits in one case.
 
-        Those that are quickly found: `metadata` looks further.
+        Only those that are found quickly; `metadata` looks further.
         """
         return (), ()
 
     @cached_property
     def title(self) -> str:
-        """The page's `<title>`, white space normalised; "" if it has none. `metadata` has it less the site's name."""
+        """The page's `<title>`, with white space normalised; "" if none. `metadata` has it without the site's name."""
         return ""
 
     @cached_property
     def needs_scripts(self) -> bool:
-        """Whether the page shows next to nothing because its scripts have not run; a browser might help."""
+        """Whether the page shows almost nothing because its scripts have not run; a browser might help."""
         return False
 
     @cached_property
@@ -321,19 +320,19 @@ class Document:
 
     @cached_property
     def names(self) -> list[str]:
-        """The class and the id of each container as they stand, with a space between if it has both."""
+        """The class and the id of each container, separated by a space if it has both."""
         return [""] * len(self.containers.first)
 
     @cached_property
     def parsed(self) -> Any:  # noqa: ANN401 - a tuple[Tree, Segments], types of html/ that are not known here
-        """The page's tree and the blocks' nodes in it; shared by all who ask, so not to be changed.
+        """The page's tree and the blocks' nodes in it; None for a page without markup.
 
-        None for a page without markup.
+        All callers share it, so do not change it.
         """
         return None
 
     def parse_again(self) -> Any:  # noqa: ANN401 - as above
-        """A tree and its nodes, as `parsed`, that the caller may change; None for a page without markup."""
+        """A tree and its nodes, as in `parsed`, that you may change; None for a page without markup."""
         return None
 
     @property
@@ -416,21 +415,20 @@ class Extraction:
     Attributes:
         document: the page that was decided about.
         method: the name of the method that decided.
-        scores: one number a block, higher for main matter; each method says what it means.
-        kept: one truth value a block.
-        kinds: what each block is in the method's eyes; some methods decide that too.
-        reasons: why, one short sentence a block.
-        page_type: what kind of page it is in the method's eyes, such as "article" or "forum"; None if the method does
-            not say.
+        scores: one number for each block, higher for main matter; what it means depends on the method.
+        kept: for each block, whether it was kept.
+        kinds: what each block is according to the method; some methods decide that, too.
+        reasons: why each block was kept or dropped, in a short sentence.
+        page_type: what kind of page it is according to the method, such as "article" or "forum"; None if the method
+            does not say.
         confidence: how sure the method is of the whole page, from 0 to 1; None if the method does not say.
-        found_labels: what each block is in the method's eyes, kept or not: numbers of `LABELS`; None if the method
-            tells only main matter from the rest.
-        marks_comments: comments that are kept are to be rendered apart from the main matter; else they stand where
-            they stand on the page.
-        threshold: the score that parts what is kept from what is dropped on this page; rules, labels and what users ask
-            for may overrule it. None if the method has none.
-        dials: for each block, the dial from which on it is kept, from 0 to 1; NaN where no dial decides, but a label or
-            what users ask for. None if the method has no dial.
+        found_labels: what each block is according to the method, kept or not, as numbers of `LABELS`; None if the
+            method only separates main matter from the rest.
+        marks_comments: whether kept comments are rendered after the main matter; if False, they stay in their place.
+        threshold: the score above which blocks of this page are kept, unless a rule, a label or an option says
+            otherwise. None if the method has none.
+        dials: for each block, the lowest dial that keeps it, from 0 to 1; NaN if its label or an option decides, and
+            not the dial. None if the method has no dial.
     """
 
     document: Document
@@ -461,8 +459,8 @@ class Extraction:
     def metadata(self) -> Metadata:
         """What the page says about itself.
 
-        If the method tells the headline, that is the title. If it tells bylines, and one is near the headline, they say
-        who wrote an article or thread and when, where the page does not declare it.
+        If the method finds the headline, that is the title. If it finds bylines, and one is near the headline, the
+        author and date of an article or thread come from them, unless the page declares these.
         """
         if self.found_labels is None:
             return self.document.metadata
@@ -478,9 +476,9 @@ class Extraction:
 
     @cached_property
     def labels(self) -> list[Label]:
-        """What each block of the page is: headline, byline, caption or comment, kept or not.
+        """What each block of the page is: "headline", "byline", "caption" or "comment", kept or not.
 
-        Of all others, those that were kept are "main", those that were not "boilerplate".
+        All other blocks are "main" if they were kept, else "boilerplate".
         """
         labels: list[Label] = ["main" if is_kept else "boilerplate" for is_kept in self.kept.tolist()]
         if self.found_labels is not None:
@@ -490,14 +488,14 @@ class Extraction:
 
     @property
     def is_comment(self) -> NDArray[np.bool_] | None:
-        """One truth value a block: it is a reader's comment, kept or not; None if the method does not say."""
+        """For each block, whether it is a reader's comment, kept or not; None if the method does not say."""
         return None if self.found_labels is None else self.found_labels == COMMENT
 
     @cached_property
     def text(self) -> str:
-        """The main matter as plain text: a blank line between blocks, but none within a list or a table.
+        """The main matter as plain text, with a blank line between blocks, but none within a list or a table.
 
-        Comments that are marked follow it, after the line `--- Comments ---`.
+        Marked comments follow after the line `--- Comments ---`.
         """
         return self.render("text")
 
@@ -528,7 +526,7 @@ class Extraction:
 
     @property
     def cleaneval(self) -> str:
-        """The main matter in CleanEval's markup: each block on a line, after `<h>`, `<p>` or `<l>`."""
+        """The main matter in CleanEval's markup: each block on a line that begins with `<h>`, `<p>` or `<l>`."""
         return RenderedText.of(self, "cleaneval")
 
     @property
@@ -558,11 +556,11 @@ class Extraction:
         """The main matter as Markdown.
 
         Args:
-            links: keep the addresses of links; otherwise their text alone.
+            links: keep the addresses of links; if False, only their text.
             images: keep pictures.
-            tables: write tables as tables; otherwise each row as a line of text.
-            headings: `atx` writes "# Title"; `setext` underlines headings of the first two levels.
-            front_matter: begin with what the page says about itself, as YAML.
+            tables: write tables as tables; if False, each row as a line of text.
+            headings: "atx" writes "# Title"; "setext" underlines headings of the first two levels.
+            front_matter: begin with the metadata, as YAML.
         """
         return self.render(
             "markdown", links=links, images=images, tables=tables, headings=headings, front_matter=front_matter
@@ -576,8 +574,8 @@ class Extraction:
         """Metadata and text as JSON.
 
         Args:
-            blocks: with every block, its score, label and reason.
-            chunks: with chunks of at most so many tokens, as `chunks` gives them.
+            blocks: include every block, with its score, label and reason.
+            chunks: include chunks of at most this many tokens, as `chunks` returns them.
             overlap: how many tokens a chunk may repeat from the one before.
         """
         return self.render("json", blocks=blocks, chunks=chunks, overlap=overlap)
@@ -628,17 +626,15 @@ class Extraction:
         )
 
     def chunks(self, max_tokens: int = 512, overlap: int = 0, tokenizer: Any = None) -> list[Chunk]:  # noqa: ANN401
-        """Cut the text into chunks for retrieval, by headings and paragraphs; each says where it comes from.
-
-        render/chunks.py says where a text is cut.
+        """Cut the text into chunks for retrieval, at headings and paragraphs; each chunk says where it comes from.
 
         Args:
-            max_tokens: the most tokens of a chunk. A single character may have more, as some tokenizers count.
-            overlap: at most so many tokens are repeated from the chunk before, from a sentence's or line's beginning
-                if there is one, else from a word's; never from before a heading.
+            max_tokens: how many tokens a chunk may have. With some tokenizers, a single character may have more.
+            overlap: how many tokens a chunk may repeat from the one before. The overlap begins with a sentence or
+                line if possible, else with a word; it never reaches back over a heading.
             tokenizer: what counts tokens: a function that returns their number or the tokens themselves, or an object
-                with a method `encode` that does, such as an encoding of tiktoken or a tokenizer of Hugging Face. By
-                default there is a token for every four bytes of UTF-8.
+                with such a method `encode`, for example an encoding of tiktoken or a tokenizer of Hugging Face. By
+                default, every four bytes of UTF-8 are a token.
 
         Raises:
             InputError: an argument has a value that makes no sense.
@@ -648,7 +644,7 @@ class Extraction:
         return split(self, max_tokens, overlap, tokenizer)
 
     def render(self, format: str, **options: Any) -> str:  # noqa: A002, ANN401 - the word users know
-        """The main matter in any of the known formats (`mainmatter.registry.FORMATS`)."""
+        """The main matter in any format of `mainmatter.registry.FORMATS`, with that format's options."""
         from mainmatter.registry import get_format  # noqa: PLC0415 - records know the formats by name only
 
         return get_format(format)(self, **options)

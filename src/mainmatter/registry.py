@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Renderer = Callable[..., str]
 
 DEFAULT_METHOD = "main"
+"""The method that is used unless another one is named."""
 
 METHODS: dict[str, str] = {
     "density": "mainmatter.papers.density.method:Density",
@@ -52,7 +53,7 @@ FORMATS: dict[str, tuple[str, str]] = {
 
 
 def method_names() -> list[str]:
-    """The names of all methods, those of other packages included."""
+    """The names of all methods, including those of other packages."""
     return sorted({*METHODS, *_plugins()})
 
 
@@ -66,8 +67,8 @@ def get_method(name: str, **parameters: Any) -> Method:  # noqa: ANN401 - each m
 
     Raises:
         UnknownName: there is no such method.
-        InputError: the method has no such parameter, its value is of the wrong type, or the method is another
-            package's and cannot be loaded.
+        InputError: the method has no such parameter; a value has the wrong type; or the method is part of another
+            package and cannot be loaded.
         ModelError: the trained model is missing, damaged, or made for other parameters.
     """
     name, listed = split_name(name)

@@ -15,8 +15,8 @@ from mainmatter.cli import _COMMANDS, group
 from mainmatter.registry import DEFAULT_METHOD, METHODS, method_names
 
 COMMANDS = (
-    "annotations bench clean corpus evaluate explain index mcp methods plot render reproduce search serve teach train "
-    "use"
+    "annotations bench clean completion corpus evaluate explain index mcp methods plot render reproduce search serve "
+    "teach train use"
 ).split()
 
 

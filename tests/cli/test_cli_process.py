@@ -75,6 +75,19 @@ def test_exit_codes(tmp_path: Path) -> None:
     assert (failed.stdout, misused.stdout, good.stderr) == (b"", b"", b"")
 
 
+def test_where_python_lacks_what_windows_lacks(tmp_path: Path) -> None:
+    code = "import sys; sys.modules |= dict.fromkeys(('fcntl', 'resource')); from mainmatter.cli import main; main()"
+
+    def run_there(*args: str | Path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", code, *map(str, args)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    assert run_there("clean", PAGES / "river.html").returncode == 0
+    corpus = run_there("corpus", PAGES, "--output", tmp_path / "out")
+    assert corpus.returncode == 1
+    assert corpus.stderr.startswith("Error: this command needs Linux or macOS; on Windows, use Docker")
+
+
 def test_standard_input_to_standard_output_is_utf_8_bytes() -> None:
     result = run("clean", "-", "-m", "ice-baseline", stdin="<p>Café 漢字".encode(), PYTHONIOENCODING="utf-8")
     assert (result.returncode, result.stdout, result.stderr) == (0, "Café 漢字\n".encode(), b"")

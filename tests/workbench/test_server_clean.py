@@ -15,7 +15,7 @@ pytest.importorskip("fastapi", reason="needs the extra serve")
 import mainmatter
 from mainmatter.papers.density.method import Density
 from mainmatter.registry import FORMATS, method_names
-from mainmatter.workbench.clean import Format
+from mainmatter.workbench.clean import Format, MethodsAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -269,6 +269,7 @@ def test_pages_that_are_too_large(client: TestClient, settings: Settings) -> Non
 
 def test_the_list_of_methods(client: TestClient, settings: Settings) -> None:
     content = client.get("/api/methods").json()
+    assert MethodsAnswer.model_validate(content).model_dump() == content
     assert [each["name"] for each in content["methods"]] == method_names()
     assert content["default"] == "main"
     assert {each["name"] for each in content["formats"]} == set(FORMATS)

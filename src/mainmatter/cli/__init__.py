@@ -24,6 +24,7 @@ _COMMANDS = {
     "annotations": "Gold standards made by people: add pages, see how well annotators agree, export.",
     "bench": "Compare methods and peers on this machine.",
     "clean": "Keep the main matter of pages.",
+    "completion": "Print a script for completion with the Tab key, in bash, zsh or fish.",
     "corpus": "Turn a crawl into a corpus: the main matter of all pages, as Parquet or JSONL.",
     "evaluate": "Measure methods on gold standards.",
     "explain": "Show why each block of a page was kept or dropped.",
@@ -40,6 +41,9 @@ _COMMANDS = {
     "train": "Train a method on pages with their clean texts.",
     "use": "Choose the method that other commands take unless -m names one, such as a model that you taught.",
 }
+
+_NOT_ON_WINDOWS = ("fcntl", "resource")  # modules of Python's own library
+_NEEDS_POSIX = "this command needs Linux or macOS; on Windows, use Docker or the Windows Subsystem for Linux"
 
 
 class _LazyGroup(click.Group):
@@ -79,6 +83,10 @@ class _LazyGroup(click.Group):
             return super().invoke(ctx)
         except MainmatterError as error:
             raise click.ClickException(str(error)) from error
+        except ModuleNotFoundError as error:
+            if error.name not in _NOT_ON_WINDOWS:
+                raise
+            raise click.ClickException(_NEEDS_POSIX) from error
         except UnicodeEncodeError as error:
             raise click.ClickException(why_unwritable(error)) from error
         except OSError as error:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mainmatter.workbench.labels.records import PageSummary
 
 Item = TypeVar("Item")
-_database = click.argument("database", metavar="DB")
+_database = click.argument("database", metavar="DB", shell_complete=options.complete_files)
 _NAMES = 3  # of pages that are left out for the same reason, to show
 _FIELDS = "--html-field, --url-field and --id-field"
 _WIDE = 60  # characters of a block's text to show
@@ -48,7 +48,7 @@ def command() -> None:
 
 @command.command(name="add")
 @_database
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=options.complete_files)
 @click.option("--rejects", is_flag=True, help="INPUT is the folder of a corpus: add the pages that it rejected.")
 @click.option("--reason", "reasons", multiple=True, metavar="WORD", help="Only rejects for this reason; repeatable.")
 @click.option(
@@ -273,7 +273,7 @@ def _kappa(figure: float | None) -> str:
 
 
 @command.command(name="disagreements")
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=options.complete_files)
 @click.option("--add", "database", metavar="DB", help="Add the pages that were found to this database.")
 @click.option("--count", type=click.IntRange(min=1), default=DEFAULT_COUNT, show_default=True, metavar="N")
 @click.option(

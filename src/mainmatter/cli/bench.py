@@ -55,7 +55,7 @@ def _sample(pages: Sequence[GoldPage], count: int | None, *, in_order: bool = Fa
 
 
 @command.command(name="accuracy")
-@click.argument("names", nargs=-1, metavar="[METHOD...]")
+@click.argument("names", nargs=-1, metavar="[METHOD...]", shell_complete=options.complete_methods)
 @click.option(
     "--on",
     "datasets",
@@ -273,7 +273,7 @@ def bench_fidelity(
 
 
 @command.command(name="memory")
-@click.argument("name", default=DEFAULT_METHOD, metavar="[METHOD]")
+@click.argument("name", default=DEFAULT_METHOD, metavar="[METHOD]", shell_complete=options.complete_methods)
 @click.option("--on", "dataset", default="wcxb-dev", show_default=True, metavar="DATASET")
 @options.data
 @click.option("--pages", type=click.IntRange(min=1), default=100_000, show_default=True, help="How many to clean.")
@@ -314,7 +314,7 @@ def bench_memory(
 
 
 @command.command(name="speed")
-@click.argument("names", nargs=-1, metavar="[METHOD...]")
+@click.argument("names", nargs=-1, metavar="[METHOD...]", shell_complete=options.complete_methods)
 @click.option("--on", "dataset", default="wcxb-dev", show_default=True, metavar="DATASET")
 @options.data
 @click.option("--pages", type=click.IntRange(min=1), default=150, show_default=True, help="How many pages, at random.")

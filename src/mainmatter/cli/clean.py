@@ -57,7 +57,7 @@ class _Task:
 
 
 @click.command(name="clean")
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=options.complete_files)
 @options.method
 @options.controls
 @click.option(

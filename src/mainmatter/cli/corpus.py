@@ -39,7 +39,7 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True)
 
 
 @click.command(name="corpus")
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=options.complete_files)
 @click.option(
     "-o", "--output", required=True, metavar="OUT", help="The folder of the corpus: new, or that of this run."
 )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="evaluate")
-@click.argument("methods", nargs=-1, required=True, metavar="METHOD...")
+@click.argument("methods", nargs=-1, required=True, metavar="METHOD...", shell_complete=options.complete_methods)
 @options.datasets
 @options.data
 @options.convention

@@ -13,7 +13,7 @@ from mainmatter.limits import format_size
 
 
 @click.command(name="index")
-@click.argument("inputs", nargs=-1, required=True, metavar="OUT...")
+@click.argument("inputs", nargs=-1, required=True, metavar="OUT...", shell_complete=options.complete_files)
 @click.option(
     "-o",
     "--output",

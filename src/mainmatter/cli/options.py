@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
+from click.shell_completion import CompletionItem
 
 from mainmatter.clean import clean
 from mainmatter.errors import InputError, PageWarning, suggest
@@ -79,10 +80,22 @@ def _find_method(context: click.Context, _parameter: click.Parameter, value: str
     return chosen
 
 
+def complete_files(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let a shell complete names of files."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def complete_methods(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let a shell complete the names of methods and, where none fits, of files: a model is a folder."""
+    found = [CompletionItem(name) for name in method_names() if name.startswith(incomplete)]
+    return found or complete_files(context, parameter, incomplete)
+
+
 method = click.option(
     "-m",
     "--method",
     callback=_find_method,
+    shell_complete=complete_methods,
     show_default="main, or what `mainmatter use` chose",
     metavar="NAME[:PARAMETER=VALUE,...]",
     help="Which method decides; see: mainmatter methods.",
@@ -343,7 +356,7 @@ def one_page(command: Callable[..., Any]) -> Callable[..., Any]:
         browser,
         controls,
         method,
-        click.argument("page"),
+        click.argument("page", shell_complete=complete_files),
     ):
         command = decorate(command)
     return command

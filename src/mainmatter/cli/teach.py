@@ -45,7 +45,7 @@ _PARTS = 1000  # of a progress bar
 
 
 @click.command(name="teach")
-@click.argument("source", metavar="DB")
+@click.argument("source", metavar="DB", shell_complete=options.complete_files)
 @click.option(
     "-o",
     "--output",

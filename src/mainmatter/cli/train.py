@@ -24,7 +24,7 @@ _EPOCHS_TOLD = 10  # where nobody watches
 
 
 @click.command(name="train")
-@click.argument("method", metavar="METHOD[:PARAMETER=VALUE,...]")
+@click.argument("method", metavar="METHOD[:PARAMETER=VALUE,...]", shell_complete=options.complete_methods)
 @options.datasets
 @click.option(
     "--valid", "valid", multiple=True, metavar="DATASET", help="Measure the result on this one; may be repeated."

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from mainmatter.cli import options
 from mainmatter.models.in_use import choice_file, read_choice, write_choice
 from mainmatter.models.store import is_model
 from mainmatter.registry import DEFAULT_METHOD, get_method, split_name
 
 
 @click.command(name="use")
-@click.argument("method", required=False, metavar="[MODEL|METHOD]")
+@click.argument("method", required=False, metavar="[MODEL|METHOD]", shell_complete=options.complete_methods)
 def command(method: str | None) -> None:
     """Choose the method that other commands take unless -m names one, such as a model that you taught.
 

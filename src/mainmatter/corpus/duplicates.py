@@ -71,7 +71,7 @@ _ASCII_WORD = re.compile(r"\w+", re.ASCII)
 
 
 def signature(kind: str, text: str) -> bytes:
-    """What `find_duplicates` needs to know of a text.
+    """What `find_duplicates` needs to know about a text.
 
     Its size: "exact" 16 bytes, "near" 512, "i-match" 4 for each different term, about 1 KB for a page. It is empty
     for a text that has no word, and such a page is nobody's duplicate.
@@ -105,13 +105,13 @@ def find_duplicates(
 
     Args:
         kind: one of `KINDS`.
-        signatures: the number of each page, and its signature; the numbers ascend, gaps are fine. For "i-match" it is
-            gone through twice, so it must be a list or something else that begins anew each time.
+        signatures: the number of each page, and its signature; the numbers ascend, gaps are fine. "i-match"
+            reads them twice, so they must be a list or something else that starts again each time.
         threshold: for "near": the least share of their runs of words that two texts have in common (Jaccard).
 
     Returns:
-        By the number of each page to drop: the reason, "duplicate" or "near-duplicate", and the number of the
-        page that it repeats, which is kept.
+        For each page to drop, by its number: the reason, "duplicate" or "near-duplicate", and the number of the page
+        that it repeats, which is kept.
 
     Raises:
         UnknownName: there is no such kind.

@@ -27,10 +27,10 @@ CHUNKS_AHEAD = 4  # for each process: how far reading may run ahead of the resul
 
 @dataclass(frozen=True, slots=True)
 class Failure(Generic[Item]):
-    """An item for which the function raised or its process died.
+    """An item for which a function raised an error, or for which its process died.
 
     Attributes:
-        item: what was to be done.
+        item: the item itself; of `clean_many`, the page.
         error: what went wrong, as one line.
     """
 

@@ -53,9 +53,9 @@ class Chunk:
         text: the piece itself: `extraction.text[start:end]`.
         start: where it begins in `Extraction.text`, in characters.
         end: where it ends there.
-        headings: the headings that it stands under, from the highest down; one that the chunk begins with is the last.
-            Those of more than 200 characters are cut short.
-        blocks: the numbers of the page's blocks that it has text of.
+        headings: the headings above it, from the highest down; if the chunk begins with a heading, that is the last
+            one. Headings of more than 200 characters are cut short.
+        blocks: the indexes of the blocks that its text comes from.
         xpaths: the XPath of each of these blocks; none in a plain-text dump.
         tokens: how many tokens it has.
     """

@@ -138,6 +138,51 @@ class CleanAnswer(BaseModel):
     blocks: list[dict[str, Any]] | None = Field(None, description="Every block of the page, if asked for.")
 
 
+class ParameterAnswer(BaseModel):
+    """A parameter of a method."""
+
+    name: str
+    type: str = Field(description="`bool`, `int`, `float`, `str` or `choice`.")
+    default: bool | int | float | str | None
+    choices: list[str] = Field(description="The values of a choice; empty for other types.")
+    settable: bool = Field(description="Whether it can be given in `options`; others are for the command line.")
+
+
+class MethodAnswer(BaseModel):
+    """A method."""
+
+    name: str
+    summary: str = Field(description="What it does, in one line; or why it cannot be used.")
+    trainable: bool = Field(description="Whether it can learn.")
+    needs_model: bool = Field(description="Whether it is of use only as a model.")
+    parameters: list[ParameterAnswer]
+
+
+class ModelAnswer(BaseModel):
+    """A model of the workbench."""
+
+    name: str = Field(description="What to give as `method`: `models/NAME`.")
+    method: str | None = Field(description="The method that it is a model of; null if it cannot be read.")
+    problem: str | None = Field(description="Why it cannot be read; null if it can.")
+    card: dict[str, Any] = Field(description="Where it comes from, and its figures.")
+
+
+class FormatAnswer(BaseModel):
+    """An output format."""
+
+    name: str
+    ending: str = Field(description="The ending of its files, such as `.md`.")
+
+
+class MethodsAnswer(BaseModel):
+    """The choices that a client has."""
+
+    default: str = Field(description="The method or model that is used if a request names none.")
+    methods: list[MethodAnswer]
+    models: list[ModelAnswer]
+    formats: list[FormatAnswer]
+
+
 def _bodies() -> dict[str, Any]:
     """How a request may carry its page, for the documentation."""
     schema = CleanRequest.model_json_schema()
@@ -216,9 +261,9 @@ async def clean(request: Request, workbench: Annotated[Workbench, Depends(workbe
     return payload.to_response(headers)
 
 
-@router.get("/api/methods", summary="The methods, their parameters, models and formats")
+@router.get("/api/methods", response_model=MethodsAnswer, summary="The methods, their parameters, models and formats")
 async def methods(workbench: Annotated[Workbench, Depends(workbench_of)]) -> Response:
-    """What there is to choose from. `settable` parameters may be given as options; others are for the command line."""
+    """List what a request can choose from."""
     return (await workbench.run(describe_methods, models=workbench.models)).to_response()
 
 

@@ -81,7 +81,7 @@ _ALL = (
     Dataset("dragnet", 1381, "Dragnet 2012", "AGPL v3", False),
     Dataset("forum52-a", 64, "threads of 33 boards: the text of each post", "Apache 2.0", True, "forum52"),
     Dataset("fundus-a", 142, "news of 103 publishers: no headline, no captions", "MIT", True, "fundus"),
-    Dataset("house-a", 1075, "pages of all types in 40 languages, by our labelling guide", "as in its README", True),
+    Dataset("house-a", 1075, "pages of all types in 40 languages, by our labelling guide", "Apache 2.0, MIT", True),
     Dataset("house-wcxb", 575, "pages of wcxb-dev that are no articles, by our labelling guide", "CC BY 4.0", True),
     Dataset("l3s-gn1", 559, "L3S-GN1 2010: news", "research use only", False),
     Dataset("magic-a", 124, "magic-html: articles and forum threads, half Chinese", "Apache 2.0", True, "magic"),

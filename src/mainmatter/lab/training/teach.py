@@ -228,7 +228,7 @@ class Learner:
 
         Args:
             observations: of the pages.
-            seed: of all that is random.
+            seed: for everything that is random.
             report: told a line now and then.
             dumps: `main` learns to judge plain-text dumps, too.
 
@@ -421,13 +421,13 @@ class PageGain:
 
 @dataclass(frozen=True)
 class Lesson:
-    """What came of teaching: how good the taught model is on pages that it has not seen, and the model itself.
+    """The result of teaching: how good the taught model is on pages that it has not seen, and the model itself.
 
     Attributes:
         method: the method, with the parameters that it learned with.
         start: the model that learning went on from; "" if it began from nothing.
         shipped: the name of the shipped model that it is compared with.
-        strength: how far it was led away from the start, from 0 to 1.
+        strength: how far learning moved it away from the start, from 0 to 1.
         pages: how many pages it learned from.
         sites: how many sites they are of.
         splitting: whether whole sites were left out to measure on, or single pages.
@@ -536,7 +536,7 @@ class Teaching:
     Attributes:
         method: the method, with parameters if need be; see `Learner`.
         split: whether whole sites are left out, or single pages; "auto": sites, if there are two.
-        curve: learn from parts of the pages too, for a curve of several points.
+        curve: also learn from parts of the pages, for a curve of several points.
         folds: in how many parts pages are left out.
         metrics: what to measure by, the most important one first.
         seed: of all that is random.
@@ -569,7 +569,7 @@ def teach(
         pages: the pages, as `Store.gold_pages` or `load_dataset` give them.
         method: the method, if `teaching` does not say more.
         teaching: how.
-        listen: is told how far it has come, each point of the learning curve, and lines about what is done.
+        listen: called with the progress, with each point of the learning curve, and with lines about each step.
 
     Returns:
         The lesson, with the model; `save_lesson` writes it into a folder.

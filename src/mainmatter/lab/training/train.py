@@ -175,8 +175,8 @@ class Training:
         licence: under which licence the data is, where the table of datasets does not know it.
         workers: how many processes read pages.
         checkpoint: a folder where methods whose learning takes long leave their state, to go on after an interrupt.
-        from_scratch: a method that can go on from a model, as `main` can, begins from nothing. Else it goes on from the
-            one that ships, unless its parameter `start` names another one, or "none".
+        from_scratch: start from nothing, for methods that can start from a model, as `main` can. If False, they start
+            from the shipped model, unless their parameter `start` names another one, or is "none".
     """
 
     method: str
@@ -209,7 +209,7 @@ class Training:
 def train(
     training: Training, progress: Progress, say: Callable[[str], object] = be_silent
 ) -> tuple[Trainable[Any], dict[str, Any]]:
-    """Train a method, and tell how it goes.
+    """Train a method, and report the progress.
 
     Args:
         training: what to train on, and how.

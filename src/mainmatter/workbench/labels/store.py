@@ -111,7 +111,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the database. Nothing is lost if that is forgotten."""
+        """Close the database. If you forget to, nothing is lost."""
         self._database.close()
 
     @property
@@ -130,7 +130,7 @@ class Store:
         lang: str | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> PageId:
-        """Add a page, unless one with the same bytes and URL is there already; gives its number either way.
+        """Add a page, unless there is one with the same bytes and URL; returns its number in both cases.
 
         Raises:
             PageTooLarge: it is over the limits. They are for this call: what is in the store can be read.
@@ -240,9 +240,9 @@ class Store:
         by: str | None = None,
         based_on: int | None = None,
     ) -> int:
-        """Label blocks, as one change that can be undone as one; gives its revision.
+        """Label blocks in one change, which can be undone as one; returns its revision.
 
-        When this returns, the change is on disk. Where nothing changes there is no new revision: it gives the last one.
+        When this returns, the change is on disk. If nothing changes, it returns the last revision.
 
         Args:
             page_id: the page.
@@ -287,7 +287,7 @@ class Store:
     def undo(
         self, page_id: PageId, annotator: str, *, by: str | None = None, based_on: int | None = None
     ) -> int | None:
-        """Take back the annotator's last change of labels on this page; gives the new revision, None if there is none.
+        """Undo the annotator's last change of labels on this page; returns the new revision, None if there is none.
 
         Raises:
             AnnotationError: there is no such page.
@@ -303,7 +303,7 @@ class Store:
     def redo(
         self, page_id: PageId, annotator: str, *, by: str | None = None, based_on: int | None = None
     ) -> int | None:
-        """Do again what was undone last; gives the new revision, None if there is nothing, or it was overtaken.
+        """Redo what was undone last; returns the new revision, None if there is nothing to redo, or a later change.
 
         Raises:
             AnnotationError: there is no such page.
@@ -332,7 +332,7 @@ class Store:
     def set_done(
         self, page_id: PageId, annotator: str, done: bool, *, by: str | None = None, based_on: int | None = None
     ) -> int:
-        """Say that an annotator is done with a page, or is not; gives the revision.
+        """Record whether an annotator is done with a page; returns the revision.
 
         Raises:
             AnnotationError: there is no such page, or a name cannot be used.
@@ -352,7 +352,7 @@ class Store:
         return find_conflicts(self._segmented(page_id).blocks, said)
 
     def accept_agreed(self, page_id: PageId, *, by: str, based_on: int | None = None) -> int:
-        """Take over into the merged labels what all who labelled a block agree on; what is merged stays.
+        """Copy labels that all annotators of a block agree on to the merged labels; labels that are there stay.
 
         Gives how many labels that were; they are one change.
 
