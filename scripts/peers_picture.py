@@ -18,9 +18,9 @@ Table = dict[str, dict[str, str]]
 
 
 def read_tables(page: str) -> dict[str, Table]:
-    """The tables of a Markdown page by the heading of their first column: rows and columns by their names.
+    """The tables of a Markdown page by the heading of their first column, each with its columns by their names.
 
-    Bold is left out, and so is what stands in parentheses after the name of a row.
+    A column has a figure for each tool. Bold is left out, and so is what stands in parentheses after a name.
     """
     tables: dict[str, Table] = {}
     head: list[str] = []
@@ -28,12 +28,13 @@ def read_tables(page: str) -> dict[str, Table]:
         if not line.startswith("|"):
             head = []
             continue
-        cells = [cell.strip().strip("*") for cell in line.strip("|").split("|")]
+        cells = [cell.strip().strip("*").partition(" (")[0] for cell in line.strip("|").split("|")]
         if not head:
             head = cells
-            tables.setdefault(head[0], {})
+            tables[head[0]] = {name: {} for name in head[1:]}
         elif set(line) - set("|-: "):
-            tables[head[0]].setdefault(cells[0].partition(" (")[0], dict(zip(head[1:], cells[1:], strict=True)))
+            for name, cell in zip(head[1:], cells[1:], strict=True):
+                tables[head[0]][name][cells[0]] = cell
     return tables
 
 
@@ -41,16 +42,16 @@ def panels(page: str) -> list[tuple[str, list[TradeoffPoint]]]:
     """What to draw: the set on which time was measured, and the mean of those that are for tests only."""
     tables = read_tables(page)
     timed, final = tables["Cross-validated"][TIMED_ON], tables["Test only"].values()
-    milliseconds = {name: float(row["ms a page"]) for name, row in tables["One core"].items()}
+    milliseconds = tables["One core"]["ms a page"]
 
     def points(scores: dict[str, float]) -> list[TradeoffPoint]:
-        return [TradeoffPoint(name, milliseconds[name], score, name == OURS) for name, score in scores.items()]
+        return [TradeoffPoint(name, float(milliseconds[name]), score, name == OURS) for name, score in scores.items()]
 
     return [
         (TIMED_ON, points({name: float(score) for name, score in timed.items()})),
         (
             f"mean of the {len(final)} sets for tests only (time on {TIMED_ON})",
-            points({name: fmean(float(row[name]) for row in final) for name in timed}),
+            points({name: fmean(float(scores[name]) for scores in final) for name in timed}),
         ),
     ]
 
