@@ -178,7 +178,7 @@ clean:
 
 $(VENV)/installed: EXTRAS = corpus,eval,plot,search,serve
 $(VENV)/installed: pyproject.toml hatch_build.py | $(BIN)/python
-	@echo "Installing mainmatter and the 50 packages that it needs for this into $(VENV): 600 MB, one to five minutes."
+	@echo "Installing mainmatter and the 50 packages that it needs for this into $(VENV): 600 MB, about two minutes, more if the machine is busy."
 	@$(INSTALL)
 
 $(VENV)/installed-dev: EXTRAS = dev
