@@ -1,6 +1,6 @@
 """Take the pictures of the workbench that the documentation shows.
 
-python scripts/workbench_pictures.py [NAME...] [--folder docs/images]
+python scripts/workbench_pictures.py [--only NAME] [--folder docs/images]
 
 It starts a server of its own on pages that we wrote, with two annotators' labels and a corpus of our example crawl, and
 takes pictures 1280 pixels wide.
@@ -56,7 +56,7 @@ CONTESTED = 7  # every so many blocks, Piet sees it otherwise
 def main() -> None:
     """Take all pictures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", choices=[*PICTURES, []], help="which pictures; all by default")
+    parser.add_argument("--only", choices=PICTURES, action="append", help="take this picture; may be repeated")
     parser.add_argument("--folder", type=Path, default=ROOT / "docs" / "images")
     arguments = parser.parse_args()
     with (
@@ -66,7 +66,7 @@ def main() -> None:
     ):
         label_pages(Path(workbench) / "annotations.db")
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=ARGUMENTS)
-        for name in arguments.names or PICTURES:
+        for name in arguments.only or PICTURES:
             scheme, shoot = PICTURES[name]
             context = browser.new_context(base_url=address, viewport=SIZE, color_scheme=scheme, device_scale_factor=1)
             tab = context.new_page()
@@ -124,6 +124,14 @@ def label_pages(database: Path) -> None:
                 store.set_done(page_id, PIET, True)
 
 
+def shoot_front(tab: Tab) -> None:
+    """For the README: the page beside its clean text."""
+    tab.set_viewport_size({"width": 1280, "height": 335})
+    open_example(tab, "/?tab=text")
+    tab.locator("#page").evaluate("page => window.scrollBy(0, page.getBoundingClientRect().top - 50)")
+    tab.wait_for_timeout(300)
+
+
 def shoot_inspect(tab: Tab) -> None:
     """Inspect, with the table of blocks, and a block that stands out."""
     open_example(tab, "/?tab=table")
@@ -131,14 +139,6 @@ def shoot_inspect(tab: Tab) -> None:
     for _ in range(11):
         tab.keyboard.press("j")
     tab.locator("#page-title").click()
-    tab.wait_for_timeout(300)
-
-
-def shoot_front(tab: Tab) -> None:
-    """For the README: the page beside its clean text."""
-    tab.set_viewport_size({"width": 1280, "height": 335})
-    open_example(tab, "/?tab=text")
-    tab.locator("#page").evaluate("page => window.scrollBy(0, page.getBoundingClientRect().top - 50)")
     tab.wait_for_timeout(300)
 
 
