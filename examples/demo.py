@@ -1,54 +1,80 @@
-"""What `make demo` runs: turn an archive into a corpus, search it; clean pages, explain a decision, draw a picture."""
+"""What `make demo` runs: a page is cleaned, a crawl becomes a corpus and is searched.
+
+Lines are wrapped to the width of the terminal; apart from that, the output is what the commands print.
+"""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-OUT = Path("demo-output")
+OUT = "demo-output"
+PAGE = "examples/site/forum/thread-41.html"
+CRAWL = "examples/crawl.warc.gz"
 
 
 def main() -> None:
-    """Run the commands that a new user would, and say what each one does."""
-    run(
-        "Turn the archive of a crawl into a corpus, without duplicates, and with what the site repeats left out",
-        *("corpus", "examples/crawl.warc.gz", "-o", f"{OUT}/corpus", "--restart"),
-        *("--site-templates", "--noindex", "--drop-duplicates", "near", "--report", f"{OUT}/corpus.html"),
-    )
-    run("Make it searchable", "index", f"{OUT}/corpus", "-o", f"{OUT}/index")
-    run("Search it for a word that stands in the navigation of every page", "search", f"{OUT}/index", "tickets")
-    run("Clean the example site into Markdown files", "clean", "examples/site", "-f", "markdown", "-o", f"{OUT}/site")
-    run("The main matter of one page, as text", "clean", "examples/site/blog/lens.html")
-    run(
-        "Why? Every block of a forum thread, and the signals for and against it",
-        "explain",
-        "examples/site/forum/thread-41.html",
-    )
-    run(
-        "A page with what its readers said, set apart",
-        "clean",
-        "examples/site/blog/keepers-garden.html",
-        "--comments",
-        "mark",
-    )
-    run("Of a product page, only what is sure", "clean", "examples/site/shop/storm-lantern.html", "--dial", "0.1")
-    run("A plain-text dump, by a method of the ICE paper", "clean", "examples/dump.txt", "-m", "ice-heuristic")
-    run("A picture of it", "plot", "examples/site/blog/lens.html", "-o", f"{OUT}/lens.png")
-    print(f"\nThe results lie in {OUT}/:")
-    for file in sorted((ROOT / OUT).rglob("*.*")):
-        if file.is_file() and not {"__run", "index", ".huggingface.yaml"} & set(file.parts):  # what only programs read
-            print(f"  {file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
-    print(f"\n{OUT}/corpus.html is a report of the corpus; open it in a browser.")
-    print("To see pages and what is kept of them, compare, correct and teach:")
-    print("  .venv/bin/mainmatter serve --open --corpus demo-output/corpus")
+    """Run the commands, and say what each one does."""
+    say("mainmatter keeps the main text of a web page and drops the rest.")
+
+    say("1. A PAGE. This is all the text of a thread in a forum:")
+    show(" ".join(output_of("clean", PAGE, "-m", "ice-baseline").split()))
+    say("And this is what mainmatter keeps: the headline and every post.")
+    run("clean", PAGE)
+    say("`--with bylines` also keeps who wrote each post; `mainmatter explain` gives the reasons block by block.")
+
+    say("2. A CRAWL becomes a corpus in Parquet. What is dropped is counted, and recorded with the reason.")
+    corpus = f"{OUT}/corpus"
+    run(*("corpus", CRAWL, "-o", corpus, "--drop-duplicates", "near", "--report", f"{OUT}/report.html", "--restart"))
+    say('Now you can search it. "Tickets" is in the menu of every page, but only two pages are about tickets:')
+    run("index", corpus)
+    run("search", corpus, "tickets")
+
+    say("WHERE TO LOOK NEXT")
+    for what, where in (
+        ("To run mainmatter yourself", ". .venv/bin/activate"),
+        ("To see and correct pages", f"mainmatter serve --open --corpus {corpus}"),
+        ("What is in this corpus", f"{OUT}/report.html"),
+        ("A tutorial of 15 minutes", "docs/tutorial/first-steps.md"),
+        ("How good, how fast", "docs/results/index.md"),
+    ):
+        print(f"  {what:<28}{where}")
 
 
-def run(title: str, *arguments: str) -> None:
-    """Show and run one mainmatter command."""
-    print(f"\n# {title}\n$ mainmatter {' '.join(arguments)}", flush=True)
-    subprocess.run([sys.executable, "-m", "mainmatter", *arguments], cwd=ROOT, check=True)
+def say(text: str) -> None:
+    """Print a paragraph of explanation."""
+    print(f"\n{textwrap.fill(text, _width())}", flush=True)
+
+
+def run(*arguments: str) -> None:
+    """Show a mainmatter command and what it prints."""
+    command = " ".join(("$ mainmatter", *arguments))
+    print(f"\n{textwrap.fill(command, _width(), subsequent_indent='    ', break_on_hyphens=False)}", flush=True)
+    show(output_of(*arguments))
+
+
+def output_of(*arguments: str) -> str:
+    """What a mainmatter command prints."""
+    command = [sys.executable, "-m", "mainmatter", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+    if done.returncode != 0:
+        sys.exit(f"this command failed: mainmatter {' '.join(arguments)}\n{done.stderr}")
+    return done.stdout.strip("\n")
+
+
+def show(text: str) -> None:
+    """Print text that a command gave, indented and wrapped, without its blank lines."""
+    for line in filter(None, text.splitlines()):
+        indent = "  " + " " * (len(line) - len(line.lstrip()))
+        print(textwrap.fill(line, _width(), initial_indent="  ", subsequent_indent=indent, break_on_hyphens=False))
+
+
+def _width() -> int:
+    return min(shutil.get_terminal_size().columns, 100)
 
 
 if __name__ == "__main__":

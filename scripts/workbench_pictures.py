@@ -1,6 +1,6 @@
 """Take the pictures of the workbench that the documentation shows.
 
-python scripts/workbench_pictures.py [--folder docs/images]
+python scripts/workbench_pictures.py [--only NAME] [--folder docs/images]
 
 It starts a server of its own on pages that we wrote, with two annotators' labels and a corpus of our example crawl, and
 takes pictures 1280 pixels wide.
@@ -56,6 +56,7 @@ CONTESTED = 7  # every so many blocks, Piet sees it otherwise
 def main() -> None:
     """Take all pictures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=PICTURES, action="append", help="take this picture; may be repeated")
     parser.add_argument("--folder", type=Path, default=ROOT / "docs" / "images")
     arguments = parser.parse_args()
     with (
@@ -65,7 +66,8 @@ def main() -> None:
     ):
         label_pages(Path(workbench) / "annotations.db")
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=ARGUMENTS)
-        for name, (scheme, shoot) in PICTURES.items():
+        for name in arguments.only or PICTURES:
+            scheme, shoot = PICTURES[name]
             context = browser.new_context(base_url=address, viewport=SIZE, color_scheme=scheme, device_scale_factor=1)
             tab = context.new_page()
             shoot(tab)
@@ -120,6 +122,14 @@ def label_pages(database: Path) -> None:
                 ]
                 store.set_labels(page_id, PIET, dict(zip(refs, others, strict=True)))
                 store.set_done(page_id, PIET, True)
+
+
+def shoot_front(tab: Tab) -> None:
+    """For the README: the page beside its clean text."""
+    tab.set_viewport_size({"width": 1280, "height": 335})
+    open_example(tab, "/?tab=text")
+    tab.locator("#page").evaluate("page => window.scrollBy(0, page.getBoundingClientRect().top - 50)")
+    tab.wait_for_timeout(300)
 
 
 def shoot_inspect(tab: Tab) -> None:
@@ -219,6 +229,7 @@ def open_example(tab: Tab, address: str) -> None:
 
 
 PICTURES: dict[str, tuple[Scheme, Callable[[Tab], None]]] = {
+    "front": ("light", shoot_front),
     "inspect": ("light", shoot_inspect),
     "inspect-dark": ("dark", shoot_plot),
     "corpus": ("light", shoot_corpus),

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
@@ -172,6 +174,19 @@ def test_accuracy_needs_a_gold_standard() -> None:
         "Error: tiny: holds no gold standard; say with --data which folder does\n",
     )
     assert not Path("out").exists()
+
+
+def test_accuracy_reads_sets_for_tests_only_when_it_is_told_to() -> None:
+    pytest.importorskip("matplotlib")
+    rows = pa.table({"html": ["<p>The tide comes in.</p>"], "gold": ["The tide comes in."]})
+    for name in ("cleaneval-dev", "cleaneval-final"):
+        pq.write_table(rows, f"{name}.parquet")
+    arguments = ["bench", "accuracy", "ice-baseline", "--data", ".", "-o", "out"]
+    head = CliRunner().invoke(group, arguments).stdout.splitlines()[0]
+    assert [cell.strip() for cell in head.split("|")[2:3]] == ["cleaneval-dev"]
+    assert "cleaneval-final" not in head
+    head = CliRunner().invoke(group, [*arguments, "--test-sets"]).stdout.splitlines()[0]
+    assert [cell.strip() for cell in head.split("|")[2:4]] == ["cleaneval-dev", "cleaneval-final"]
 
 
 def test_accuracy_of_an_unknown_method_is_refused_before_any_work() -> None:

@@ -61,7 +61,12 @@ def _sample(pages: Sequence[GoldPage], count: int | None, *, in_order: bool = Fa
     "datasets",
     multiple=True,
     metavar="DATASET",
-    help="A dataset's name or path; may be repeated; all in the --data folder by default.",
+    help="A dataset's name or path; may be repeated; by default all in the --data folder that may train.",
+)
+@click.option(
+    "--test-sets",
+    is_flag=True,
+    help="By default also the datasets that are for tests only: do that when all choices are made.",
 )
 @options.data
 @options.convention
@@ -93,6 +98,7 @@ def _sample(pages: Sequence[GoldPage], count: int | None, *, in_order: bool = Fa
 def bench_accuracy(
     names: tuple[str, ...],
     datasets: tuple[str, ...],
+    test_sets: bool,
     data: Path | None,
     convention: Literal["own", "house", "both"],
     output: Path,
@@ -111,7 +117,7 @@ def bench_accuracy(
     check_names(chosen, ())
     chosen = spell_conventions(chosen, convention)
     cells: list[ContestantResult] = []
-    for dataset in dict.fromkeys(datasets) or _all_datasets(data):
+    for dataset in dict.fromkeys(datasets) or _datasets_in(data, test_sets=test_sets):
         sample = _sample(load_dataset(dataset, data), pages, in_order=True)
         with progress(dataset, len(sample) * len(chosen)) as advance:
             cells += measure_accuracy(
@@ -122,8 +128,10 @@ def bench_accuracy(
     click.echo("written: " + ", ".join(map(str, written)), err=True)
 
 
-def _all_datasets(data: Path | None) -> list[str]:
-    found = [name for name in DATASETS if ((data or Path()) / f"{name}.parquet").is_file()]
+def _datasets_in(data: Path | None, *, test_sets: bool) -> list[str]:
+    """The gold standards in the folder: those that may train, or all of them."""
+    chosen = [name for name, dataset in DATASETS.items() if test_sets or dataset.trains]
+    found = [name for name in chosen if ((data or Path()) / f"{name}.parquet").is_file()]
     if not found:
         raise DatasetError(f"{data or 'this folder'}: holds no gold standard; say with --data which folder does")
     return found
