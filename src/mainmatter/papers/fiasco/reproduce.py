@@ -588,7 +588,7 @@ def feature_subsets(run: Run) -> ResultsPage:
                 keys.append((number, features, setting))
     nodes = _QUICK_NODES if run.quick else _SUBSET_NODES
     judged = dict(zip(keys, run.map("cross-validations", partial(_judge_trial, nodes), trials), strict=True))
-    report = ResultsPage("FIASCO, tables 2 and 3: which features tell clean from dirty nodes")
+    report = ResultsPage("FIASCO, tables 2 and 3: which features distinguish clean from dirty nodes")
     report.compare(_compare_subsets(judged))
     report.text(
         f"{data_note(pages)} Clean nodes are found by the Dice coefficient (FIASCO 5.1). Accuracy is that of "
