@@ -346,9 +346,9 @@ def bench_memory(
     metavar="SECONDS",
     help="A contestant that has taken this long gets no further round, and not all pages of the first.",
 )
-@click.option("--profile", "profiled", is_flag=True, help="Show how long each step of a method takes instead.")
-@click.option("--workers", type=click.IntRange(min=2), help="Show what this many processes gain instead.")
-@click.option("--threads", type=click.IntRange(min=2), help="Show what this many threads gain instead.")
+@click.option("--profile", "profiled", is_flag=True, help="Instead, show how long each step of a method takes.")
+@click.option("--workers", type=click.IntRange(min=2), help="Instead, show what this many processes gain.")
+@click.option("--threads", type=click.IntRange(min=2), help="Instead, show what this many threads gain.")
 def bench_speed(
     names: tuple[str, ...],
     dataset: str,
