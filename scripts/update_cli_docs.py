@@ -20,10 +20,10 @@ WIDTH = 100
 HEAD = """\
 # Commands
 
-What `--help` says of every command. This page is made by `scripts/update_cli_docs.py`.
+The `--help` of every command. `scripts/update_cli_docs.py` generates this page.
 
-Exit codes: 0 all is well; 1 something could not be done, said on standard error; 2 the command was used wrongly; 130 it
-was ended by Ctrl-C.
+Exit codes: 0 everything worked; 1 something could not be done, and standard error says what; 2 the command was called
+with wrong arguments; 130 it was interrupted by Ctrl-C.
 """
 
 

@@ -25,9 +25,9 @@ _COLUMNS = ("The paper", "As the paper", "Ours")
 HEAD = """\
 # The papers, section by section
 
-What each paper describes, where it is here, which command runs it, and how our figures compare.
+What each paper describes, where it is in the code, which command runs it, and how our figures compare.
 `-m METHOD:preset=paper` is the method as its paper describes it, as literally as the text allows; the method's page
-lists what still differs. This page is made by `scripts/update_paper_index.py` from the `paper.py` in each paper's
+lists what still differs. `scripts/update_paper_index.py` generates this page from the `paper.py` in each paper's
 package and from the pages that `make results` writes.
 """
 
@@ -59,7 +59,7 @@ def _parts(paper: Paper) -> Iterator[str]:
     yield f"## {paper.name}\n\n{paper.citation}."
     methods = ", ".join(f"[{name}](../explanation/methods/{name}.md)" for name in paper.methods)
     yield f"Methods: {methods}."
-    head = ["Section", "What it describes", "Where it is here", "Command", "How it compares"]
+    head = ["Section", "What it describes", "Where in the code", "Command", "How it compares"]
     yield format_table([head, *(_row(section) for section in paper.sections)])
     yield f"All figures of {paper.name}:"
     figures = [[f"[{name}]({name}.md)", *row] for name in paper.reproductions for row in _figures(name)]

@@ -21,7 +21,7 @@ from mainmatter.isolation.interrupts import INTERRUPTED, MESSAGE, raise_again
 
 # The files of the commands, and the first sentence of what each says about itself.
 _COMMANDS = {
-    "annotations": "Gold standards made by people: add pages, see how well annotators agree, export.",
+    "annotations": "Make gold standards: add pages, measure how well annotators agree, export.",
     "bench": "Compare methods and peers on this machine.",
     "clean": "Keep the main matter of pages.",
     "completion": "Print a script for completion with the Tab key, in bash, zsh or fish.",
@@ -29,17 +29,17 @@ _COMMANDS = {
     "evaluate": "Measure methods on gold standards.",
     "explain": "Show why each block of a page was kept or dropped.",
     "index": "Make a cleaned collection searchable.",
-    "mcp": "Give agents tools: read pages without boilerplate, see why, search a collection.",
+    "mcp": "Give agents tools: read pages without boilerplate, explain decisions, search a collection.",
     "methods": "List the methods, with their parameters and defaults.",
-    "plot": "Draw where the text of a page is, and what was kept of it.",
+    "plot": "Draw where the text of a page is, and which of it was kept.",
     "render": "Show a page as a browser does, with its blocks outlined.",
-    "reproduce": "Redo tables and figures of the papers; each becomes a Markdown page with the paper's own figures "
-    "beside ours.",
-    "search": "Find documents in an INDEX, those that match best first (BM25).",
-    "serve": "Open the workbench: see, compare, correct and teach, in a browser; and an HTTP API.",
-    "teach": "Train a method on annotated pages, and measure what that gains.",
+    "reproduce": "Redo tables and figures of the papers. Each becomes a Markdown page with the paper's figures beside "
+    "ours.",
+    "search": "Search an INDEX for documents, best matches first (BM25).",
+    "serve": "Open the workbench in a browser: see, compare, correct, teach. Also offers an HTTP API.",
+    "teach": "Train a method on annotated pages, and measure the gain.",
     "train": "Train a method on pages with their clean texts.",
-    "use": "Choose the method that other commands take unless -m names one, such as a model that you taught.",
+    "use": "Choose the method that other commands use unless -m names one, such as a model that you taught.",
 }
 
 _NOT_ON_WINDOWS = ("fcntl", "resource")  # modules of Python's own library

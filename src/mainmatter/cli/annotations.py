@@ -40,9 +40,9 @@ _WIDE = 60  # characters of a block's text to show
 
 @click.group(name="annotations")
 def command() -> None:
-    """Gold standards made by people: add pages, see how well annotators agree, export.
+    """Make gold standards: add pages, measure how well annotators agree, export.
 
-    DB is the folder of a workbench (see: mainmatter serve --help), or a database file in it.
+    DB is the folder of a workbench (see: mainmatter serve --help), or the database file in it.
     """
 
 
@@ -54,7 +54,7 @@ def command() -> None:
 @click.option(
     "--gold", is_flag=True, help="INPUT is a gold standard: add its pages, and its labels as those of 'gold'."
 )
-@click.option("--labels/--no-labels", default=True, help="With --gold: take its labels, too, or the pages alone.")
+@click.option("--labels/--no-labels", default=True, help="With --gold: also add its labels, or only the pages.")
 @options.data
 @options.fields
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="Stop after N new pages.")
@@ -73,7 +73,7 @@ def add(
     count: int | None,
     max_size: float,
 ) -> None:
-    """Add pages to annotate; DB is made if it does not exist.
+    """Add pages to annotate; DB is created if it does not exist.
 
     INPUT is a file, a folder, a URL, or an archive: WARC, WET, JSONL, Parquet, a list of URLs. A page that is there
     already is not added twice.
@@ -138,9 +138,9 @@ def _say_added(additions: Iterable[Addition], path: Path, most: int | None = Non
 
 @command.command(name="list")
 @_database
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a page.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per page.")
 def list_(database: str, as_json: bool) -> None:
-    """List the pages with who labelled how many of their blocks."""
+    """List the pages, and how many of their blocks each annotator has labelled."""
     with Store(database, create=False) as store:
         summaries = store.pages(check=True)
     if as_json:
@@ -182,13 +182,19 @@ def _line(summary: PageSummary) -> str:
     metavar="TARGET",
     help="A folder, or a file that ends in .parquet; an earlier export there is replaced.",
 )
-@click.option("--annotator", default=BEST, show_default=True, metavar="NAME", help="Whose labels; merged, or best.")
-@click.option("--all", "everything", is_flag=True, help="Export pages, too, that nobody is done with.")
+@click.option(
+    "--annotator",
+    default=BEST,
+    show_default=True,
+    metavar="NAME",
+    help="Whose labels: an annotator's, merged, or best.",
+)
+@click.option("--all", "everything", is_flag=True, help="Also export pages that nobody has finished.")
 def export(database: str, output: Path, annotator: str, everything: bool) -> None:
     """Export a gold standard that `mainmatter train` and `mainmatter evaluate` read, with the labels of all blocks.
 
-    The best labels of a page are the merged ones, else those that all agree on who are done with it. Pages that nobody
-    is done with, and those with conflicts that nobody merged, are left out.
+    The best labels of a page are the merged ones, or else those on which all annotators who have finished it agree.
+    Pages that nobody has finished, and pages with unmerged conflicts, are left out.
     """
     if not may_be_written(output):
         message = f"{output} holds something other than an export; choose another place"
@@ -222,10 +228,10 @@ def _say_left_out(collection: GoldStandard) -> None:
 
 @command.command(name="agreement")
 @_database
-@click.option("--page", "page_id", type=int, metavar="N", help="Of this page only.")
-@click.option("--pages", "each_page", is_flag=True, help="Page by page, too.")
+@click.option("--page", "page_id", type=int, metavar="N", help="Only for this page.")
+@click.option("--pages", "each_page", is_flag=True, help="Also show each page.")
 def agreement(database: str, page_id: int | None, each_page: bool) -> None:
-    """How well annotators agree: in the text that they keep (FIASCO, section 5), and by Cohen's kappa."""
+    """Show how well annotators agree: in the text that they keep (FIASCO, section 5), and by Cohen's kappa."""
     with Store(database, create=False) as store:
         report = store.agreement(page_id)
     if not report.pairs:
@@ -274,7 +280,7 @@ def _kappa(figure: float | None) -> str:
 
 @command.command(name="disagreements")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=options.complete_files)
-@click.option("--add", "database", metavar="DB", help="Add the pages that were found to this database.")
+@click.option("--add", "database", metavar="DB", help="Add the pages to this database.")
 @click.option("--count", type=click.IntRange(min=1), default=DEFAULT_COUNT, show_default=True, metavar="N")
 @click.option(
     "-m",
@@ -293,7 +299,7 @@ def _kappa(figure: float | None) -> str:
     default=60,
     show_default=True,
     metavar="S",
-    help="Give up a page that takes longer.",
+    help="Give up on a page that takes longer.",
 )
 def disagree(
     inputs: tuple[str, ...],
@@ -307,9 +313,9 @@ def disagree(
     max_size: float,
     max_seconds: float,
 ) -> None:
-    """Find the pages that methods disagree on most: those teach most when they are labelled.
+    """Find the pages that methods disagree on most, which are the most useful ones to label.
 
-    INPUT is as for `add`; or the database itself, of which the pages without labels are looked at.
+    INPUT is as for `add`, or the database itself, whose pages without labels are compared.
     """
     limits = options.to_limits(max_size)
     seen, failed = 0, 0

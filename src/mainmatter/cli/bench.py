@@ -76,7 +76,7 @@ def _sample(pages: Sequence[GoldPage], count: int | None, *, in_order: bool = Fa
     type=click.Path(path_type=Path, file_okay=False),
     required=True,
     metavar="FOLDER",
-    help="Where the table, the figures and the plot go, and what is needed to go on after an interruption.",
+    help="The folder for the table, the figures, the plot, and what is needed to continue after an interruption.",
 )
 @click.option("--pages", type=click.IntRange(min=1), metavar="N", help="Only N pages of each dataset, at random.")
 @click.option(
@@ -93,7 +93,7 @@ def _sample(pages: Sequence[GoldPage], count: int | None, *, in_order: bool = Fa
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="How many at the same time; times are exact only with one.",
+    help="How many contestants to run at the same time; times are exact only with one.",
 )
 def bench_accuracy(
     names: tuple[str, ...],
@@ -106,10 +106,11 @@ def bench_accuracy(
     limit: float,
     workers: int,
 ) -> None:
-    """Measure methods and peers on gold standards, with the time that they take; write a table, JSON and a plot.
+    """Measure methods and peers on gold standards, and their time; write a table, JSON and a plot.
 
-    METHOD is a method or a peer; all methods and all installed peers by default. What FOLDER has already is not
-    measured again. A page on which one crashes or takes too long counts as empty, and is told. Needs the extra plot.
+    METHOD is a method or a peer; by default all methods and all installed peers. Results that are already in FOLDER are
+    not measured again. A page on which a contestant crashes or takes too long counts as empty, and is reported. Needs
+    the extra plot.
     """
     if find_spec("matplotlib") is None:  # complain before any work
         raise MissingExtra("matplotlib", "plot")
@@ -171,13 +172,17 @@ def _accuracy_command(names: Sequence[str], cells: Sequence[ContestantResult], p
     "-j", "--workers", multiple=True, type=click.IntRange(min=1), help="How many processes; may be repeated. [1 and 2]"
 )
 @click.option(
-    "--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="How often; the fastest counts."
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="How many times to run each; the fastest counts.",
 )
 def bench_corpus(archives: tuple[Path, ...], names: tuple[str, ...], workers: tuple[int, ...], rounds: int) -> None:
-    """Make a corpus of WARC archives, from start to Parquet, beside what others would run on the same archives.
+    """Time `mainmatter corpus` on WARC archives, from start to Parquet, against other pipelines.
 
-    The others are datatrove's pipeline with trafilatura, and a loop over FastWARC's records with Resiliparse. They
-    give each process whole archives: to see what two can do, name two ARCHIVEs of about the same size.
+    The others are datatrove's pipeline with trafilatura, and a loop over FastWARC's records with Resiliparse. They give
+    each process whole archives: to measure two processes, name two ARCHIVEs of about the same size.
     """
     chosen = names or (DEFAULT_METHOD, *CORPUS_PEERS)
     for name in chosen:
@@ -228,9 +233,13 @@ def _throughput_rows(found: list[Throughput]) -> list[list[str]]:
 )
 @click.option("--pages", type=click.IntRange(min=1), metavar="N", help="Only the first N of these.")
 @click.option("--page", "ids", multiple=True, metavar="ID", help="Only the page with this id; may be repeated.")
-@click.option("--show", type=click.IntRange(min=1), metavar="N", help="List the first N things that went wrong.")
+@click.option("--show", type=click.IntRange(min=1), metavar="N", help="List the first N errors.")
 @click.option(
-    "--kind", "kinds", multiple=True, metavar="KIND", help="Of those, only kinds that begin so; may be repeated."
+    "--kind",
+    "kinds",
+    multiple=True,
+    metavar="KIND",
+    help="With --show: only kinds that begin with this; may be repeated.",
 )
 @click.option(
     "-o",
@@ -250,9 +259,9 @@ def bench_fidelity(
     kinds: tuple[str, ...],
     output: Path | None,
 ) -> None:
-    """Measure how much of the structure of what was kept comes through in Markdown, and what is invented.
+    """Measure how much of the kept structure comes through in Markdown, and what is added.
 
-    WRITER is mainmatter, html-to-markdown, markdownify or trafilatura; all that are installed by default. Needs the
+    WRITER is mainmatter, html-to-markdown, markdownify or trafilatura; by default all that are installed. Needs the
     extra bench.
     """
     chosen = list(dict.fromkeys(names)) or installed_writers()
@@ -284,9 +293,15 @@ def bench_fidelity(
 @click.argument("name", default=DEFAULT_METHOD, metavar="[METHOD]", shell_complete=options.complete_methods)
 @click.option("--on", "dataset", default="wcxb-dev", show_default=True, metavar="DATASET")
 @options.data
-@click.option("--pages", type=click.IntRange(min=1), default=100_000, show_default=True, help="How many to clean.")
 @click.option(
-    "--sample", type=click.IntRange(min=1), default=500, show_default=True, help="How many different ones, at random."
+    "--pages", type=click.IntRange(min=1), default=100_000, show_default=True, help="How many pages to clean."
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(min=1),
+    default=500,
+    show_default=True,
+    help="How many different pages, chosen at random.",
 )
 @click.option(
     "--bound",
@@ -294,15 +309,15 @@ def bench_fidelity(
     default=50.0,
     show_default=True,
     metavar="MB",
-    help="By how much it may grow.",
+    help="How much memory may grow.",
 )
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="How many processes.")
 def bench_memory(
     name: str, dataset: str, data: Path | None, pages: int, sample: int, bound: float, workers: int
 ) -> None:
-    """Clean very many pages, the same ones over and over, and watch how much memory is held.
+    """Clean a sample of pages over and over, and watch how much memory is held.
 
-    Exits with 1 if, once every page of the sample has been seen, it grows by more than the bound.
+    Exits with 1 if memory grows by more than the bound after every page of the sample has been seen.
     """
     get_method(name)  # an unknown one is told before any work
     chosen = [gold_page.page for gold_page in _sample(load_dataset(dataset, data), sample)]
@@ -325,7 +340,9 @@ def bench_memory(
 @click.argument("names", nargs=-1, metavar="[METHOD...]", shell_complete=options.complete_methods)
 @click.option("--on", "dataset", default="wcxb-dev", show_default=True, metavar="DATASET")
 @options.data
-@click.option("--pages", type=click.IntRange(min=1), default=150, show_default=True, help="How many pages, at random.")
+@click.option(
+    "--pages", type=click.IntRange(min=1), default=150, show_default=True, help="How many pages, chosen at random."
+)
 @click.option(
     "--rounds", type=click.IntRange(min=1), default=7, show_default=True, help="How often each page is cleaned."
 )
@@ -335,11 +352,11 @@ def bench_memory(
     default=BUDGET,
     show_default=True,
     metavar="SECONDS",
-    help="One that has taken so long gets no further round, and not all pages of the first.",
+    help="A contestant that has taken this long gets no further round, and not all pages of the first.",
 )
-@click.option("--profile", "profiled", is_flag=True, help="Show instead which steps of a method take how long.")
-@click.option("--workers", type=click.IntRange(min=2), help="Show instead what so many processes gain.")
-@click.option("--threads", type=click.IntRange(min=2), help="Show instead what so many threads gain.")
+@click.option("--profile", "profiled", is_flag=True, help="Instead, show how long each step of a method takes.")
+@click.option("--workers", type=click.IntRange(min=2), help="Instead, show what this many processes gain.")
+@click.option("--threads", type=click.IntRange(min=2), help="Instead, show what this many threads gain.")
 def bench_speed(
     names: tuple[str, ...],
     dataset: str,
@@ -351,14 +368,14 @@ def bench_speed(
     workers: int | None,
     threads: int | None,
 ) -> None:
-    """Time methods and peers from bytes to text: same pages, same run, taking turns, one at a time.
+    """Time methods and peers from bytes to text, on the same pages, in turns, one at a time.
 
-    METHOD is a method or a peer; a method followed by @pure runs as pure Python, whatever is compiled. By default it is
-    all methods, main@pure if main runs compiled, and all installed peers; or the default method for --profile,
-    --workers and --threads, which take methods only. Ratios are to the first; choose a peer as the first to read off
-    how many times as long a method takes; the median is that of the pages' own ratios. Memory is the most that each
-    needs above its process at the start, which has loaded mainmatter itself. One that is slow gets fewer rounds or
-    pages, which is told, and a page on which one crashes or takes longer than 30 s is left out, and told.
+    METHOD is a method or a peer; a method followed by @pure runs as pure Python, whatever is compiled. By default: all
+    methods, main@pure if main runs compiled, and all installed peers. --profile, --workers and --threads take only
+    methods, by default the default method. Ratios are relative to the first contestant, so put a peer first to see how
+    many times as long a method takes; the median is that of the ratios of single pages. Memory is the most that a
+    process needs beyond what it held at the start, when mainmatter itself was loaded. A slow contestant gets fewer
+    rounds or pages. A page on which one crashes or takes longer than 30 s is left out. Both are reported.
     """
     instead = {"--profile": profiled, "--workers": workers, "--threads": threads}
     chosen = [option for option, value in instead.items() if value]

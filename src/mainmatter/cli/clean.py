@@ -71,14 +71,14 @@ class _Task:
     "-o",
     "--output",
     type=click.Path(),
-    help="A file for one input, a folder for several or for a folder; a name that ends in / is a folder. With -f "
-    "jsonl, or a name that ends in .jsonl, a file for all of them.",
+    help="A file for one input; a folder for several inputs or for a folder. A name that ends in / is a folder. With "
+    "-f jsonl, or a name that ends in .jsonl, one file for all.",
 )
 @click.option(
     "--blocks/--no-blocks",
     default=None,
-    help="With every block of the page, its score and the reason, or without (json, jsonl).  [default: with them in "
-    "json, without in jsonl]",
+    help="Include every block of the page with its score and reason, or leave the blocks out (json, jsonl).  "
+    "[default: include in json, leave out in jsonl]",
 )
 @click.option("--links/--no-links", default=True, help="Keep links (markdown).", show_default=True)
 @click.option("--images/--no-images", default=False, help="Keep images (markdown, html, tei).", show_default=True)
@@ -92,7 +92,7 @@ class _Task:
     "--heading-style",
     type=options.OneOf(["atx", "setext"]),
     default="atx",
-    help="Headings after #, or underlined (markdown).",
+    help="Mark headings with #, or underline them (markdown).",
     show_default=True,
 )
 @click.option("--front-matter", is_flag=True, help="Begin with the metadata, as YAML (markdown).")
@@ -100,17 +100,17 @@ class _Task:
     "--chunks",
     type=click.IntRange(min=1),
     metavar="TOKENS",
-    help="Cut the text into chunks of at most so many tokens, a token being four bytes: one JSON object a line, with "
-    "its place on the page. With -f json, the page's object has them.",
+    help="Cut the text into chunks of at most this many tokens of four bytes: one JSON object per line, with its "
+    "place on the page. With -f json, they are in the page's object.",
 )
 @options.overlap
 @click.option(
     "--site-templates",
     is_flag=True,
-    help="Read all inputs twice: find out first what the pages of each site repeat (methods main and template). All "
-    "files are one site.",
+    help="Read all inputs twice, first to find out what the pages of each site repeat (methods main and template). "
+    "All files are one site.",
 )
-@click.option("--url", help="Where the page came from, if it is read from a file or standard input.")
+@click.option("--url", help="The page's address, if it is read from a file or standard input.")
 @options.browser
 @options.input_format
 @options.max_size
@@ -142,14 +142,13 @@ def command(
 ) -> None:
     """Keep the main matter of pages.
 
-    INPUT is an HTML file, which gzip may have packed, a plain-text dump (.txt), a folder of such, a URL, or - for
-    standard input. Collections of pages (WARC, JSONL, Parquet) are for: mainmatter corpus. The result goes
-    to standard output, or with -o to a file or folder. -f jsonl gives one JSON object a line for each page, as -f json
-    does for several pages on standard output.
-    A page that cannot be cleaned, or whose result cannot be written, is named on standard error, and the exit code is
-    then 1.
+    INPUT is an HTML file (gzipped or not), a plain-text dump (.txt), a folder of these, a URL, or - for standard input.
+    For collections of pages (WARC, JSONL, Parquet) use: mainmatter corpus. The result goes to standard output, or with
+    -o to a file or folder. -f jsonl writes one JSON object per line for each page, as -f json does for several pages on
+    standard output. A page that cannot be cleaned, or whose result cannot be written, is named on standard error, and
+    the exit code is then 1.
 
-    --dial, --comments, --with and --without set parameters of the method, if it has them, and win over those in its
+    --dial, --comments, --with and --without set parameters of the method, if it has them, and override those in its
     name.
     """
     parameters = options.to_parameters(method, dial, comments, with_, without)  # complain before any work

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     type=options.OneOf(sorted(METRICS)),
     default=("bag",),
     show_default=True,
-    help="May be repeated; one alone shows all its columns.",
+    help="May be repeated; if there is only one, all its columns are shown.",
 )
 @click.option("--groups", is_flag=True, help="Show page types and languages separately.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write all figures as JSON.")
@@ -56,8 +56,8 @@ def command(
 ) -> None:
     """Measure methods on gold standards.
 
-    METHOD is a method (see: mainmatter methods) or a peer that is installed, such as resiliparse or trafilatura.
-    DATASET is the name of one in the --data folder, a Parquet file, a folder with html/ and gold/, or CleanEval's own
+    METHOD is a method (see: mainmatter methods) or an installed peer, such as resiliparse or trafilatura. DATASET is
+    the name of a dataset in the --data folder, a Parquet file, a folder with html/ and gold/, or CleanEval's own
     folder.
     """
     if output is not None and not output.parent.is_dir():  # complain before any work

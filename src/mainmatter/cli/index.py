@@ -24,16 +24,17 @@ from mainmatter.limits import format_size
 @click.option(
     "--stem",
     type=options.OneOf(list(STEMMERS)),
-    help="Cut off the endings of words as in this language, so that laws finds law.",
+    help="Cut off word endings by the rules of this language, so that laws finds law.",
 )
-@click.option("--unfinished", is_flag=True, help="Index what is there of a corpus that is not finished.")
+@click.option("--unfinished", is_flag=True, help="Index the finished part of a corpus that is not complete.")
 def command(inputs: tuple[str, ...], output: Path | None, stem: str | None, unfinished: bool) -> None:
     """Make a cleaned collection searchable.
 
-    OUT is the folder that `mainmatter corpus` wrote, or a part of it: Parquet or JSONL with a text and, where there are
-    such, id, url and title. A corpus whose run was interrupted, or is under way, is refused. Needs the extra search.
+    OUT is the folder that `mainmatter corpus` wrote, or a part of it: Parquet or JSONL with a text and, if present, id,
+    url and title. A corpus whose run was interrupted, or is still in progress, is refused. Needs the extra search.
 
-    The index of one corpus lies in its folder, where `mainmatter search OUT` and the workbench find it.
+    By default, the index of a single corpus is stored in its folder, where `mainmatter search OUT` and the workbench
+    find it.
     """
     if output is None:
         if len(inputs) > 1 or not Path(inputs[0]).is_dir():

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="mcp")
-@click.option("--http", is_flag=True, help="Answer over HTTP, at /mcp, and not over standard input and output.")
+@click.option("--http", is_flag=True, help="Answer over HTTP, at /mcp, instead of over standard input and output.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="With --http: the address to listen at.")
 @click.option(
     "--port",
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 @click.option(
     "--token",
     envvar="MAINMATTER_TOKEN",
-    help="With --http: what every request has to show. Without it, one is made where other machines can reach the "
-    "server.",
+    help="With --http: the token that every request must carry. By default one is generated if other machines can "
+    "reach the server.",
 )
 @click.option(
     "--index",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="An index made by `mainmatter index`: there is a tool to search it then.",
+    help="An index made by `mainmatter index`; adds a tool to search it.",
 )
 @options.method
 @click.option("-j", "--workers", type=click.IntRange(1, 256), default=2, show_default=True, help="How many processes.")
@@ -61,10 +61,10 @@ def command(
     fetch: bool,
     allow_private: bool,
 ) -> None:
-    """Give agents tools: read pages without boilerplate, see why, search a collection.
+    """Give agents tools: read pages without boilerplate, explain decisions, search a collection.
 
-    A server of the Model Context Protocol, which an agent's program starts and talks to over standard input and output;
-    --http makes it one that listens on this machine. Pages are fetched from public addresses only, unless
+    This is a Model Context Protocol server. An agent's program starts it and talks to it over standard input and
+    output; with --http it listens on this machine instead. Pages are fetched from public addresses only, unless
     --allow-private is given. It runs until its input ends, or until Ctrl-C.
     """
     if find_spec("mcp") is None:

@@ -98,7 +98,7 @@ method = click.option(
     shell_complete=complete_methods,
     show_default="main, or what `mainmatter use` chose",
     metavar="NAME[:PARAMETER=VALUE,...]",
-    help="Which method decides; see: mainmatter methods.",
+    help="The method that decides; see: mainmatter methods.",
 )
 input_format = click.option(
     "--input-format",
@@ -122,15 +122,15 @@ datasets = click.option(
     help="A dataset's name or path; may be repeated.",
 )
 data = click.option(
-    "--data", type=click.Path(path_type=Path, file_okay=False), help="The folder that holds NAME.parquet."
+    "--data", type=click.Path(path_type=Path, file_okay=False), help="The folder with the files NAME.parquet."
 )
 convention = click.option(
     "--convention",
     type=OneOf(["own", "house", "both"]),
     default="own",
     show_default=True,
-    help="Whose rules about headlines, bylines, captions and comments a method follows that knows several: those of "
-    "each dataset, ours, or one after the other.",
+    help="Whose rules about headlines, bylines, captions and comments a method follows, if it knows several: each "
+    "dataset's own, ours (house), or both in turn.",
 )
 workers = click.option(
     "-j",
@@ -146,30 +146,30 @@ overlap = click.option(
     default=0,
     show_default=True,
     metavar="TOKENS",
-    help="Repeat at most so many tokens from the chunk before.",
+    help="Repeat at most this many tokens from the previous chunk.",
 )
 _dial = click.option(
     "--dial",
     type=click.FloatRange(0, 1),
-    help="How much to keep, from 0, only what is sure, to 1, all text; 0.5 is balanced.",
+    help="How much to keep, from 0, only the surest block, to 1, all text; 0.5 is balanced.",
 )
 _comments = click.option(
     "--comments",
     type=OneOf(get_args(Comments)),
-    help="Readers' comments: drop them, keep them where they stand, or set them apart at the end.",
+    help="Readers' comments: drop them, keep them in place, or set them apart at the end.",
 )
 _with = click.option(
     "--with",
     "with_",
     type=OneOf(ADDITIONS),
     multiple=True,
-    help="Keep these too, which are dropped by default; may be repeated.",
+    help="Also keep these, which are dropped by default; may be repeated.",
 )
 _without = click.option(
     "--without",
     type=OneOf([*PIECES, *SWITCHES]),
     multiple=True,
-    help="Leave these out; may be repeated.",
+    help="Drop these; may be repeated.",
 )
 _browser = click.option(
     "--browser",
@@ -181,7 +181,7 @@ _allow_private = click.option(
     *_PRIVATE,
     cls=_Respelled,
     is_flag=True,
-    help="With --browser: load pages of this machine and its network, too, which may then reach others there.",
+    help="With --browser: also load pages of this machine and its network, and let them reach others there.",
 )
 # What these set, as the parameters of a method, and how an error names it.
 _CONTROLS = {"dial": "dial", "comments": "choice about comments"}
@@ -306,11 +306,11 @@ def _takes(method: str, parameter: str) -> bool:
 
 def fields(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that name the fields of JSONL and the columns of Parquet."""
-    of = "Of JSONL and Parquet: the field with the"
+    of = "The field of JSONL and Parquet with the"
     for decorate in (
-        click.option("--id-field", default="", metavar="NAME", help=f"{of} page's id, likewise."),
-        click.option("--url-field", default="", metavar="NAME", help=f"{of} page's URL, likewise."),
-        click.option("--html-field", default="", metavar="NAME", help=f"{of} page, if it has no usual name."),
+        click.option("--id-field", default="", metavar="NAME", help=f"{of} page's id, if its name is unusual."),
+        click.option("--url-field", default="", metavar="NAME", help=f"{of} page's URL, if its name is unusual."),
+        click.option("--html-field", default="", metavar="NAME", help=f"{of} page, if its name is unusual."),
     ):
         command = decorate(command)
     return command
@@ -333,9 +333,14 @@ def rules_for_clients(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Refuse larger pages and requests.",
         ),
         click.option(
-            "--memory", type=click.IntRange(50), default=1000, show_default=True, metavar="MB", help="For one request."
+            "--memory",
+            type=click.IntRange(50),
+            default=1000,
+            show_default=True,
+            metavar="MB",
+            help="Limit for one request.",
         ),
-        click.option("--seconds", type=positive, default=20.0, show_default=True, help="For one request."),
+        click.option("--seconds", type=positive, default=20.0, show_default=True, help="Limit for one request."),
     ):
         command = decorate(command)
     return command

@@ -19,13 +19,14 @@ from mainmatter.render.plot import save_plot
     type=click.Path(path_type=Path, dir_okay=False),
     default=Path("plot.png"),
     show_default=True,
-    help="Where to draw it; the ending (.png, .svg, .pdf) tells the format.",
+    help="The file to write; its ending (.png, .svg, .pdf) sets the format.",
 )
 def command(page: str, output: Path, **choices: Any) -> None:  # noqa: ANN401 - see options.one_page
-    """Draw where the text of a page is, and what was kept of it.
+    """Draw where the text of a page is, and which of it was kept.
 
-    The picture of the Density paper (figures 2 and 3), for any method: the page's structural tags from left to right,
-    the length of the text after each upwards, kept texts in colour; and the method's scores.
+    The picture is that of the Density paper (figures 2 and 3), for any method. The page's structural tags are in order
+    from left to right, with a bar for the length of the text after each, in colour if it was kept, and the method's
+    scores as dots.
     """
     extraction = options.clean_one_page(page, **choices)
     output.parent.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ from mainmatter.files import write_whole
     type=click.Path(path_type=Path, dir_okay=False),
     default=Path("page.png"),
     show_default=True,
-    help="Where to draw it; a PNG.",
+    help="The PNG file to write.",
 )
 @click.option(
     "--width",

@@ -31,13 +31,14 @@ _NEEDED = ("matplotlib", "pyarrow", "rapidfuzz", "regex", "scipy", "sklearn", "t
     help="Where NAME.md and its pictures go.",
 )
 @click.option(
-    "--pages", type=click.IntRange(min=1), metavar="N", help="Take only N pages of each dataset, for a quick look."
+    "--pages", type=click.IntRange(min=1), metavar="N", help="Use only N pages of each dataset, for a quick look."
 )
 @click.option("--all", "every", is_flag=True, help="Redo all of them.")
 @click.option(
     "--quick",
     is_flag=True,
-    help=f"Take {_QUICK_PAGES} pages of each dataset, few folds, short searches: all of it runs, nothing is measured.",
+    help=f"Use {_QUICK_PAGES} pages of each dataset, few folds, short searches, to show that everything runs; the "
+    "figures mean nothing.",
 )
 @options.workers
 def command(
@@ -49,9 +50,9 @@ def command(
     quick: bool,
     workers: int,
 ) -> None:
-    """Redo tables and figures of the papers; each becomes a Markdown page with the paper's own figures beside ours.
+    """Redo tables and figures of the papers. Each becomes a Markdown page with the paper's figures beside ours.
 
-    Without a NAME, list what there is. Needs the extras plot, search and train.
+    Without a NAME, list the available ones. Needs the extras plot, search and train.
     """
     if every:
         names = tuple(REPRODUCTIONS)

@@ -20,16 +20,18 @@ if TYPE_CHECKING:
 @click.argument("index", type=click.Path(path_type=Path))
 @click.argument("query", nargs=-1, required=True, metavar="QUERY...")
 @click.option(
-    "-n", "--limit", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many hits at most."
+    "-n", "--limit", type=click.IntRange(1, 10_000), default=10, show_default=True, help="The maximum number of hits."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line: rank, score, id, url, title, snippet.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object per line: rank, score, id, url, title, snippet."
+)
 def command(index: Path, query: tuple[str, ...], limit: int, as_json: bool) -> None:
-    """Find documents in an INDEX, those that match best first (BM25).
+    """Search an INDEX for documents, best matches first (BM25).
 
-    INDEX is a folder that `mainmatter index` wrote, or that of a corpus which has its index in it.
+    INDEX is a folder that `mainmatter index` wrote, or the folder of a corpus that contains its index.
 
-    Any word of the QUERY may match. A phrase stands in "quotation marks", which a shell wants in quotes of its own;
-    +word must be there, NOT word must not; title:word looks in titles only. Needs the extra search.
+    Any word of the QUERY may match. Put a phrase in "quotation marks", and in a shell put quotes around those. +word
+    must occur, NOT word must not; title:word searches only titles. Needs the extra search.
     """
     found = Searcher(index).search(" ".join(query), limit)
     if as_json:

@@ -37,7 +37,7 @@ GOODBYE = 5  # seconds for requests that are under way when the server is stoppe
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("workbench"),
     show_default=True,
-    help="The workbench: annotations.db and models/ are kept there.",
+    help="The folder of the workbench, with annotations.db and models/.",
 )
 @click.option(
     "--corpus",
@@ -49,14 +49,14 @@ GOODBYE = 5  # seconds for requests that are under way when the server is stoppe
 @click.option(
     "--token",
     envvar="MAINMATTER_TOKEN",
-    help="What every request has to show. Without it, one is made where other machines can reach the server.",
+    help="The token that every request must carry. By default one is generated if other machines can reach the server.",
 )
 @click.option(
     "--name", "names", multiple=True, metavar="HOST", help="A host name that browsers may use; may be repeated."
 )
 @click.option("-j", "--workers", type=click.IntRange(1, 256), help="How many processes.  [default: cores, at least 2]")
 @click.option(
-    "--waiting", type=click.IntRange(0), help="How many requests may wait for one.  [default: 4 for each worker]"
+    "--waiting", type=click.IntRange(0), help="How many requests may wait for a worker.  [default: 4 for each worker]"
 )
 @options.rules_for_clients
 @click.option(
@@ -94,10 +94,10 @@ def command(
     allow_private: bool,
     opens: bool,
 ) -> None:
-    """Open the workbench: see, compare, correct and teach, in a browser; and an HTTP API.
+    """Open the workbench in a browser: see, compare, correct, teach. Also offers an HTTP API.
 
-    The server listens on this machine only, unless --host says otherwise; every request then has to show a token. It
-    runs until Ctrl-C.
+    The server listens on this machine only. With --host it can listen elsewhere; every request must then carry a token.
+    It runs until Ctrl-C.
     """
     for package in ("fastapi", "uvicorn", "python_multipart"):
         if find_spec(package) is None:

@@ -60,7 +60,7 @@ _PARTS = 1000  # of a progress bar
     default=DEFAULT_METHOD,
     show_default=True,
     metavar="NAME[:PARAMETER=VALUE,...]",
-    help="Which method learns; main goes on from the shipped model, others begin from nothing.",
+    help="The method that learns; main starts from the shipped model, others start from nothing.",
 )
 @click.option(
     "--split",
@@ -74,16 +74,14 @@ _PARTS = 1000  # of a progress bar
     "curve_file",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Draw the learning curve; the ending (.svg, .png, .html) tells the format.",
+    help="Draw the learning curve in this file; its ending (.svg, .png, .html) sets the format.",
 )
 @click.option("--points/--no-points", default=True, help="Learn from 1, 2, 4, ... pages too, for the curve.")
-@click.option(
-    "--quick", is_flag=True, help="As soon as possible: no curve, few parts left out, measured by one metric alone."
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all that is random.")
+@click.option("--quick", is_flag=True, help="Get a result quickly: no curve, fewer parts left out, only one metric.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The random seed.")
 @click.option("--licence", metavar="TEXT", help="The licence of your pages, for the model's card.")
 @options.data
-@click.option("--json", "as_json", is_flag=True, help="Print what happens as lines of JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print progress and results as lines of JSON.")
 @click.option("-j", "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="How many processes.")
 def command(
     source: str,
@@ -99,12 +97,12 @@ def command(
     as_json: bool,
     workers: int,
 ) -> None:
-    """Train a method on annotated pages, and measure what that gains.
+    """Train a method on annotated pages, and measure the gain.
 
     DB is the folder of a workbench, its database, or any gold standard that `train` reads. Each page is left out once
-    and measured by a model that has not seen it nor others of its site; the shipped model is measured on the same
+    and measured by a model that has seen neither it nor others of its site; the shipped model is measured on the same
     pages. The result says plainly whether to use the new model or to keep the shipped one. Nothing is written before
-    all is done.
+    everything is done.
     """
     with _told_as_json() if as_json else _told_to_people() as listen:
         _check(method, output, curve_file)

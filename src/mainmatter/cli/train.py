@@ -36,7 +36,7 @@ _EPOCHS_TOLD = 10  # where nobody watches
     type=click.Path(path_type=Path, file_okay=False),
     required=True,
     metavar="FOLDER",
-    help="Where the model goes; an older model there is replaced.",
+    help="The folder for the model; an older model there is replaced.",
 )
 @click.option(
     "--labels",
@@ -52,10 +52,8 @@ _EPOCHS_TOLD = 10  # where nobody watches
     metavar="N",
     help="Learn from at most N pages of each dataset, of many sites.",
 )
-@click.option("--check/--no-check", default=True, help="Train without a tenth of the sites first, and measure on them.")
-@click.option(
-    "--from-scratch", is_flag=True, help="`main` learns from nothing, instead of going on from the model that ships."
-)
+@click.option("--check/--no-check", default=True, help="First train without a tenth of the sites, and measure on them.")
+@click.option("--from-scratch", is_flag=True, help="`main` starts from nothing, instead of from the model that ships.")
 @click.option("--licence", metavar="TEXT", help="The licence of your data, for the model's card.")
 @options.workers
 def command(
@@ -73,8 +71,8 @@ def command(
 ) -> None:
     """Train a method on pages with their clean texts.
 
-    DATASET is the name of one in the --data folder, a Parquet file, a folder with html/ and gold/ (NAME.html beside
-    NAME.txt), or CleanEval's own folder. The model can be used wherever a method's name can: --method FOLDER.
+    DATASET is the name of a dataset in the --data folder, a Parquet file, a folder with html/ and gold/ (NAME.html and
+    NAME.txt), or CleanEval's own folder. You can use the model wherever you can name a method: --method FOLDER.
     """
     make_untrained(method)  # complain before any work
     if not may_be_written(output):

@@ -15,11 +15,11 @@ from mainmatter.registry import DEFAULT_METHOD, get_method, split_name
 @click.command(name="use")
 @click.argument("method", required=False, metavar="[MODEL|METHOD]", shell_complete=options.complete_methods)
 def command(method: str | None) -> None:
-    """Choose the method that other commands take unless -m names one, such as a model that you taught.
+    """Choose the method that other commands use unless -m names one, such as a model that you taught.
 
-    MODEL is the folder of a model; a method's name does as well, also with parameters. `mainmatter use main` goes back
-    to what ships. Without an argument, the choice is shown. It is kept in a file in your configuration folder,
-    ~/.config/mainmatter. Python's functions do not go by it.
+    MODEL is the folder of a model. You can also give a method's name, with parameters if you like. `mainmatter use
+    main` goes back to what ships. Without an argument, the command shows the current choice. The choice is stored in
+    your configuration folder, ~/.config/mainmatter. Python's functions ignore it.
     """
     if method is None:
         click.echo(f"{read_choice() or DEFAULT_METHOD}")

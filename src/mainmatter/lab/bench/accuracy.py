@@ -41,9 +41,9 @@ _PACKAGE = Path(__file__).parents[2]
 _NOT_CLEANING = frozenset(("cli", "lab", "workbench"))  # they cannot change the text of a page
 TIMED_ON = "wcxb-dev"
 _EXPLANATION = (
-    "Macro bag-of-words F1 for each set; F of pooled snippets where a set has only these; micro F of aligned words "
-    "where a set is marked up as CleanEval is. Gold texts are the main content without readers' comments. A page on "
-    "which a tool crashes or takes too long counts as empty. justext has English stop words on all pages. Gold "
+    "Macro bag-of-words F1 for each set; F of pooled snippets for sets that have only snippets; micro F of aligned "
+    "words for sets with CleanEval's markup. Gold texts are the main content without readers' comments. A page on "
+    "which a tool crashes or takes too long counts as empty. justext uses English stop words on all pages. Gold "
     "standards differ about headlines, bylines, captions and comments: `main` follows the convention of each set, as "
     "far as it was learned; `main:convention=house` follows ours on all sets."
 )

@@ -56,7 +56,7 @@ _LONG = 20  # letters and digits of a block that cannot be found by chance insid
 _NEAR = 3  # blocks to look at on both sides of one
 _SHOWN = 100  # characters of what was missed
 _EXPLANATION = (
-    "Share of what the kept part of the pages has that came through, told by markdown-it-py from the Markdown; see "
+    "The tables show the share of the kept part of the pages that comes through, according to markdown-it-py; see "
     "[what counts](../how-to/benchmark.md#fidelity). html-to-markdown and markdownify get the HTML of what mainmatter "
     "keeps; trafilatura is judged by what it keeps itself."
 )

@@ -9,27 +9,27 @@ PAPER = Paper(
     citation='J. Arias, K. Deschacht and M.-F. Moens, "Language Independent Content Extraction from Web Pages", 2009',
     methods=("density",),
     sections=(
-        PaperSection("1", "Why pages are cleaned.", note="An introduction; nothing to implement."),
+        PaperSection("1", "Why pages need cleaning.", note="An introduction; nothing to implement."),
         PaperSection(
             "2",
             "Related methods, among them adapted content code blurring (ACCB): each character is content or code, "
             "and blurred until the values are stable; the tags of links are ignored.",
             ("papers.density.accb:extract_accb",),
-            note="For the tables only. The paper gives none of its constants; ours were chosen on data that may train.",
+            note="For the tables only. The paper gives none of its constants; we chose ours on data that may train.",
         ),
         PaperSection(
             "3",
             "The task: each character of a page is main content or not; the output is text without markup.",
             ("papers.density.method:Density",),
             "mainmatter clean PAGE -m density:preset=paper",
-            note="Decisions are for whole blocks; a block is kept if some of its text is in the region.",
+            note="We decide on whole blocks; a block is kept if some of its text is in the region.",
         ),
         PaperSection(
             "figure 1",
             "A page with its main content marked.",
             ("workbench.inspect",),
             "mainmatter serve",
-            note="The workbench shows any page so.",
+            note="The workbench shows any page like this.",
         ),
         PaperSection(
             "4",
@@ -40,8 +40,8 @@ PAPER = Paper(
         ),
         PaperSection(
             "4",
-            "The dense region starts at the longest string, and takes in each string that is longer than c1 = 0.333 "
-            "of it and less than c2 = 4 places away; what lies between its ends is the main content.",
+            "The dense region starts at the longest string, and includes each string that is longer than c1 = 0.333 "
+            "of it and less than c2 = 4 places away; everything between its ends is the main content.",
             ("papers.density.method:Density",),
             "mainmatter explain PAGE -m density:preset=paper",
         ),
@@ -56,7 +56,7 @@ PAPER = Paper(
             "5.1, table 1",
             "14 sets of pages, each of one site.",
             ("lab.datasets:load_dataset",),
-            note="They are not to be had; l3s-gn1, daniel-a (also by site) and cleaneval-final stand in.",
+            note="They are not available; we use l3s-gn1, daniel-a (also by site) and cleaneval-final.",
         ),
         PaperSection(
             "5.2",
@@ -66,7 +66,7 @@ PAPER = Paper(
         ),
         PaperSection(
             "5.3, table 2",
-            "F1 of the method beside that of all text.",
+            "F1 of the method compared with that of all text.",
             ("papers.density.reproduce:tables",),
             reproduction="density",
         ),
@@ -78,22 +78,22 @@ PAPER = Paper(
         ),
         PaperSection(
             "5.3, table 3",
-            "LCSequence of the method beside that of ACCB.",
+            "LCSequence of the method compared with that of ACCB.",
             ("papers.density.reproduce:tables",),
             reproduction="density",
         ),
         PaperSection(
             "5.3, table 4",
-            "Seconds a megabyte of the method and of ACCB.",
+            "Seconds per megabyte of the method and of ACCB.",
             ("papers.density.reproduce:tables",),
             reproduction="density",
-            note="Other computers; the ratio of the two compares.",
+            note="The computers differ; compare the ratio of the two.",
         ),
         PaperSection(
             "6",
-            "Future work: what the pages of a site have in common; words that tell main content from the rest.",
+            "Future work: what the pages of a site have in common; words that distinguish main content from the rest.",
             ("papers.template.method", "papers.ncleaner.method"),
-            note="What other papers did; nothing of it is described here.",
+            note="Other papers did this; this one does not describe it.",
         ),
         PaperSection(
             "6",
@@ -106,7 +106,7 @@ PAPER = Paper(
     ),
     reproductions={
         "density": Reproduction(
-            "Density tables 2, 3 and 4, figures 2 and 3: beside all text and ACCB", "reproduce:tables"
+            "Density tables 2, 3 and 4, figures 2 and 3: compared with all text and ACCB", "reproduce:tables"
         ),
         "density-tuning": Reproduction(
             "Density 6: a smoothed density curve; the constants of ACCB", "reproduce:tuning"

@@ -100,12 +100,12 @@ def tables(run: Run) -> ResultsPage:
     times = {name: _seconds_a_megabyte(run, name, found.pages) for name, found in measured.items()}
     report = ResultsPage("Density: tables 2, 3 and 4, figures 2 and 3")
     report.text(
-        "The paper's 14 sets of pages, one a site, are not to be had. Ours are "
+        "The paper's 14 sets of pages, one per site, are not available. Ours are "
         + ", ".join(f"{name} ({what}, {len(measured[name].pages)} pages)" for name, what in _SETS.items())
-        + f". *As the paper* is `{_PAPERS}`. *Ours* is `{_OURS}`, the constants that we [recommend for today's pages]"
-        "(../explanation/methods/density.md#parameters), chosen on other pages; `main` is mainmatter's default. The "
-        "baseline is all text of a page. F1 in percent of the [longest common substring and subsequence]"
-        "(../reference/metrics.md#lcs) of characters, without spaces, averaged over the pages."
+        + f". *As the paper* is `{_PAPERS}`. *Ours* is `{_OURS}`, the constants that we [recommend for today's "
+        "pages](../explanation/methods/density.md#parameters), chosen on other pages; `main` is mainmatter's "
+        "default. The baseline is all text of a page. Figures are F1 in percent of the [longest common substring "
+        "and subsequence](../reference/metrics.md#lcs) of characters, without spaces, averaged over the pages."
     )
     _comparison(report, measured, times)
     _table_2(report, measured)
@@ -156,9 +156,9 @@ def _comparison(report: ResultsPage, measured: dict[str, _Measured], times: dict
     report.compare(rows)
     report.text(
         'The constants of the paper were "chosen manually when performing the experiments", on its 14 sites, which '
-        "have one template each. Elsewhere there are more than three tags between two paragraphs of many pages, and "
-        "the region ends there; or the longest string is not main content (figure 3). Precision stays high, recall "
-        "does not. *As the paper*, in percent of the subsequence: "
+        "have one template each. Elsewhere, many pages have more than three tags between two paragraphs, and the "
+        "region ends there; or the longest string is not main content (figure 3). Precision stays high, recall does "
+        "not. *As the paper*, in percent of the subsequence: "
         + "; ".join(
             f"{name} precision {found.percent('as the paper', 'subsequence_precision')}, recall "
             f"{found.percent('as the paper', 'subsequence_recall')}"
@@ -170,8 +170,8 @@ def _comparison(report: ResultsPage, measured: dict[str, _Measured], times: dict
 
 def _table_2(report: ResultsPage, measured: dict[str, _Measured]) -> None:
     report.text(
-        "## Table 2\n\nThe paper's rows, then ours; below daniel-a those of its sites that have most pages, since "
-        "each of the paper's sets is one site, too."
+        "## Table 2\n\nThe paper's rows, then ours. Below daniel-a are those of its sites with the most pages, since "
+        "each of the paper's sets is also one site."
     )
     labels = ("baseline", "as the paper", "ours", "main")
     for column, name, places in ((_STRING, "LCString", (0, 2)), (_SEQUENCE, "LCSequence", (1, 3))):
@@ -198,10 +198,10 @@ def _row(
 
 def _table_3(report: ResultsPage, measured: dict[str, _Measured]) -> None:
     report.text(
-        "## Table 3\n\nLCSequence beside ACCB, adapted content code blurring. The paper took ACCB's figures, which "
-        "count words, not characters, from Gottron's paper [5]. Ours are of an implementation from the description "
-        "in section 2 (`mainmatter.papers.density.accb`), whose constants were [chosen on cleaneval-dev and wcxb-dev]"
-        "(density-tuning.md)."
+        "## Table 3\n\nLCSequence compared with ACCB, adapted content code blurring. The paper took ACCB's figures, "
+        "which count words, not characters, from Gottron's paper [5]. Ours come from an implementation of the "
+        "description in section 2 (`mainmatter.papers.density.accb`), whose constants were [chosen on cleaneval-dev "
+        "and wcxb-dev](density-tuning.md)."
     )
     labels = ("baseline", "as the paper", _ACCB, "ours", "main")
     rows = [["", "baseline, the paper", "baseline in [5]", "density, the paper", "ACCB in [5]", *labels]]
@@ -218,8 +218,8 @@ def _table_3(report: ResultsPage, measured: dict[str, _Measured]) -> None:
     in_paper = sum(figures[5] > figures[3] for figures in _PAPER.values())
     report.text(
         f"In the paper ACCB is ahead of the density method on {in_paper} of {len(_PAPER)} sites; here it is on "
-        f"{len(ahead)} of {len(measured)} sets ({', '.join(ahead) or 'none'}). It needs no region without gaps, so "
-        "tags between paragraphs cost it those paragraphs at most."
+        f"{len(ahead)} of {len(measured)} sets ({', '.join(ahead) or 'none'}). It does not need a region without "
+        "gaps, so tags between paragraphs cost it at most those paragraphs."
     )
 
 
@@ -252,10 +252,10 @@ def _seconds_a_megabyte(run: Run, name: str, pages: Sequence[GoldPage]) -> dict[
 
 def _table_4(report: ResultsPage, times: dict[str, dict[str, float]]) -> None:
     report.text(
-        f"## Table 4\n\nSeconds a megabyte of HTML, from bytes to text: {_TIMED} pages of each set, one process, all "
-        f"in one run, taking turns; the best of {_ROUNDS} rounds. It is the processor's time, since the machine was "
-        "busy with other things; it is noisy even so, and the ratios tell more than the seconds. The paper's are of a "
-        "1.66 GHz processor, those of ACCB in [5] of a computer that it does not know."
+        f"## Table 4\n\nSeconds per megabyte of HTML, from bytes to text: {_TIMED} pages of each set, one process, "
+        f"all in one run, taking turns; the best of {_ROUNDS} rounds. It is processor time, since the machine was "
+        "busy with other things. It is noisy even so, and the ratios say more than the seconds. The paper's are from "
+        "a 1.66 GHz processor, those of ACCB in [5] from a computer that it does not name."
     )
     labels = (_ACCB, "as the paper", "ours", "baseline", "main")
     rows = [["", "ACCB in [5]", "density, the paper", "ratio", *labels, "ACCB : as the paper"]]
@@ -280,12 +280,12 @@ def _figures(report: ResultsPage, found: _Measured) -> None:
     ranked = sorted(drawn, key=lambda i: (found.rows["as the paper"][i] or {})[_SEQUENCE])
     misled = [i for i in ranked if not _longest_is_gold(drawn[i])]
     report.text(
-        "## Figures 2 and 3\n\nThe list of strings *L* of two pages of l3s-gn1, a bar for each string: green where "
-        "it is main content by the gold standard. The dashed line is the cutoff, *c1* of the longest string; the blue "
-        "area is what is kept. Figure 2 is the page on which `density:preset=paper` does best. Figure 3 is the one on "
-        "which it does worst, of those whose longest string is not main content, as on the paper's slashdot pages. "
-        f"Of {len(ranked)} pages with at least {_LEAST_STRINGS} strings and {_LEAST_GOLD} characters of main content, "
-        f"that is so on {len(misled)}."
+        "## Figures 2 and 3\n\nThe list of strings *L* of two pages of l3s-gn1, with a bar for each string: green if "
+        "it is main content by the gold standard. The dashed line is the cutoff, *c1* of the longest string; the "
+        "blue area is kept. Figure 2 is the page on which `density:preset=paper` does best. Figure 3 is the page on "
+        "which it does worst among those whose longest string is not main content, as on the paper's slashdot pages. "
+        f"Of {len(ranked)} pages with at least {_LEAST_STRINGS} strings and {_LEAST_GOLD} characters of main "
+        f"content, that is so on {len(misled)}."
     )
     for number, index, what in (
         (2, ranked[-1], "the main content is the densest region"),
@@ -366,13 +366,13 @@ def tuning(run: Run) -> ResultsPage:
     held_out, chosen = _cross_validate(scores, folds_by_site(pages, _FOLDS))
     report = ResultsPage("Density: a smoothed curve (section 6); the constants of ACCB")
     report.text(
-        "The paper's future work: \"approximate a smooth function such as a polynomial function to the density values "
-        'using a least squares method", and "use the maximum, minimum, first and second order derivatives to select '
-        'the highest density region". `density:smoothing=DEGREE` does that: the region is around the highest point '
-        "of the polynomial, and ends where `edge` says.\n\n"
-        f"Macro-averaged bag-of-words F1 of {len(pages):,} pages, by cross-validation in {_FOLDS} folds by site: the "
-        "constants of each row are those that are best on four fifths of the sites, measured on the last one. The "
-        f"degree is one of {', '.join(map(str, _DEGREES))}; c1 one of {', '.join(map(str, _C1S))}; c2 one of "
+        "The paper's future work: \"approximate a smooth function such as a polynomial function to the density "
+        'values using a least squares method", and "use the maximum, minimum, first and second order derivatives to '
+        'select the highest density region". `density:smoothing=DEGREE` does that: the region is around the highest '
+        f"point of the polynomial, and ends where `edge` says.\n\nMacro-averaged bag-of-words F1 of {len(pages):,} "
+        f"pages, by cross-validation in {_FOLDS} folds by site: the constants of each row are those that are best on "
+        "four fifths of the sites, measured on the remaining fifth. The degree is one of "
+        f"{', '.join(map(str, _DEGREES))}; c1 one of {', '.join(map(str, _C1S))}; c2 one of "
         f"{', '.join(map(str, _C2S))}."
     )
     rows = [["", *sets, "all", "chosen, fold by fold"]]
@@ -463,11 +463,11 @@ def _smoothed_figure(report: ResultsPage, pages: Sequence[GoldPage]) -> None:
 
 def _blurring(run: Run, report: ResultsPage, sets: dict[str, list[GoldPage]]) -> None:
     report.text(
-        "## ACCB\n\nThe Density paper gives no constants of ACCB. Ours are the best of these on two sets that may "
-        "choose: LCSequence F1 in percent by *radius*, the neighbours on each side that a value spreads to in one "
-        "round, and *threshold*, the value above which text is content. The values have stabilised when none changes "
-        f"by more than {accb.STABLE} in a round. Chosen: radius {accb.RADIUS}, threshold {accb.THRESHOLD}, which have "
-        "the best mean of the two tables."
+        "## ACCB\n\nThe Density paper gives no constants for ACCB. Ours are the best of these on two sets that may "
+        "be used for choosing. The tables show LCSequence F1 in percent by *radius*, the neighbours on each side "
+        "that a value spreads to in one round, and *threshold*, the value above which text is content. The values "
+        f"have stabilised when none changes by more than {accb.STABLE} in a round. Chosen: radius {accb.RADIUS}, "
+        f"threshold {accb.THRESHOLD}, which have the best mean of the two tables."
     )
     for name in ("cleaneval-dev", "wcxb-dev"):
         pages = sets[name][:: max(1, len(sets[name]) // _BLURRED)][:_BLURRED]

@@ -9,7 +9,7 @@ PAPER = Paper(
     citation='D. Bauer et al., "FIASCO: Filtering the Internet by Automatic Subtree Classification, Osnabrück", 2007',
     methods=("fiasco",),
     sections=(
-        PaperSection("1", "Why web corpora need cleaning.", note="Nothing to build."),
+        PaperSection("1", "Why web corpora need cleaning.", note="Nothing to implement."),
         PaperSection(
             "2",
             "Training and cleaning: target nodes, features, a support vector machine, pruning.",
@@ -18,15 +18,15 @@ PAPER = Paper(
         ),
         PaperSection(
             "figure 1",
-            "The two phases as a chart.",
+            "A chart of the two phases.",
             here=("papers.fiasco.method:Fiasco", "lab.training.train"),
             note="A drawing; the two phases are `mainmatter train` and `mainmatter clean`.",
         ),
         PaperSection(
             "2.1",
-            "Parse any HTML, remove scripts, styles and comments, make paragraphs of what line breaks delimit.",
+            "Parse any HTML, remove scripts, styles and comments, turn text between line breaks into paragraphs.",
             here=("html.parse", "papers.fiasco.elements:find_elements"),
-            note="A parser of today's standard instead of TagSoup.",
+            note="A parser for today's standard instead of TagSoup.",
         ),
         PaperSection(
             "2.2",
@@ -44,7 +44,7 @@ PAPER = Paper(
             "2.4",
             "Prune the subtrees of dirty nodes.",
             here=("papers.fiasco.method:Fiasco", "papers.fiasco.elements:Belonging"),
-            note="The output is made of blocks: one stays if more than half of its text does.",
+            note="The output consists of blocks: one stays if more than half of its text does.",
         ),
         PaperSection(
             "2.5",
@@ -64,14 +64,14 @@ PAPER = Paper(
             "3.3",
             "Visual features of the rendered page.",
             here=("papers.fiasco.visual:visual_features", "html.browser.rendering"),
-            note="Chromium tells where lines are; the paper paints nodes purple in Firefox.",
+            note="Chromium reports where lines are; the paper paints nodes purple in Firefox.",
         ),
         PaperSection(
             "figure 2",
             "Four regions of a page.",
             here=("papers.fiasco.visual:find_regions",),
             reproduction="fiasco-visual",
-            note="The page is not to be had; four regions of a page of ours.",
+            note="The page is not available; we use four regions of a page of ours.",
         ),
         PaperSection(
             "table 1",
@@ -96,7 +96,7 @@ PAPER = Paper(
             "5",
             "A gold standard of 158 pages.",
             here=("lab.datasets",),
-            note="It is not to be had. CleanEval's development set and the pages of Readability stand in for it.",
+            note="It is not available. We use CleanEval's development set and the pages of Readability.",
         ),
         PaperSection(
             "5.1",

@@ -105,7 +105,7 @@ def load_pages(run: Run) -> list[GoldPage]:
 def data_note(pages: Sequence[GoldPage]) -> str:
     """What to say about the data of a report."""
     return (
-        f"The paper's gold standard of 158 English pages is not to be had. This is on {' and '.join(DATA)} "
+        f"The paper's gold standard of 158 English pages is not available. These figures are on {' and '.join(DATA)} "
         f"together ({len(pages)} pages)."
     )
 
@@ -158,11 +158,11 @@ def style_note(pages: Sequence[GoldPage]) -> str:
         for what, pattern in (("element", _STYLE_ELEMENT), ("attribute", _STYLE_ATTRIBUTE), ("linked", _STYLE_SHEET))
     }
     return (
-        "Visual features are those of pages shown in Chromium, 1280 pixels wide, without network and scripts. The sets "
-        "hold the pages' HTML only: style sheets and pictures from elsewhere are missing. "
-        f"{counts['linked']} of the {len(pages)} pages ask for a style sheet that is not there; {counts['element']} "
-        f"have styles of their own (`<style>`), {counts['attribute']} have `style` attributes. Where a style sheet is "
-        "missing, columns become one column, and a page looks more alike throughout than its readers saw it."
+        "Visual features are those of pages shown in Chromium, 1280 pixels wide, without network and scripts. The "
+        "sets contain only the pages' HTML: style sheets and pictures from elsewhere are missing. "
+        f"{counts['linked']} of the {len(pages)} pages ask for a style sheet that is missing; {counts['element']} "
+        f"have styles of their own (`<style>`), {counts['attribute']} have `style` attributes. Without a style "
+        "sheet, several columns become one, and the page looks more uniform than its readers saw it."
     )
 
 
@@ -358,10 +358,10 @@ def _report_kernels(
     report.text(
         f"{note} Accuracy on {len(is_clean):,} target nodes, taken at random, in a {_KERNEL_FOLDS}-fold "
         f"cross-validation; {len(found['as the paper', 'rbf'])} combinations of C and gamma for the rbf kernel; the "
-        "best of so many is a little too good. *As the paper*: the preset's target nodes, features and labels, in "
-        "folds of nodes, as LIBSVM's tool makes them: nodes of one page are learned from and tested on. *Ours*: our "
-        "target nodes and features, in folds of sites, so that no page is on both sides; keywords and scale are "
-        f"learned anew in each fold. Of the paper's nodes {is_clean.mean():.0%} are clean, of ours "
+        "best of that many is a little too good. *As the paper*: the preset's target nodes, features and labels, in "
+        "folds of nodes, as LIBSVM's tool makes them: nodes of one page are both learned from and tested on. *Ours*: "
+        "our target nodes and features, in folds of sites, so that no page is on both sides; keywords and scale are "
+        f"learned again in each fold. Of the paper's nodes {is_clean.mean():.0%} are clean, of ours "
         f"{np.concatenate([fold.test_positive for fold in folds['ours']]).mean():.0%}."
     )
     rows = [["classifier", "the paper", *(f"{name}: {what}" for name in folds for what in ("worst", "best"))]]
@@ -397,8 +397,9 @@ _ABOUT_GAMMA = """
 ## Why is gamma = 8 best for the paper, and far too narrow for us?
 
 The paper's "around 110 combinations" are LIBSVM's usual grid: 11 values of C, from 2^-5 to 2^15, and 10 of gamma, from
-2^-15 to 2^3. So gamma = 8 is the highest value that was tried. Here are, with C = 32, the same nodes with more values
-of gamma: one row for each kind of target nodes, features and lengths, in folds of sites and in folds of nodes.
+2^-15 to 2^3. So gamma = 8 is the highest value that was tried. The tables show, with C = 32, the same nodes with more
+values of gamma. There is one row for each kind of target nodes, features and lengths, in folds of sites and in folds of
+nodes.
 """
 
 
@@ -413,12 +414,12 @@ def _gamma_finding(gammas: Sequence[float], curves: list[list[float]]) -> str:
         f"With gamma = 8 our setting (first row, folds of sites) is {loss[0]:.1f} points below its best, the paper's "
         f"(last row, folds of nodes) {loss[-1]:.1f}. One thing changed at a time, from ours: plain lengths "
         f"{loss[1]:.1f}, the paper's features {loss[2]:.1f}, folds of nodes {loss[half]:.1f}; plain lengths and the "
-        f"paper's features {loss[3]:.1f}, and with folds of nodes {loss[half + 3]:.1f}. So it is three things "
-        "together. We take it that squared distances grow with the number of features, so that a kernel of the same "
+        f"paper's features {loss[3]:.1f}, and with folds of nodes {loss[half + 3]:.1f}. So three things act "
+        "together. We assume that squared distances grow with the number of features, so that a kernel of the same "
         "gamma gets narrower; that plain lengths, scaled by the longest text, are nearly all about -1, which makes "
-        "distances small; and that with folds of nodes the items of one menu are learned from and tested on, so that "
-        "a narrow kernel finds neighbours of the same page. For pages of other sites a gamma of 0.5 or less is best "
-        "with any of these features. The scale itself is not the reason: it is [-1, 1] in all rows."
+        "distances small; and that with folds of nodes the items of one menu are both learned from and tested on, so "
+        "that a narrow kernel finds neighbours from the same page. For pages of other sites a gamma of 0.5 or less "
+        "is best with any of these features. The scale itself is not the reason: it is [-1, 1] in all rows."
     )
 
 
@@ -448,10 +449,10 @@ def alignment(run: Run) -> ResultsPage:
     """Label the pages in both ways, and keep exactly the blocks that are labelled as main matter."""
     report = ResultsPage("Labels from gold text")
     report.text(
-        "Gold standards give clean text, not labelled blocks. Two ways to label: `words` aligns the words of page and "
-        "gold text in order; `dice` finds for each gold paragraph the subtree with the most similar words "
-        "(FIASCO 5.1). The better the labels, the nearer to the gold text is what they keep: macro-averaged "
-        "bag-of-words F1 of exactly those blocks."
+        "Gold standards give clean text, not labelled blocks. There are two ways to label: `words` aligns the words "
+        "of page and gold text in order; `dice` finds for each gold paragraph the subtree with the most similar "
+        "words (FIASCO 5.1). The better the labels, the closer to the gold text are the blocks that they keep: "
+        "macro-averaged bag-of-words F1 of exactly those blocks."
     )
     labelled = {name: run.map(name, _label, [page for page in run.load(name) if page.gold.text]) for name in _ALIGNED}
     report.compare([_well_aligned(name, pages) for name, pages in labelled.items()])
@@ -462,13 +463,14 @@ def alignment(run: Run) -> ResultsPage:
         rows.append([name, str(len(pages)), *(f"{f1:.4f}" for f1 in f1s)])
     report.table(rows)
     report.text(
-        "`words` is the default. For `dice` a paragraph and a subtree are alike enough from a coefficient of "
-        f"{SIMILAR_ENOUGH:g} on: below that, less than half of their words need be the same."
+        "`words` is the default. For `dice`, a paragraph and a subtree are similar enough from a coefficient of "
+        f"{SIMILAR_ENOUGH:g}: below that, fewer than half of their words need be the same."
     )
     report.text(
-        "## How many pages align well (FIASCO 5.1)\n\nOf the 158 pages of the paper, 8 had only 1 to 4 target nodes; "
-        "of the other 150 a third aligned fully, a third by more than 80 %, a third poorly. *As the paper* takes all "
-        "elements into account, and counts the target nodes of the 10 % rule; *ours* has one for each block."
+        "## How many pages align well (FIASCO 5.1)\n\nOf the 158 pages of the paper, 8 had only 1 to 4 target nodes. "
+        "Of the other 150, a third aligned fully, a third by more than 80 %, and a third poorly. *As the paper* "
+        "takes all elements into account, and counts the target nodes of the 10 % rule; *ours* has one for each "
+        "block."
     )
     rows = [["set", "1 to 4 target nodes", "fully", "over 80 %", "poorly", "mean share of paragraphs found"]]
     rows.append(["FIASCO's gold standard", "8", "about 50", "about 50", "about 50", ""])
@@ -586,26 +588,26 @@ def feature_subsets(run: Run) -> ResultsPage:
                 keys.append((number, features, setting))
     nodes = _QUICK_NODES if run.quick else _SUBSET_NODES
     judged = dict(zip(keys, run.map("cross-validations", partial(_judge_trial, nodes), trials), strict=True))
-    report = ResultsPage("FIASCO, tables 2 and 3: which features tell clean from dirty nodes")
+    report = ResultsPage("FIASCO, tables 2 and 3: which features distinguish clean from dirty nodes")
     report.compare(_compare_subsets(judged))
     report.text(
         f"{data_note(pages)} Clean nodes are found by the Dice coefficient (FIASCO 5.1). Accuracy is that of "
-        f"{nodes:,} target nodes, taken at random; precision, recall and F are those of clean ones, by "
+        f"{nodes:,} target nodes, taken at random; precision, recall and F are those of clean nodes, by "
         "cross-validation. *As the paper*: target nodes, features, C = 32 and gamma = 8 of the preset, in "
-        f"{_SUBSET_FOLDS} folds of nodes: nodes of one page are learned from and tested on, which flatters. The next "
-        f"column is the same in {_SITE_FOLDS} folds of sites. *Ours*: our target nodes and features, C = 3 and gamma = "
-        "0.03, the same folds of sites. "
-        f"The paper's nodes are {sum(len(page.rows) for page in observed[0]):,} on these pages, ours "
-        f"{sum(len(page.rows) for page in observed[1]):,}; they are not the same, so figures of the last column are of "
-        "other nodes."
+        f"{_SUBSET_FOLDS} folds of nodes: nodes of one page are both learned from and tested on, which flatters the "
+        f"result. The next column is the same in {_SITE_FOLDS} folds of sites. *Ours*: our target nodes and "
+        "features, C = 3 and gamma = 0.03, the same folds of sites. The paper's nodes are "
+        f"{sum(len(page.rows) for page in observed[0]):,} on these pages, ours "
+        f"{sum(len(page.rows) for page in observed[1]):,}; they are not the same, so the last column's figures are "
+        "for different nodes."
     )
     if "layout" in families:
         report.text(f"{style_note(pages)} {_not_shown(only(with_families(ours, ['layout']), ours, observed[1]))}")
     share = (
         f"{len(well)} pages, the same share as the paper's {_WELL_ALIGNED_PAGES} of {_PAPERS_PAGES}: those with the "
         "highest share of gold paragraphs that were found, at least "
-        f"{min((rates[number] for number in well), default=1):.0%}; {rates.count(1.0)} pages have 100%, of equal ones "
-        "the first are taken."
+        f"{min((rates[number] for number in well), default=1):.0%}; {rates.count(1.0)} pages have 100%, and of equal "
+        "ones the first are used."
     )
     notes = (f"## Table 2: all pages\n\n{len(pages)} pages.", f"## Table 3: the best-aligned pages\n\n{share}")
     for number, note in enumerate(notes):
@@ -656,9 +658,9 @@ def _share_aligned(page: GoldPage) -> float:
 
 
 _ABOUT_SUBSETS = """
-The last four rows are ours. Layout is what a browser of today tells besides the paper's five measures: size, weight,
-contrast and place of the text (`papers/fiasco/visual.py`). The paper's note 6: with Solidity III mended, its
-visual features alone had 84% accuracy, precision .68, recall .85, F .75.
+The last four rows are ours. Layout is what a modern browser adds to the paper's five measures: size, weight, contrast
+and place of the text (`papers/fiasco/visual.py`). The paper's note 6 says that with Solidity III corrected, its visual
+features alone had 84% accuracy, precision .68, recall .85, F .75.
 """
 
 
@@ -780,11 +782,11 @@ def _report_system(pages: list[list[Counts]], systems: list[str], note: str, sin
         ]
     )
     report.text(
-        f"{note} Words are aligned in order with those of the gold text, in a {_SYSTEM_FOLDS}-fold cross-validation by "
-        "site. Precision and recall are means over the pages. The paper's F is made of these two means: compare it "
-        "with *F of the means*. *Mean of F* is the mean of the pages' own F, which is what `mainmatter evaluate` "
-        f"gives; *micro F* is that over all words. Each machine learned from at most {_SYSTEM_NODES:,} nodes, taken "
-        "evenly from all pages; the preset itself takes all."
+        f"{note} Words are aligned in order with those of the gold text, in a {_SYSTEM_FOLDS}-fold cross-validation "
+        "by site. Precision and recall are means over the pages. The paper's F combines these two means: compare it "
+        "with *F of the means*. *Mean of F* is the mean of the pages' own F, which `mainmatter evaluate` gives; "
+        f"*micro F* is over all words. Each machine learned from at most {_SYSTEM_NODES:,} nodes, taken evenly from "
+        "all pages; the preset itself takes all."
     )
     rows = [["system", "paper: P R F", *_COLUMNS]]
     for name, counts in by_name.items():
@@ -796,12 +798,12 @@ def _report_system(pages: list[list[Counts]], systems: list[str], note: str, sin
             rows.append([f"{name}, without lost pages ({len(left)} left)", published, *_figures(left)])
     report.table(rows)
     report.text(
-        "Rows *as the paper* are the preset: dirty nodes are cut out of the page, also inside of blocks, but where the "
-        "row says that whole blocks are kept or dropped, which is what the method gives. Rows *ours* learn from labels "
-        "by words, as the method that ships. The paper's 76.44 is what is left when the pages are not counted that it "
-        "lost: most were empty after preprocessing or had a single target node, and recall below 1%. Here "
-        f"{single} of {len(pages)} pages have one target node of the paper's or none; *without lost pages* leaves out "
-        "those with recall below 1%."
+        "Rows *as the paper* are the preset: dirty nodes are cut out of the page, also inside blocks, except where "
+        "the row says that whole blocks are kept or dropped, which is what the method does. Rows *ours* learn from "
+        "labels by words, as the method that ships. The paper's 76.44 leaves out the pages that it lost: most were "
+        f"empty after preprocessing or had a single target node, and recall below 1%. Here {single} of {len(pages)} "
+        "pages have one target node of the paper's or none; *without lost pages* leaves out those with recall below "
+        "1%."
     )
     return report
 
@@ -879,13 +881,12 @@ def visual(run: Run) -> ResultsPage:
         ]
     )
     report.text(
-        "The page of the paper's figure 2 is not to be had. This is a page of ours with the same four regions: two "
+        "The page of the paper's figure 2 is not available. This is a page of ours with the same four regions: two "
         "lists of lines of different lengths in a narrow column, and two paragraphs of justified text, the first of "
-        "few lines. The page was changed after first values were seen, so that it looks like the paper's: the lists "
-        "are about as ragged as their Solidity I says, and the first paragraph has fewer lines. The five values are "
-        "those of table 1. The paper does not say how they are scaled; "
-        "`papers/fiasco/visual.py` has our reading. Ours has the same visual features, so there is no figure of its "
-        "own."
+        "few lines. We changed the page after seeing the first values, so that it looks like the paper's: the lists "
+        "are about as ragged as their Solidity I implies, and the first paragraph has fewer lines. The five values "
+        "are those of table 1. The paper does not say how they are scaled; `papers/fiasco/visual.py` has our "
+        "reading. Our method uses the same visual features, so it has no separate figure."
     )
     if measured is not None:
         rows = [["region", *(f"{name.replace('_', ' ')}: {what}" for name in VISUAL for what in ("paper", "here"))]]
@@ -896,9 +897,10 @@ def visual(run: Run) -> ResultsPage:
         rendering = rendering_of(document)
         _draw_regions(report, rendering, find_regions(rendering))
     report.text(
-        "As in the paper, Solidity I and relative width are higher for running text, Solidity II and III tell it from "
-        "lists most clearly, and the headline feature is above 0 only for what is about as high as a headline. How "
-        "many vertices a ragged region has, and so Solidity II, depends on how closely the polygon follows it."
+        "As in the paper, Solidity I and relative width are higher for running text, Solidity II and III distinguish "
+        "it from lists most clearly, and the headline feature is above 0 only for regions about as high as a "
+        "headline. The number of vertices of a ragged region, and so Solidity II, depends on how closely the polygon "
+        "follows it."
     )
     return report
 
@@ -970,11 +972,11 @@ def chinese(run: Run) -> ResultsPage:
         ]
     )
     report.text(
-        "The paper says that a classifier with structural and visual features alone was applied to CleanEval's Chinese "
-        f"pages, and gives no figures. Here machines that learned from {len(english)} English pages ({DATA[0]}) clean "
-        f"{len(pages)} Chinese ones: {_CHINESE[0]}, and the pages of {_CHINESE[1]} whose gold text is Chinese. Each "
-        "character is a word; words are aligned in order with those of the gold text. Rows *as the paper* are the "
-        "preset with other features. "
+        "The paper says that a classifier with structural and visual features alone was applied to CleanEval's "
+        f"Chinese pages, and gives no figures. Here machines that learned from {len(english)} English pages "
+        f"({DATA[0]}) clean {len(pages)} Chinese ones: {_CHINESE[0]}, and the pages of {_CHINESE[1]} whose gold text "
+        "is Chinese. Each character counts as a word; words are aligned in order with those of the gold text. Rows "
+        "*as the paper* are the preset with other features. "
         + (
             f"Visual features were left out: {missing['visual']} is not here."
             if missing["visual"]

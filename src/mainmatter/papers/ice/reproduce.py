@@ -69,18 +69,17 @@ def table_1(run: Run) -> ResultsPage:
         ]
     )
     report.text(
-        "CleanEval's score in percent. *As the paper* is `preset=paper`, trained on the pages that it is tested on, as "
-        "the paper did; *ours* is the method as it is by default, of which the two that learn have learned from no "
-        "page of the site that they are tested on (the default tree has leaves of at least 100 blocks, which is much "
-        f"for so small a set). {_DEV} is what exists today of the set that the paper used. *Text-only* "
-        "can be compared with the paper's, as far as our reading of the score goes; *combined* and *text-alignment* "
-        "cannot: the organisers' script also scored whether tags delimit the same blocks, and lies about 20 points "
-        "under text-only in all published results; ours only adds the markers to the words that are compared "
-        "([how](../reference/metrics.md#cleaneval)).\n\n"
-        "The heuristics have the paper's text-only score to a tenth of a point. "
-        "As in the paper, the tree is far below the baseline, since it discards too much, and the language models are "
-        "near the baseline. The baseline itself does better than the paper's, whose parser may have kept the text of "
-        "scripts and the like, so that the heuristics, as the paper has them, do not improve over it here."
+        "CleanEval's score in percent. *As the paper* is `preset=paper`, trained on the pages that it is tested on, "
+        "as in the paper. *Ours* is the method with its defaults. The two methods that learn have learned from no "
+        "page of the site that they are tested on (the default tree has leaves of at least 100 blocks, which is a "
+        f"lot for so small a set). {_DEV} is the part of the paper's set that still exists. *Text-only* can be "
+        "compared with the paper's, if our reading of the score is right. *Combined* and *text-alignment* cannot: "
+        "the organisers' script also scored whether tags delimit the same blocks, and is about 20 points below "
+        "text-only in all published results; ours only adds the markers to the words that are compared "
+        "([how](../reference/metrics.md#cleaneval)).\n\nThe heuristics have the paper's text-only score to a tenth "
+        "of a point. As in the paper, the tree is far below the baseline, since it discards too much, and the "
+        "language models are near the baseline. The baseline itself does better than the paper's, whose parser may "
+        "have kept the text of scripts and the like. So the paper's heuristics do not improve over it here."
     )
     head = ["", "text-alignment", "text-only", "combined", "best on, %"]
     report.text(
@@ -103,9 +102,9 @@ def table_1(run: Run) -> ResultsPage:
         ]
     )
     report.text(
-        f"## {_FINAL}\n\nCleanEval's test set, on which the paper reports nothing: nothing of the paper can be "
-        "compared with this table. All with the models that ship, which have not seen these pages; their cards say "
-        "what each was trained on. *Best on* as above, among the first four rows of each kind."
+        f"## {_FINAL}\n\nCleanEval's test set, for which the paper reports no figures to compare. All methods use "
+        "the models that ship, which have not seen these pages; their cards say what each was trained on. *Best on* "
+        "as above, among the first four rows of each kind."
     )
     final = run.load(_FINAL)
     rows = [head]
@@ -242,13 +241,14 @@ def _find_errors(run: Run, observed: dict[str, ObservedPages]) -> dict[str, list
 
 def _tell_instances(report: ResultsPage, counts: dict[str, list[int]]) -> None:
     report.text(
-        "*As the paper* is `ice-tree:preset=paper`; *ours* is `ice-tree` as it is by default, but trained on this set "
+        "*As the paper* is `ice-tree:preset=paper`; *ours* is `ice-tree` with its defaults, but trained on this set "
         "alone, for which its leaves of at least 100 blocks are too large. Errors by our labels cannot be compared "
         "with the paper's.\n\n## Labelled instances (3.3)\n\nThe paper matched block-level elements with the cleaned "
-        "files, and labelled as n what it did not find, so that too much became n, as it says itself. *As the paper*, "
-        "a block has the label of the gold segment that has the same text. *Ours* aligns page and gold text word by "
-        "word (see [Labels from gold text](alignment.md)); a block is kept if more than half of its words are part of "
-        f"the gold text. {_DEV} is what exists today of the paper's set, whose number of pages it does not give."
+        "files, and labelled as n what it did not find, so that too much became n, as it says itself. *As the "
+        "paper*: a block has the label of the gold segment with the same text. *Ours* aligns page and gold text word "
+        "by word (see [Labels from gold text](alignment.md)); a block is kept if more than half of its words are "
+        f"part of the gold text. {_DEV} is the part of the paper's set that still exists; the paper does not give "
+        "its number of pages."
     )
     rows = [["", *CLASSES, "all"]]
     for name, numbers in {"ICE": list(_PAPER_COUNTS.values()), **counts}.items():
@@ -259,12 +259,13 @@ def _tell_instances(report: ResultsPage, counts: dict[str, list[int]]) -> None:
 
 def _tell_errors(report: ResultsPage, errors: dict[str, list[str]], counts: dict[str, list[int]]) -> None:
     report.text(
-        f"## Ten-fold cross-validation\n\nShare of blocks that get the wrong class of the four, in percent. The paper "
-        f"gives {_PAPER_ERROR}. It does not say how it made the folds; C4.5's own script deals out single instances, "
-        "so that blocks of one page are on both sides. *By block* does the same; *by site* keeps all pages of a site "
-        "together, and is the honest figure. Trees down to *finer features, KL divergence* are trained and judged "
-        "by labels as the paper's, each with one thing changed; the two that follow by ours. The error rate is of "
-        "single blocks, of which most are short: what a tree does to the text is in [table 1](ice-table-1.md)."
+        "## Ten-fold cross-validation\n\nShare of blocks that get the wrong class of the four, in percent. The paper "
+        f"gives {_PAPER_ERROR}. It does not say how it made the folds; C4.5's own script distributes single "
+        "instances, so that blocks of one page are on both sides. *By block* does the same; *by site* keeps all "
+        "pages of a site together, and is the fair figure. Trees down to *finer features, KL divergence* are trained "
+        "and judged by labels as the paper's, each with one thing changed; the two that follow by ours. The error "
+        "rate is that of single blocks, most of which are short: what a tree does to the text is in [table "
+        "1](ice-table-1.md)."
     )
     rows = [["tree", "by block", "by site", "nodes"], ["ICE", _PAPER_ERROR, "", ""]]
     rows += [[name, *figures] for name, figures in errors.items()]
@@ -273,11 +274,11 @@ def _tell_errors(report: ResultsPage, errors: dict[str, list[str]], counts: dict
         rows.append([f"every block {CLASSES[of.index(max(of))]}, labels {name}", always, always, "1"])
     report.table(rows)
     report.text(
-        "The two ways to make folds are far apart: blocks of one page, such as the items of one menu, are much alike, "
-        "and a tree that has seen some of them knows the others. The paper's figure lies near ours by block, so that "
-        "is probably how it was measured. A low error rate says little about the text that is kept: it counts blocks, "
-        "not words, and what the labels call n by mistake is no error to it. So the tree does badly in table 1 even on "
-        "the pages that it has learned from."
+        "The two ways to make folds give very different results: blocks of one page, such as the items of one menu, "
+        "are very similar, and a tree that has seen some of them knows the others. The paper's figure lies near ours "
+        "by block, so that is probably how it was measured. A low error rate says little about the text that is "
+        "kept: it counts blocks, not words, and does not count blocks that the labels call n by mistake. So the tree "
+        "does badly in table 1 even on the pages that it has learned from."
     )
 
 
@@ -319,10 +320,11 @@ def _only(page: Instances, chosen: np.ndarray[Any, Any]) -> Instances:
 
 def _tell_tree(report: ResultsPage, observations: Sequence[Instances]) -> None:
     report.text(
-        "## A piece of the tree (figure 2)\n\nTrained on all blocks, as the paper's. The numbers in "
-        "parentheses are those of C4.5: how many blocks reached the leaf, and how many of them it expects to be wrong, "
-        "which is more than were wrong in training. The paper calls the second number the misclassified items, but "
-        "its figure has (25.0/1.3) and (67.0/1.4), which are the expectations for no error among 25 and 67."
+        "## A piece of the tree (figure 2)\n\nThe tree is trained on all blocks, like the paper's. The numbers in "
+        "parentheses are those of C4.5: how many blocks reached the leaf, and how many of them it expects to be "
+        "wrong, which is more than were wrong in training. The paper calls the second number the misclassified "
+        "items, but its figure has (25.0/1.3) and (67.0/1.4), which C4.5 expects when there is no error among 25 and "
+        "67."
     )
     tree = IceTree(**_PAPERS_TREE).learn(observations)
     report.text(f"```text\n{tree.printout(_LINES)}\n```")
@@ -379,8 +381,8 @@ def regex(run: Run) -> ResultsPage:
     report.picture(
         "ice-regex",
         f"Best and mean fitness over the generations of two small searches on {_DEV}; 1 is a perfect answer. As the "
-        "paper: of ten pages, all points together. Ours: the best is of all pages, the mean of a sample that is "
-        "another for each generation, by page.",
+        "paper: on ten pages, all points together. Ours: the best is on all pages, the mean on a sample that changes "
+        "with each generation, by page.",
         _draw(searched, [fitness[name] for name in _EVERYTHING_OF]),
     )
     _tell_searches(report, searched)
@@ -415,20 +417,20 @@ def _tell_figures(
     baseline: list[str],
 ) -> None:
     report.text(
-        "The paper (section 3.5) searched for a regular expression whose capturing groups hold the main content of the "
-        "HTML, with two points for each right word and one off for each wrong one. Its best one returned all words of "
-        "the page, so that it did not improve over the baseline, and expressions that took too long had to be "
-        "interrupted. The paper gives neither its fitness values nor, but for two, its literals. *As the paper* "
+        "The paper (section 3.5) searched for a regular expression whose capturing groups contain the main content "
+        "of the HTML, with two points for each right word and minus one for each wrong one. Its best expression "
+        "returned all words of the page, so it did not improve over the baseline, and expressions that took too long "
+        "had to be interrupted. The paper gives no fitness values, and only two of its literals. *As the paper* "
         "matches the page's own HTML, and searches as the paper describes; *ours* matches lines of markup, with "
-        "literals that take linear time, and searches longer "
-        "([how they differ](../explanation/methods/ice-regex.md#as-in-the-paper))."
+        "literals that take linear time, and searches longer ([how they "
+        "differ](../explanation/methods/ice-regex.md#as-in-the-paper))."
     )
     report.text(
-        f"## {_DEV}, which all of these have learned from\n\nFitness: points divided by those of a perfect answer. As "
-        "the paper's it is that of the words that are captured, all pages together; ours is that of the blocks that "
-        "are kept, and the mean over the pages. So the first three rows can be compared with each other, and the last "
-        "three. The scores are those of [table 1](ice-table-1.md). What ships as `ice-regex` has learned from other "
-        "sets as well; see its card."
+        f"## {_DEV}, which all of these have learned from\n\nFitness: points divided by those of a perfect answer. "
+        "*As the paper*, it is computed on the captured words, all pages together; ours on the blocks that are kept, "
+        "as the mean over the pages. So the first three rows can be compared with each other, and the last three. "
+        "The scores are those of [table 1](ice-table-1.md). The shipped `ice-regex` has learned from other sets as "
+        "well; see its card."
     )
     head = ["expression", "fitness", "text only", "text and markup", "combined", "bag of words F1"]
     rows = [[name, f"{fitness[name]:.3f}", *scores[name]] for name in methods]
@@ -437,8 +439,8 @@ def _tell_figures(
 
 def _tell_final(report: ResultsPage, run: Run, methods: dict[str, IceRegex]) -> None:
     report.text(
-        f"## {_FINAL}, which none of these has learned from\n\nThe paper reports nothing on this set: nothing of it "
-        "can be compared with this table."
+        f"## {_FINAL}, which none of these has learned from\n\nThe paper reports no figures for this set, so there "
+        "is nothing to compare."
     )
     final = run.load(_FINAL)
     rows = [["expression", "text only", "text and markup", "combined", "bag of words F1"]]
@@ -465,7 +467,7 @@ def _tell_searches(report: ResultsPage, searched: dict[str, IceRegex]) -> None:
         time_out = "none needed" if GRAMMARS[method.literals].bounded else f"{method.timeout} s a page"
         best = f"{method.history_[-1].best:.3f}"
         rows.append([name, f"{judged:,}", f"{interrupted:,}", time_out, best, str(method.tree_.size)])
-    report.text("## The two searches\n\n*Fitness before polishing* is that of the pages that a search judges by.")
+    report.text("## The two searches\n\n*Fitness before polishing* is that on the pages that a search judges by.")
     report.table(rows)
 
 

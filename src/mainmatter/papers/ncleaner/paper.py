@@ -11,7 +11,7 @@ PAPER = Paper(
     sections=(
         PaperSection(
             "1",
-            "Why boilerplate must go, and that character n-grams, without any markup, tell it from text.",
+            "Why boilerplate must go, and that character n-grams can distinguish it from text without any markup.",
             here=("papers.ncleaner.method:Ncleaner",),
             command="mainmatter clean -m ncleaner:preset=paper PAGE.html",
         ),
@@ -27,25 +27,25 @@ PAPER = Paper(
             "Regular expressions delete images, comments and scripts, mark headings and list items, and end paragraphs "
             "at line breaks.",
             here=("papers.ncleaner.lynx:normalise",),
-            note="The method itself gets the blocks of our HTML reader, which knows headings and list items by their "
-            "tags; `python -m mainmatter.papers.ncleaner.lynx --lynx --marked PAGE.html` runs stages 1 to 3.",
+            note="The method itself gets the blocks of our HTML reader, which recognises headings and list items by "
+            "their tags; `python -m mainmatter.papers.ncleaner.lynx --lynx --marked PAGE.html` runs stages 1 to 3.",
         ),
         PaperSection(
             "2, stage 2",
-            "Lynx turns the page into text, and finds its encoding.",
+            "Lynx turns the page into text, and detects its encoding.",
             here=("papers.ncleaner.lynx:run_lynx", "papers.ncleaner.lynx:like_lynx"),
-            note="Lynx 2.9 where it is installed; else our blocks, laid out as Lynx does.",
+            note="Lynx 2.9 if it is installed; otherwise our blocks, laid out as Lynx does.",
         ),
         PaperSection(
             "2, stage 3",
             "Invalid characters and fields between vertical bars are deleted, the text is cut into labelled segments.",
             here=("papers.ncleaner.lynx:resolve_marks", "text.read:read_text", "papers.ncleaner.method:has_bars"),
             command="mainmatter clean -m ncleaner:preset=paper DUMP.txt",
-            note="The paper does not give its regular expressions; ours for bars deletes much less than theirs did.",
+            note="The paper does not give its regular expressions; ours for bars deletes much less than theirs.",
         ),
         PaperSection(
             "2, stage 4",
-            "A segment is deleted if the dirty model finds it likelier than the clean one.",
+            "A segment is deleted if it is more likely under the dirty model than under the clean one.",
             here=("papers.ncleaner.method:Ncleaner",),
             command="mainmatter clean -m ncleaner:preset=paper PAGE.html",
         ),
@@ -64,7 +64,7 @@ PAPER = Paper(
                 "papers.ncleaner.ngrams:NgramCounts",
             ),
             command="mainmatter train ncleaner:preset=paper --on cleaneval-dev -o MODEL",
-            note="The 158 pages of Bauer et al. (2007) are not to be had; ours are cleaneval-dev and readability.",
+            note="The 158 pages of Bauer et al. (2007) are not available; we use cleaneval-dev and readability.",
         ),
         PaperSection(
             "figure 2",
@@ -104,7 +104,7 @@ PAPER = Paper(
         ),
         PaperSection(
             "6",
-            "Words an hour, and the size of the models.",
+            "Words per hour, and the size of the models.",
             here=("papers.ncleaner.reproduce",),
             reproduction="ncleaner-speed",
         ),
@@ -117,7 +117,7 @@ PAPER = Paper(
         "ncleaner-learning-curve": Reproduction(
             "NCleaner figure 4: how much training data", "reproduce:learning_curve"
         ),
-        "ncleaner-speed": Reproduction("NCleaner 6: words an hour, size of the model", "reproduce:speed"),
+        "ncleaner-speed": Reproduction("NCleaner 6: words per hour, size of the model", "reproduce:speed"),
         "ncleaner-tuning": Reproduction("NCleaner figure 2: cross-entropy by n and q", "reproduce:tuning"),
     },
 )

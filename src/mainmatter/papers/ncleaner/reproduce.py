@@ -66,10 +66,10 @@ def front_end() -> By:
 
 def describe_front_end() -> str:
     """The same in words."""
-    dumps = "by Lynx" if has_lynx() else "of our reader's blocks, laid out as by Lynx, which is not installed here"
+    dumps = "by Lynx" if has_lynx() else "of our reader's blocks, laid out as by Lynx, which is not installed here,"
     return (
-        f"*As the paper* is `{PAPER}` with the paper's front end: text dumps {dumps}, of HTML in which headings and "
-        "list items are marked and images, comments and scripts deleted; it learns from such dumps too."
+        f"*As the paper* is `{PAPER}` with the paper's front end: text dumps {dumps} of HTML in which headings and "
+        "list items are marked, and images, comments and scripts are deleted. It also learns from such dumps."
     )
 
 
@@ -149,9 +149,10 @@ def tuning(run: Run) -> ResultsPage:
     characters = sum(len(text) for page in ours.observations for text in page.texts)
     report.text(
         f"All text of {len(ours.pages)} pages, main matter and boilerplate, {characters / 1e6:.1f} million "
-        f"characters, is predicted by models of pages of other sites ({_FOLDS} folds): bits a character. *Ours* is the "
-        f"text of our reader's blocks, in an alphabet of {unicode.size - 1} symbols. {describe_front_end()} In this "
-        f"figure these are raw dumps without marks, as in the paper, in {AsciiAlphabet().size - 1} characters of ASCII."
+        f"characters, is predicted by models of pages of other sites ({_FOLDS} folds), in bits per character. *Ours* "
+        f"is the text of our reader's blocks, in an alphabet of {unicode.size - 1} symbols. {describe_front_end()} In "
+        "this figure the dumps are raw, without marks, as in the paper, in "
+        f"{AsciiAlphabet().size - 1} characters of ASCII."
     )
     best = {name: np.unravel_index(found.argmin(), found.shape) for name, found in bits.items()}
     told = {
@@ -173,7 +174,7 @@ def tuning(run: Run) -> ResultsPage:
         )
     report.table(rows)
     report.text(
-        "## What n does to the result\n\nThe paper found shorter n-grams better in the end, and took n = 3 and q = "
+        "## What n does to the result\n\nThe paper found shorter n-grams better in the end, and used n = 3 and q = "
         "0.5. Cross-validation on the same pages; percent of words, micro-averaged, and the macro-averaged F-score:"
     )
     both = ((AS_THE_PAPER, f"{PAPER},", observe(run, by)), ("ours", "ncleaner:", ours))
@@ -265,11 +266,11 @@ def internal(run: Run) -> ResultsPage:
         }
     report = ResultsPage("NCleaner: cross-validation (table 2, figure 3)")
     report.text(
-        "The paper's gold standard, 158 pages of Bauer et al. (2007), is not to be had. Ours is cleaneval-dev and "
+        "The paper's gold standard, 158 pages of Bauer et al. (2007), is not available. Ours is cleaneval-dev and "
         f"readability: {len(ours.pages)} pages, in {folds} folds by site. Words are counted as in the paper; a page "
-        f"without segment markers is one segment. {describe_front_end()} Its *baseline* is all text of a dump without "
-        "marks. *Ours* is `ncleaner` as it ships; its baseline is all text that our reader finds. *Heuristics only* "
-        "is all text without blocks of short fields between vertical bars."
+        f"without segment markers is one segment. {describe_front_end()} Its *baseline* is all text of a dump "
+        "without marks. *Ours* is `ncleaner` as it ships, and its baseline is all text that our reader finds. "
+        "*Heuristics only* is all text without blocks of short fields between vertical bars."
     )
     report.compare(
         [
@@ -289,11 +290,11 @@ def internal(run: Run) -> ResultsPage:
         rows.append(_row("and dumps laid out as by Lynx", validate(PAPER, observe(run, "blocks"))))
     rows.append(_row(f"and dumps by Lynx: {AS_THE_PAPER}", found[AS_THE_PAPER]["NCLEANER"]))
     report.text(
-        "## From ours to the paper's\n\nOne choice of the paper after the other in place of ours, on the blocks of our "
-        "reader; then all of them, on these blocks and on text dumps. *Pages may be empty*: of a page where nothing "
-        "looks like main matter nothing is kept. *Differential training*: the dirty model is what is left of all text "
-        "without the clean texts; ours learns from labelled blocks. *Each text counted once*: ours counts it as other "
-        "scripts would write it, too."
+        "## From ours to the paper's\n\nEach row replaces one of our choices by the paper's, on the blocks of our "
+        "reader; the last rows replace all of them, on these blocks and on text dumps. *Pages may be empty*: if "
+        "nothing on a page looks like main matter, nothing is kept. *Differential training*: the dirty model is all "
+        "text minus the clean texts; ours learns from labelled blocks. *Each text counted once*: ours also counts it "
+        "as other scripts would write it."
     )
     report.table(rows)
     _tests(report, found)
@@ -417,12 +418,12 @@ def external(run: Run) -> ResultsPage:
     shipped = {name: run.evaluate(name, name, "", pages, ["align", "bag"]) for name in _METHODS[3:]}
     report = ResultsPage("NCleaner: CleanEval's test set (tables 3 and 4)")
     report.text(
-        f"{len(pages)} pages of cleaneval-final. The models *as the paper* learned from cleaneval-dev and readability, "
-        f"187 pages; the paper's from 158. {describe_front_end()} Its baseline, and what it judges as *text*, are the "
-        "same dumps without marks.\n\n*Ours* is `ncleaner` as it ships, which has learned from more pages; its card "
-        "says which. Its baseline is all text of the page. Its text dumps are "
-        "that text, with blank lines between blocks, read as plain text: the borders of blocks survive in them, which "
-        f"makes them easier than Lynx's. The last two rows are `{PAPER}` as it ships: on the blocks of our reader."
+        f"{len(pages)} pages of cleaneval-final. The models *as the paper* learned from cleaneval-dev and "
+        f"readability, 187 pages; the paper's from 158. {describe_front_end()} Its baseline, and its input in the "
+        "rows *text*, are the same dumps without marks.\n\n*Ours* is `ncleaner` as it ships, which has learned from "
+        "more pages; its card says which. Its baseline is all text of the page. Its text dumps are that text, with "
+        "blank lines between blocks, read as plain text: the borders of blocks survive in them, which makes them "
+        f"easier than Lynx's. The last two rows are `{PAPER}` as it ships: on the blocks of our reader."
     )
     baseline = (_CONTESTANTS[0], measured[0])
     report.compare(
@@ -468,7 +469,7 @@ def _table_3(
 ) -> None:
     report.text("## Table 3: words\n\nMicro-averaged F-score, precision and recall of words, in percent.")
     report.table(_rows(measured, shipped, "words", [words for _, _, _, words, _ in _CONTESTANTS]))
-    report.text("The paper's script counts segment markers as words. So counted, the F-scores are:")
+    report.text("The paper's script counts segment markers as words. Counted like that, the F-scores are:")
     rows = [["", "paper", AS_THE_PAPER, "ours"]]
     for (name, _, _, paper, _), both in zip(_CONTESTANTS, measured, strict=True):
         scores = (percent(each.scores["align"].get("words_and_markers_f1_micro")) for each in both)
@@ -482,8 +483,8 @@ def _table_4(
 ) -> None:
     report.text(
         "## Table 4: segment markers\n\nMicro-averaged F-score, precision and recall of labelled markers: `<h>`, "
-        "`<p>` and `<l>` that stand where the gold standard has the same one. The paper's baseline, a text dump, has "
-        "no markers; ours calls every block a paragraph."
+        "`<p>` and `<l>` in the places where the gold standard has the same one. The paper's baseline, a text dump, "
+        "has no markers; ours calls every block a paragraph."
     )
     rows = _rows(measured, shipped, "labelled", [markers for *_, markers in _CONTESTANTS])
     rows[1][4:7] = _NO_MARKERS
@@ -494,9 +495,9 @@ def _other_sets(run: Run, report: ResultsPage, measured: dict[str, Evaluation]) 
     """Macro-averaged bag-of-words F1, which all sets have; the languages of daniel-a."""
     report.text(
         "## Other sets and languages\n\nMacro-averaged bag-of-words F1. No n-gram was learned from these sets; but "
-        "the length from which a block needs no odds in its favour was chosen with an eye on wcxb-dev. The "
-        "non-lexical one, which sees only the lengths of words and punctuation, is the paper's proposal for "
-        f"languages without training data. `{PAPER}`, the paper's, is as it ships."
+        "the length from which a block needs no odds in its favour was chosen partly on wcxb-dev. The non-lexical "
+        "model, which sees only the lengths of words and punctuation, is the paper's proposal for languages without "
+        f"training data. `{PAPER}`, the paper's version, is as it ships."
     )
     found = {name: {"cleaneval-final": _bag(evaluation)} for name, evaluation in measured.items()}
     columns = ["cleaneval-final"]
@@ -544,10 +545,10 @@ def learning_curve(run: Run) -> ResultsPage:
         pooled.append([sum(of_one, Counts(0, 0, 0)) for of_one in zip(*counted, strict=True)])
     report = ResultsPage("NCleaner: learning curve (figure 4)")
     report.text(
-        "Pages of cleaneval-dev and readability in random order; each model learns from the first of them, and is "
+        "Pages of cleaneval-dev and readability in random order; each model learns from the first N of them, and is "
         f"measured on cleaneval-final, {len(pages)} pages. Percent of words, micro-averaged. {describe_front_end()} "
-        "*Ours*, `ncleaner`, learns its threshold too, from ten pages on.\n\nThe paper finds 50,000 to 100,000 words "
-        "enough, fewer than 50 pages, and precision above 94 and recall around 90 with ten pages or fewer."
+        "*Ours*, `ncleaner`, also learns its threshold, from ten pages on.\n\nThe paper finds 50,000 to 100,000 "
+        "words enough, fewer than 50 pages, and precision above 94 and recall around 90 with ten pages or fewer."
     )
     report.compare(
         [
@@ -660,11 +661,12 @@ def speed(run: Run) -> ResultsPage:
     report = ResultsPage("NCleaner: words an hour, size of the models")
     report.text(
         f"{len(pages)} pages of cleaneval-final, {words / 1e6:.2f} million words, boilerplate included; processor "
-        f"time, Lynx's included, the best of {rounds} rounds: million words an hour. The paper's prototype in Perl "
-        "took 20 million, its mixture of Perl and C 120 million; it does not say from what to what, and was measured "
-        "on a server of its time, so only the order of magnitude compares. *Blocks to decisions* is what the models "
-        "themselves take: from the segments of a page, as strings, to which of them are kept. *As the paper* is "
-        f"`{PAPER}` as it ships; with Lynx, which is a process for each page, it does all four stages of the paper."
+        f"time, Lynx's included, the best of {rounds} rounds, in million words per hour. The paper's prototype in "
+        "Perl took 20 million, its mixture of Perl and C 120 million; it does not say from which input to which "
+        "output, and it was measured on a server of its time, so only the order of magnitude compares. *Blocks to "
+        "decisions* is the time of the models themselves: from the segments of a page, as strings, to which of them "
+        f"are kept. *As the paper* is `{PAPER}` as it ships; with Lynx, which is a process for each page, it does "
+        "all four stages of the paper."
     )
     of_method = [
         {what: f"{rate / 1e6:.0f}" for (name, what), rate in measured.items() if name == each} for each in _TIMED

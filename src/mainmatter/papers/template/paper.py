@@ -21,12 +21,12 @@ PAPER = Paper(
             "The share of text that is template, for eight sites.",
             ("papers.template.reproduce:ratio",),
             reproduction="template-ratio",
-            note="The sites are not to be had; sites that are made up and two gold standards stand in.",
+            note="The sites are not available; we use made-up sites and two gold standards.",
         ),
-        PaperSection("2", "Related work.", note="Nothing to be done."),
+        PaperSection("2", "Related work.", note="Nothing to implement."),
         PaperSection(
             "3",
-            "What a template is, and the unit: the table text chunk, what stands between two nearest table tags.",
+            "What a template is, and the unit: the table text chunk, the text between two nearest table tags.",
             ("papers.template.chunks:find_chunks",),
             "mainmatter clean FOLDER --method template:unit=table --site-templates",
             note="Ours is the text between two nearest tags of any container.",
@@ -41,19 +41,19 @@ PAPER = Paper(
                 "papers.template.method:Template",
             ),
             "mainmatter clean FOLDER --method template:preset=paper --site-templates",
-            note="What the text leaves open is listed on the method's page.",
+            note="The method's page lists what the paper leaves open.",
         ),
         PaperSection(
             "4.1",
             "The data: 55,711 pages of cnnfn, 10,000 queries.",
-            note="Not to be had; each results page says what stands in.",
+            note="Not available; each results page says what we use instead.",
         ),
         PaperSection(
             "4.2",
-            "Min-max clustering of pages by template, tried and left.",
+            "Min-max clustering of pages by template, tried and abandoned.",
             ("papers.template.site_counts:cluster_sets", "papers.template.reproduce:clusters"),
             reproduction="template-clusters",
-            note="Measured on sites that are made up.",
+            note="Measured on made-up sites.",
         ),
         PaperSection(
             "4.3",
@@ -68,7 +68,7 @@ PAPER = Paper(
             "4.3.1",
             "Which queries get better and worse; two engines, for extracted text and for all text, and a switch.",
             ("papers.template.reproduce_retrieval:compare", "papers.template.reproduce_retrieval:switch_engines"),
-            note="The paper does not say what switches: the better engine, and one chosen by the query's words.",
+            note="The paper does not say what switches; we show the better engine, and a choice by the query's words.",
         ),
         PaperSection(
             "figure 2",
@@ -81,18 +81,18 @@ PAPER = Paper(
             "The template table discovery ratio of eight sites.",
             ("papers.template.reproduce:discovery",),
             reproduction="template-discovery",
-            note="Of sites that are made up, and, by what they repeat, of real ones.",
+            note="Of made-up sites, and of real ones by what they repeat.",
         ),
         PaperSection(
             "4.4",
             "The size of a sample, and the ratio of 200 pages of a large collection.",
             ("papers.template.reproduce:sample_size",),
             reproduction="template-discovery",
-            note="On a large site that is made up.",
+            note="On a large made-up site.",
         ),
         PaperSection(
             "figure 3",
-            "How many pages are enough, and what time that saves.",
+            "How many pages are enough, and how much time that saves.",
             ("papers.template.reproduce:number_of_pages",),
             reproduction="template-pages",
         ),
@@ -101,7 +101,7 @@ PAPER = Paper(
             "Conclusions: extracted text instead of all text.",
             ("main.site:know_site", "papers.template.reproduce:main_with_templates"),
             reproduction="template-main",
-            note="What the paper does not have: `main` takes the counts as one more signal.",
+            note="Not in the paper: `main` uses the counts as one more signal.",
         ),
     ),
     reproductions={
@@ -113,9 +113,9 @@ PAPER = Paper(
             "Template table 2: how much of the templates is found", "reproduce:discovery"
         ),
         "template-main": Reproduction(
-            "what `main` gains if it knows what sites repeat", "reproduce:main_with_templates"
+            "what `main` gains from knowing what sites repeat", "reproduce:main_with_templates"
         ),
         "template-pages": Reproduction("Template figure 3: how many pages are enough", "reproduce:number_of_pages"),
-        "template-ratio": Reproduction("Template table 1: how much of sites is template", "reproduce:ratio"),
+        "template-ratio": Reproduction("Template table 1: how much of a site is template", "reproduce:ratio"),
     },
 )

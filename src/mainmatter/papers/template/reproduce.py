@@ -198,7 +198,7 @@ def _compared(document: Document) -> list[str]:
 
 _PAPERS_RATIOS = (
     "cnnfn 34.1 %, Netflix 17.8 %, NBA 18.1 %, Amazon 19.3 %, eBay 22.5 %, Disneylandsource 54.1 %, Elle 19.3 %, "
-    "Launch 29.3 %, in the mean 26.8 %; the whole of cnnfn 21.3 %"
+    "Launch 29.3 %, on average 26.8 %; the whole of cnnfn 21.3 %"
 )
 
 
@@ -206,10 +206,10 @@ def ratio(run: Run) -> ResultsPage:
     """The template ratio of made-up sites and of two gold standards, and what dropping it is worth there."""
     body = ResultsPage("")
     body.text(
-        "The share of a site's characters that is in chunks of its template. *As the paper* is `template:preset=paper`:"
-        " table chunks on more than 4 pages of the site. *Ours* is `template`: chunks of containers, on at least 4 "
-        f"pages and a tenth of the pages. The paper: {_PAPERS_RATIOS}.\n\nSites that are made up, whose template is "
-        "known (adverts and lists that change are no template), in two layouts:"
+        "The share of a site's characters that is in chunks of its template. *As the paper* is "
+        "`template:preset=paper`: table chunks on more than 4 pages of the site. *Ours* is `template`: chunks of "
+        f"containers, on at least 4 pages and a tenth of the pages. The paper has {_PAPERS_RATIOS}.\n\nMade-up sites, "
+        "whose template is known (adverts and lists that change are not template), in two layouts:"
     )
     rows = [["site, made up", "layout", "pages", "true ratio", AS_PAPER, OURS]]
     compared = []
@@ -260,7 +260,9 @@ def _ratios_of_set(run: Run, report: ResultsPage, name: str) -> list[Compared]:
         scores = run.evaluate(f"{name}: {label}", method, name, gold_pages, [_BAG]).scores[_BAG]
         rows.append([label, *(f"{scores[column]:.3f}" for column in ("precision", "recall", "f1"))])
         f1s.append(rows[-1][-1])
-    report.text("What dropping it is worth, with nothing else dropped: bag of words, mean over all pages of the set:")
+    report.text(
+        "What dropping the template is worth, with nothing else dropped: bag of words, mean over all pages of the set:"
+    )
     report.table(rows)
     return [*compared, (f"F1 on {name}, nothing else dropped (everything kept: {f1s[0]})", "", f1s[1], f1s[2])]
 
@@ -290,17 +292,15 @@ def clusters(run: Run) -> ResultsPage:
     body = ResultsPage("")
     body.text(
         "All sites here are **made up** (`papers/template/reproduce_sites.py`), with one or several templates, each "
-        f"{len(seeds)} times: nobody has sorted the pages of a real site by template. The figures say that the "
-        "algorithm works where templates are clear, and nothing about real sites; the paper's is of real pages.\n\n"
-        "The share of pages that are in the cluster of their template. Each cluster stands for the template that most "
-        "of its pages have, and "
-        "each template for its largest cluster, so that a page in a second cluster of its template is wrong. A page "
-        "becomes the centre of a cluster if the nearest centre is farther away than `far`; the default, 0.5, "
-        "was chosen on such sites, so that its figure is no test of it. *As the paper*: pages are compared by their "
-        "table chunks; *ours*: by chunks of containers. The paper names the algorithm and no more: neither the "
-        "distance nor when to stop.\n\nThe paper clustered "
-        "96.7 % of 1,276 pages rightly, found that too little, and did without; so does `template`, unless "
-        "`cluster=True`."
+        f"{len(seeds)} times: nobody has sorted the pages of a real site by template. The figures show that the "
+        "algorithm works where templates are clear, and nothing about real sites; the paper's figure is for real "
+        "pages.\n\nThe share of pages that are in the cluster of their template. Each cluster represents the "
+        "template that most of its pages have, and each template its largest cluster, so that a page in a second "
+        "cluster of its template is wrong. A page becomes the centre of a cluster if the nearest centre is farther "
+        "away than `far`; the default, 0.5, was chosen on such sites, so its figure is not a test of it. *As the "
+        "paper*: pages are compared by their table chunks; *ours*: by chunks of containers. The paper names only the "
+        "algorithm, neither the distance nor when to stop.\n\nThe paper clustered 96.7 % of 1,276 pages correctly, "
+        "found that too little, and abandoned clustering; `template` uses it only with `cluster=True`."
     )
     compared = []
     for at, way in enumerate(_UNITS):
@@ -352,7 +352,9 @@ def count_right(clusters: Sequence[int], templates: Sequence[int]) -> int:
 
 # Table 2: which part of the templates is discovered, and what is taken for one by mistake
 
-_PAPERS_DISCOVERIES = "NBA.com .86, the seven others of table 2 1; of cnnfn's 55,711 pages, by a sample of 200, .923"
+_PAPERS_DISCOVERIES = (
+    ".86 for NBA.com, 1 for the seven others of table 2, and .923 for cnnfn's 55,711 pages, by a sample of 200"
+)
 
 
 @dataclass(frozen=True)
@@ -438,13 +440,13 @@ def _discover_made_up(run: Run, report: ResultsPage) -> list[Compared]:
     found = run.map("sites", partial(_discover_site, list(ways.values())), tasks)
     run.used[MADE_UP] = sum(shape.pages for shape, _ in tasks)
     report.text(
-        "## Sites that are made up\n\nEight sites with known templates (`papers/template/reproduce_sites.py`), in two "
-        f"layouts, each {len(seeds)} times, in six languages. A template is made of pieces: header, search, menu, "
-        "notice, sidebar, footer. The ratio, ttdr, is that of pieces that were dropped whole among all pieces of all "
-        "pages. What is taken for a template by mistake counts too, as in the paper, so that it can be above 1: here "
-        "whole texts; adverts and lists that change count neither way. Precision: of all characters dropped, those "
-        "that are no page's own text. *As the paper* is `template:preset=paper`, table chunks on more than 4 pages; "
-        f"*ours* is `template`.\n\nThe paper: {_PAPERS_DISCOVERIES}."
+        "## Sites that are made up\n\nEight sites with known templates (`papers/template/reproduce_sites.py`), in "
+        f"two layouts, each {len(seeds)} times, in six languages. A template is made of pieces: header, search, "
+        "menu, notice, sidebar, footer. The ratio, ttdr, is the share of pieces that were dropped whole among all "
+        "pieces of all pages. Text taken for template by mistake counts too, as in the paper, so the ratio can be "
+        "above 1. Here that means whole texts; adverts and lists that change count neither way. Precision: of all "
+        "characters dropped, the share that is no page's own text. *As the paper* is `template:preset=paper`, table "
+        f"chunks on more than 4 pages; *ours* is `template`.\n\nThe paper has {_PAPERS_DISCOVERIES}."
     )
     rows = [["site, made up", "layout", "pages", "templates", *ways]]
     precision = [["site, made up", "layout", *ways]]
@@ -468,14 +470,15 @@ def _discover_made_up(run: Run, report: ResultsPage) -> list[Compared]:
     report.text("Precision:")
     report.table(precision)
     report.text(
-        "By tables, the paper's unit, nothing can be found where pages are not laid out by them: a page without "
-        "tables is one chunk. What `container` misses are the pieces of a template that only three pages have, fewer "
-        "than the threshold, and a header with a clock in it, which is another text on every page. By single blocks "
-        "only the clock of that header is left, which a ratio of whole pieces does not show, but headings are dropped "
-        "that several texts share. One page of each site is there five times, under other URLs: where duplicates are "
-        "kept, its text is on more pages than the threshold, and is lost. In a first version of these sites each copy "
-        "had another list of stories; I-Match over chunks missed them, and precision was .796. In a second version all "
-        "texts were made of thirty words, and I-Match over words took all pages of a site for one."
+        "With tables, the paper's unit, nothing can be found if pages are not laid out with them: a page without "
+        "tables is one chunk. `container` misses the pieces of a template that only three pages have, fewer than the "
+        "threshold, and a header with a clock in it, which is a different text on every page. With single blocks, "
+        "only the clock of that header is left, which a ratio of whole pieces does not show, but headings that "
+        "several texts share are dropped. One page of each site is there five times, under different URLs: if "
+        "duplicates are kept, its text is on more pages than the threshold, and is lost. In a first version of these "
+        "sites, each copy had a different list of stories; I-Match over chunks missed the copies, and precision was "
+        ".796. In a second version, all texts were made of thirty words, and I-Match over words took all pages of a "
+        "site for one."
     )
     return compared
 
@@ -519,15 +522,15 @@ def _check_by_sample(run: Run, report: ResultsPage) -> list[Compared]:
         rows.append([label, f"{mean(samples[0]):.3f}", f"{errors[0]:.3f}", f"{of_all:.3f}", f"{near:.0%}"])
     report.text(
         f"## A large site that is made up, checked by a sample (section 4.4)\n\nThe paper takes {_CHECKED} of cnnfn's "
-        f"55,711 pages at random, and finds .923 of their templates by hand. Its formula for the size, Z² S² / D², "
-        f"gives {sample_size(_ERROR):.0f} pages for its 90 % and {_ERROR:.1%} with the largest standard deviation that "
+        "55,711 pages at random, and finds .923 of their templates by hand. Its formula for the sample size, "
+        f"Z² S² / D², gives {sample_size(_ERROR):.0f} pages for its 90 % and {_ERROR:.1%} with the largest standard "
+        "deviation that "
         f"a share can have, .5.\n\nHere {len(made):,} pages are made up, of {LARGE.templates} sections, the largest "
         "with about a tenth of the pages, many with fewer than five. How many pages are in small sections is our "
-        "guess, and it decides the ratio: the figures say nothing about cnnfn. What they show is how near a sample "
-        "comes "
-        f"({_CHECKS} samples of {_CHECKED} pages; the error by the deviation in the sample), and what the threshold "
-        "does: as the paper, only sections with fewer than five pages are missed. Ours asks for a tenth of the pages "
-        "too, and finds on such a site little more than what all sections share."
+        "guess, and it decides the ratio: the figures say nothing about cnnfn. They show how close a sample "
+        f"comes ({_CHECKS} samples of {_CHECKED} pages; the error by the deviation in the sample), and what the "
+        "threshold does: as the paper, only sections with fewer than five pages are missed. Ours also requires a tenth "
+        "of the pages, and on such a site finds little more than what all sections share."
     )
     report.table(rows)
     what = f"ttdr of a large site, by {_CHECKED} pages (here one that is made up, {LAYOUTS['table']})"
@@ -536,19 +539,19 @@ def _check_by_sample(run: Run, report: ResultsPage) -> list[Compared]:
 
 def _discover_real(run: Run, report: ResultsPage) -> list[Compared]:
     report.text(
-        "## Real sites\n\nThe paper's authors looked at pages and counted their template tables. Nobody has done that "
-        "for these sites. In place of that judgement stands a gold standard: a block is part of the template if at "
-        "least half of the site's pages have its text, without regard to case, and on none of them it is part of the "
-        "gold text (most of its words aligned with it, as for training). The ratio is that of such blocks that were "
-        "dropped, on all pages of a site that have them; the method is fitted on the same pages, without the gold "
-        "texts. Precision: of all characters dropped, those in blocks that are not part of the gold text. Outside: of "
-        "all characters that are not part of the gold texts, those dropped; much of them no template has, such as "
-        "lists of other stories. Nothing was chosen by these figures.\n\n"
-        "By single blocks the ratio is 1 by its making, but for duplicates: half of eight pages are four. It is there "
-        "for its precision. What `container` misses are chunks in which something changes: a clock, a counter, the "
-        "place in a menu. A site without such blocks has no ratio. Two sites of daniel-a lose text: newsru.com a "
-        "notice about copyright that is part of five gold texts, and zdrowiutko.info an article that is there four "
-        "times with other lists beside it, so that I-Match misses the copies."
+        "## Real sites\n\nThe paper's authors looked at pages and counted their template tables. Nobody has done "
+        "that for these sites. We use a gold standard instead: a block is part of the template if at least half of "
+        "the site's pages have its text, ignoring case, and on none of them it is part of the gold text (most of its "
+        "words aligned with it, as for training). The ratio is the share of such blocks that were dropped, on all "
+        "pages of a site that have them; the method is fitted on the same pages, without the gold texts. Precision: "
+        "of all characters dropped, the share in blocks that are not part of the gold text. Outside: of all "
+        "characters that are not part of the gold texts, the share dropped; many of them are in no template, such as "
+        "lists of other stories. Nothing was chosen by these figures.\n\nWith single blocks the ratio is 1 by "
+        "construction, except for duplicates, because half of eight pages are four; these rows are there for their "
+        "precision. `container` misses chunks in which something changes: a clock, a counter, the place in a menu. A "
+        "site without template blocks has no ratio. Two sites of daniel-a lose text: newsru.com a copyright notice "
+        "that is part of five gold texts, and zdrowiutko.info an article that is there four times with different "
+        "lists beside it, so that I-Match misses the copies."
     )
     ways = _ways()
     compared = []
@@ -645,12 +648,12 @@ def _sample_made_up(run: Run, report: ResultsPage) -> list[Compared]:
         for way, ratio in zip(_TWO_WAYS, of_ways, strict=True):
             curves[way][shape.name][size] = ratio
     report.text(
-        "## Sites that are made up\n\n"
-        f"Both methods learn from so many of a site's pages, drawn at random ({_draws(run)} times; the figures are "
-        "means of the ttdr), and are measured on all of them. The sites are laid out by tables, as in the paper's "
-        "time. *As the paper* is `template:preset=paper`: on more than 4 pages; *ours* is `template`: on at least 4. "
-        "The paper: 9 of Amazon's 13 pages give 0.86; 9 of eBay's 41 give 1; how many templates they have it does not "
-        "say. Where a site has several templates, each of them needs its four or five pages; with one, five are enough."
+        "## Sites that are made up\n\nBoth methods learn from this many of a site's pages, drawn at random "
+        f"({_draws(run)} times; the figures are means of the ttdr), and are measured on all of them. The sites are "
+        "laid out with tables, as in the paper's time. *As the paper* is `template:preset=paper`: on more than 4 "
+        "pages; *ours* is `template`: on at least 4. The paper: 9 of Amazon's 13 pages give 0.86; 9 of eBay's 41 "
+        "give 1; it does not say how many templates they have. If a site has several templates, each of them needs "
+        "its four or five pages; with one, five are enough."
     )
     figure = new_figure(10, 4.2, layout="constrained")
     panels = figure.subplots(1, len(_TWO_WAYS), sharey=True)
@@ -683,15 +686,15 @@ def _sample_made_up(run: Run, report: ResultsPage) -> list[Compared]:
 def _sample_real(run: Run, report: ResultsPage) -> list[Compared]:
     """The same curve over the sites of two gold standards."""
     report.text(
-        "## Real sites\n\nHere nobody knows the templates; what stands for them is told with "
-        "[table 2](template-discovery.md): blocks that at least half of a site's pages have, and no gold text of the "
-        f"site. The methods learn from so many pages of each site, or from all if there "
-        f"are fewer, drawn at random {_draws(run)} times, and are measured on all pages of the site. The figures are "
-        "means over the draws, and then over the sites; the picture shows ours.\n\n"
-        "- template blocks found: the share of these blocks that is dropped, over the sites that have any.\n"
-        "- of what all pages find: of the blocks that are dropped when all pages of the site are learned from, the "
-        "share that is dropped, over the sites where any are; this needs no gold text.\n"
-        "- precision: of the characters dropped, those that are in no gold text; 1 where nothing is dropped."
+        "## Real sites\n\nHere nobody knows the templates; we use the blocks described with [table "
+        "2](template-discovery.md) instead: those that at least half of a site's pages have, and no gold text of the "
+        "site. The methods learn from this many pages of each site, or from all if there are fewer, drawn at random "
+        f"{_draws(run)} times, and are measured on all pages of the site. The figures are means over the draws, and "
+        "then over the sites; the picture shows ours.\n\n- template blocks found: the share of these blocks that is "
+        "dropped, over the sites that have any.\n- of what all pages find: of the blocks that are dropped after "
+        "learning from all pages of the site, the share that is dropped, over the sites where any are; this needs no "
+        "gold text.\n- precision: of the characters dropped, the share that is in no gold text; 1 if nothing is "
+        "dropped."
     )
     figure, axes = new_axes(6.5, 4.2)
     compared = []
@@ -783,8 +786,8 @@ def _time_sampling(run: Run, report: ResultsPage) -> Compared:
     report.text(
         f"Time to learn {shape.name}, which is made up, {len(pages)} pages with its copies: {'; '.join(told)}. The "
         f"paper has 27 % for {_SAMPLE} of {_EBAY} pages. A page that is not in the sample is not even parsed. Of a "
-        f"page's time, counting its chunks takes {1000 * counting:.2f} ms, ours; the rest is parsing, which cleaning "
-        "needs too."
+        f"page's time, counting its chunks (ours) takes {1000 * counting:.2f} ms; the rest is parsing, which "
+        "cleaning needs too."
     )
     what = f"time, {_SAMPLE} of {_EBAY} pages against all (here a site that is made up, {LAYOUTS['table']})"
     return (what, "27 % (eBay)", shares[0], shares[1])
@@ -822,13 +825,12 @@ def main_with_templates(run: Run) -> ResultsPage:
     """Count what the sites of a gold standard repeat, then clean its pages with and without that."""
     body = ResultsPage("")
     body.text(
-        "What the pages of a gold standard repeat is counted on these very pages, as in a crawl that is cleaned; no "
-        "gold text is used for that. `main` then knows, of each block, on how many pages of the site its chunk is "
+        "What the pages of a gold standard repeat is counted on the same pages, as when a crawl is cleaned; no gold "
+        "text is used for that. `main` then knows, of each block, on how many pages of the site its chunk is "
         "(`mainmatter clean FOLDER --site-templates`, `main:site_templates=COUNTS`). *Ours* are the counts of "
         "`template`, by containers; *as the paper* are those of `template:preset=paper`, by tables, in the same "
-        "`main`, which the paper knows nothing of. Bag of words, mean over all "
-        "pages. The rule and its two constants were found on training sets "
-        "([template](../explanation/methods/template.md))."
+        "`main`, which is not in the paper. Bag of words, mean over all pages. The rule and its two constants were "
+        "found on training sets ([template](../explanation/methods/template.md))."
     )
     compared = [_gains_of_set(run, body, name) for name in SETS]
     return join("Template: `main` with site templates", compared, body)
@@ -864,8 +866,8 @@ def _gains_of_set(run: Run, report: ResultsPage, name: str) -> Compared:
     better, worse = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
     report.text(
         f"{better} pages are better with ours, {worse} worse, {len(gains) - better - worse} the same. Counting takes "
-        f"{1000 * counting:.2f} ms a page beside reading it; reading and cleaning {1000 * seconds[0]:.2f} ms without "
-        f"and {1000 * seconds[1]:.2f} ms with site templates (processor time)."
+        f"{1000 * counting:.2f} ms a page in addition to reading it; reading and cleaning {1000 * seconds[0]:.2f} ms "
+        f"without and {1000 * seconds[1]:.2f} ms with site templates (processor time)."
     )
     f1 = {label: f"{evaluation.scores[_BAG]['f1']:.4f}" for label, evaluation in found.items()}
     what = f"F1 of `main` with site templates on {name} (without: {f1['without']})"

@@ -299,37 +299,38 @@ _SEED = 2003
 _MAIN_CRITERION: Criterion = "lead"
 
 _METHOD = f"""
-The paper takes a site's search log, keeps the 280 queries of abstract nouns that contain words of the site's
-template, and has people judge what BM25 finds before and after the template is removed: 39 queries got better, 5
-worse. Neither its pages nor its queries and judgments are public. Here gold standards stand in: people have marked
-the main text of each page, and so said which of its words count.
+The paper takes a site's search log and keeps the 280 queries of abstract nouns that contain words of the site's
+template. People judge what BM25 finds before and after the template is removed: 39 queries got better, 5
+worse. Neither its pages nor its queries and judgments are public. We use gold standards instead: people have marked
+the main text of each page, and thereby said which of its words count.
 
-**Collections.** cleanportaleval (four portals) and daniel-a (news in five languages) have many pages of few sites, as
-the paper's; wcxb-dev is the other case, pages of all kinds, most of them the only one of their site. The first two
-are test sets: nothing here was fitted to them but the template of each site, which needs no gold text.
+**Collections.** cleanportaleval (four portals) and daniel-a (news in five languages) have many pages of few sites,
+like the paper's. wcxb-dev is the other case: pages of all kinds, most of them the only one of their site. The first
+two are test sets: nothing here was fitted to them but the template of each site, which needs no gold text.
 
-**Indexes.** The same pages, six times: *all text* of the page, nothing removed; what `template:preset=paper` leaves,
-the paper's system, and what `template` leaves, ours (both fitted on the collection), what `density` and `main` keep;
-and the *gold* texts, the best that any cleaning could do. BM25 (tantivy), words as they are, no titles, no stemming.
+**Indexes.** The same pages are indexed six times: *all text* of the page, with nothing removed; what
+`template:preset=paper`, the paper's system, and `template`, ours, leave (both fitted on the collection); what
+`density` and `main` keep; and the *gold* texts, the best that any cleaning could do. BM25 (tantivy), words as they
+are, no titles, no stemming.
 
-**Queries.** One word or two, drawn at random (seed {_SEED}), up to {_QUERIES} a collection. A *template word* is in
+**Queries.** One word or two, drawn at random (seed {_SEED}), up to {_QUERIES} per collection. A *template word* is in
 the text around the gold text on at least half of the pages of some site that has {SITE_PAGES} pages or more. The
-*template queries* hold one at least; the *control* queries hold none, as the paper's 520 concrete nouns, for which it
-saw no difference. Words in more than a fifth of the gold texts of a language, with fewer than three letters, or in
-scripts without spaces are left out. At least two pages must answer a query, and no two queries of a list have the
-same answers.
+*template queries* contain at least one. The *control* queries contain none, like the paper's 520 concrete nouns, for
+which it saw no difference. Words in more than a fifth of the gold texts of a language, with fewer than three letters,
+or in scripts without spaces are left out. At least two pages must answer a query, and no two queries of a list have
+the same answers.
 
 **Relevance.** A page answers a query if its *gold text* is about it; the text around it never counts. The criterion
-is *lead*: {CRITERIA["lead"]}. Who writes puts there what a text is about, and it says nothing about how often the
-word comes later, which is what BM25 counts. Two others are below, as a check: *repeated*: {CRITERIA["repeated"]};
-*mentioned*: {CRITERIA["mentioned"]}.
+is *lead*: {CRITERIA["lead"]}. Authors say there what a text is about, and it does not depend on how often the
+word comes later, which is what BM25 counts. Two other criteria are below, as a check. *Repeated*:
+{CRITERIA["repeated"]}. *Mentioned*: {CRITERIA["mentioned"]}.
 
 **How far this is circular.** Relevance comes from gold texts, and cleaning is meant to give gold texts. So the *gold*
-row is an upper bound by construction, and no proof of anything. What is not given by construction: that all-text
+row is an upper bound by construction, and proves nothing. These are not given by construction: that all-text
 search suffers at all (a word that is on every page of a site has hardly any weight in BM25, and the paper saw no
-change for most queries); that a method which loses main text does not lose more than it gains; and by how much. What
-the construction leaves out: readers who are served by a page for what stands around its text, and the judgment of
-people about validity and use, which the paper had.
+change for most queries); that a method that loses main text does not lose more than it gains; and by how much. The
+construction leaves out readers who want a page for what surrounds its text, and people's judgment
+about validity and use, which the paper had.
 """
 
 
@@ -468,9 +469,9 @@ def _report_outcome(report: ResultsPage, collections: Sequence[IndexedCollection
             rows.append((what, _PAPERS_CHANGES[switch], paper, ours))
     report.compare(rows)
     report.text(
-        "Template queries whose precision at 10 rose and fell when the template was removed, against all text. *As the "
-        "paper* is `template:preset=paper`, *ours* is `template`; which engine answers is told "
-        "[below](#two-engines-and-a-switch). The paper's pages were laid out by tables. These are not, so that its "
+        "The number of template queries whose precision at 10 rose and fell when the template was removed, compared "
+        "with all text. *As the paper* is `template:preset=paper`, *ours* is `template`; the engines are explained "
+        "[below](#two-engines-and-a-switch). The paper's pages were laid out with tables. These are not, so its "
         "system drops next to nothing here, and hardly any query changes ([table 1](template-ratio.md))."
     )
 
@@ -495,11 +496,11 @@ def _describe_collections(report: ResultsPage, collections: Sequence[IndexedColl
 
 def _report_precision(report: ResultsPage, collections: Sequence[IndexedCollection]) -> None:
     report.text(
-        "## Precision\n\nPercent of the first 1, 5 and 10 pages that answer the query; queries have few answers, so "
-        "that even the gold texts are far from 100 at 10. *p*: two-sided paired t-test over the queries, precision at "
-        "10 against all text. *Matching*: how many pages hold a word of the query at all, on average: every one of "
-        "them is a result that somebody may have to skip. *Words*: the size of the index. A method that drops "
-        "headlines, as `density` does with most, drops words that the criterion *lead* asks for."
+        "## Precision\n\nPercent of the first 1, 5 and 10 pages that answer the query. Queries have few answers, so "
+        "even the gold texts are far from 100 at 10. *p*: two-sided paired t-test over the queries, precision at "
+        "10 compared with all text. *Matching*: how many pages contain a word of the query at all, on average; each of "
+        "them is a result that a reader may have to skip. *Words*: the size of the index. A method that drops "
+        "headlines, as `density` mostly does, drops words that the criterion *lead* requires."
     )
     for one in collections:
         rows = [["index", "words", *_heads("template queries"), *_heads("control")]]
@@ -522,8 +523,8 @@ def _heads(first: str) -> list[str]:
 def _report_changes(report: ResultsPage, collections: Sequence[IndexedCollection]) -> None:
     report.text(
         "## Queries that got better, and worse\n\nThe paper's N, M and T: queries with more relevant pages among the "
-        "first ten than in all text, with fewer, and both together. The others have as many, though most find other "
-        "pages or the same in another order (last column)."
+        "first ten than in all text, with fewer, and both together. The others have the same number, though most find "
+        "other pages, or the same ones in another order (last column)."
     )
     head = ["collection", "index", "queries", "better (N)", "worse (M)", "N + M = T", "N/T", "M/T", "other results"]
     paper = ["cnnfn", "paper", "280", "39", "5", "44", ".89", ".11", "44"]
@@ -544,12 +545,12 @@ def _rows_of_changes(collections: Sequence[IndexedCollection], *, template: bool
 
 def _report_engines(report: ResultsPage, collections: Sequence[IndexedCollection]) -> None:
     report.text(
-        "## Two engines and a switch\n\nThe paper (4.3.1) thinks of a system that switches between two engines, one "
-        "based on the extracted text and one on all text, and says that with it no query would get worse (all bad "
-        'results improve, "100 %"), where with the first engine alone 1.7 % may (5 of 280). It does not say how to '
-        "switch. Its figure is that of the better engine for each query, which takes judgments to know. A switch that "
-        "can be built: the engine of the extracted text answers a query that has a word in some chunk which the method "
-        "drops, since only those queries should change (4.3); all text answers the others."
+        "## Two engines and a switch\n\nThe paper (4.3.1) proposes a system that switches between two engines, one "
+        "based on the extracted text and one on all text. It says that with this system no query would get worse (all "
+        'bad results improve, "100 %"), where with the first engine alone 1.7 % may (5 of 280). It does not say how to '
+        "switch. Its figure is that of the better engine for each query, which is known only from judgments. A switch "
+        "that can be built: the engine of the extracted text answers a query that has a word in some chunk that the "
+        "method drops, since only those queries should change (4.3); all text answers the others."
     )
     rows = [
         ["collection", "extracted by", "which engine", *(f"{each}: N, M, P@10" for each in ("template", "control"))]
@@ -572,8 +573,8 @@ def _report_engines(report: ResultsPage, collections: Sequence[IndexedCollection
 
 def _report_examples(report: ResultsPage, collections: Sequence[IndexedCollection]) -> None:
     report.text(
-        "Some of the template queries that changed most, with `main`; in brackets the relevant pages among the first "
-        "ten, before and after."
+        "Some of the template queries that changed most, with `main`; in brackets the number of relevant pages among "
+        "the first ten, before and after."
     )
     lines = []
     for one in collections:
@@ -590,8 +591,8 @@ def _report_examples(report: ResultsPage, collections: Sequence[IndexedCollectio
 
 def _report_sensitivity(report: ResultsPage, collections: Sequence[IndexedCollection]) -> None:
     report.text(
-        "## Other criteria of relevance\n\nThe same template queries, judged otherwise: precision at 10, and in "
-        "brackets the queries that got better and worse."
+        "## Other criteria of relevance\n\nThe same template queries, judged by other criteria: precision at 10, and "
+        "in brackets how many queries got better and worse."
     )
     rows = [["collection", "index", *CRITERIA]]
     for one in collections:
