@@ -139,14 +139,17 @@ class TestOptions:
             ({"method": "density", "dial": 0.2}, "method 'density' has no parameter 'dial'; it has: c1"),
             (
                 {"method": "density", "c1": 0.2},
-                "c1 is no option, but a parameter of the method: write parameters={'c1': 0.2}",
+                "c1 is not an option but a parameter of the method: write parameters={'c1': 0.2}",
             ),
             ({"dial": 0.2, "parameters": {"dial": 0.3}}, "dial is given twice: as 0.2, and in parameters as 0.3"),
-            ({"parameters": "dial=0.3"}, "parameters is a mapping, as in parameters={'c1': 0.25}, not 'dial=0.3'"),
-            ({"limits": 1000}, "limits is as in limits=Limits(size=1_000_000), not 1000"),
-            ({"dial": 2}, "dial is from 0"),
-            ({"comments": True}, "comments is drop, keep or mark, not True"),
-            ({"method": 3}, "a method is a name, the folder of a model, or an object that extracts, not 3"),
+            ({"parameters": "dial=0.3"}, "parameters must be a mapping, as in parameters={'c1': 0.25}, not 'dial=0.3'"),
+            ({"limits": 1000}, "limits must be a Limits, as in limits=Limits(size=1_000_000), not 1000"),
+            ({"dial": 2}, "dial must be from 0"),
+            ({"comments": True}, "comments must be drop, keep or mark, not True"),
+            (
+                {"method": 3},
+                "a method must be a name, the folder of a model, or an object with a method `extract`, not 3",
+            ),
         ],
     )
     def test_what_makes_no_sense(self, options: dict[str, Any], words: str) -> None:
@@ -182,7 +185,7 @@ class TestWhatIsAPage:
     )
     def test_the_name_of_a_file_is_refused(self, text: str) -> None:
         for given in (text, text.encode()):
-            with pytest.raises(InputError, match=r"is the name of a file, not a page; .* mainmatter\.clean_file"):
+            with pytest.raises(InputError, match=r"is a file name, not a page; .* mainmatter\.clean_file"):
                 mainmatter.clean(given)
 
     @pytest.mark.parametrize(
@@ -206,7 +209,7 @@ class TestWhatIsAPage:
         monkeypatch.chdir(tmp_path)
         Path("saved page").write_text(PAGE)
         Path("folder").mkdir()
-        with pytest.raises(InputError, match="saved page: is the name of a file"):
+        with pytest.raises(InputError, match="saved page: is a file name"):
             mainmatter.clean("saved page")
         assert mainmatter.clean("another page", method="ice-baseline").text == "another page"
         assert mainmatter.clean("folder", method="ice-baseline").text == "folder"  # a word as any other
@@ -218,7 +221,7 @@ class TestWhatIsAPage:
         monkeypatch.chdir(tmp_path)
         Path("site/blog").mkdir(parents=True)
         for name in ("site/blog", "site/", str(tmp_path)):
-            with pytest.raises(InputError, match=f"{name}: is the name of a folder, .* with mainmatter.clean_many"):
+            with pytest.raises(InputError, match=f"{name}: is a folder name, .* with mainmatter.clean_many"):
                 mainmatter.clean(name.encode() if is_bytes else name)
         assert mainmatter.clean("and/or", method="ice-baseline").text == "and/or"
 
@@ -261,9 +264,9 @@ class TestWhatIsAPage:
     @pytest.mark.parametrize(
         ("given", "words"),
         [
-            (None, "a page is str, bytes, a Path or a mainmatter.Page, not NoneType"),
+            (None, "a page must be str, bytes, a Path or a mainmatter.Page, not NoneType"),
             (["<p>"], "not list"),
-            (SimpleNamespace(content=b"<p>", read=None), "not SimpleNamespace; give its content"),
+            (SimpleNamespace(content=b"<p>", read=None), "not SimpleNamespace; pass its content"),
         ],
     )
     def test_what_is_none(self, given: Any, words: str) -> None:
@@ -273,13 +276,13 @@ class TestWhatIsAPage:
     def test_an_open_file_is_none(self) -> None:
         with (
             EXAMPLE.open() as file,
-            pytest.raises(InputError, match=r"not TextIOWrapper; give its read\(\)"),
+            pytest.raises(InputError, match=r"not TextIOWrapper; pass its read\(\)"),
         ):
             mainmatter.clean(file)  # type: ignore[arg-type]
 
     @pytest.mark.parametrize("page", [PAGE, PAGE.encode(), Page(PAGE), EXAMPLE])
     def test_a_url_that_is_no_text(self, page: Any) -> None:
-        with pytest.raises(InputError, match=r"url is a text, such as 'https://e\.example/', not PosixPath"):
+        with pytest.raises(InputError, match=r"url must be a string, such as 'https://e\.example/', not PosixPath"):
             mainmatter.clean(page, url=Path("x"))  # type: ignore[arg-type]
 
     @pytest.mark.parametrize("workers", [0, -1, True, None, 1.5])
@@ -290,7 +293,9 @@ class TestWhatIsAPage:
     def test_a_format_that_is_none(self) -> None:
         with pytest.raises(UnknownName, match=r"did you mean 'markdown'\?"):
             mainmatter.clean_many([PAGE], format="markdwn")
-        with pytest.raises(InputError, match="format is a name, such as 'markdown', or a function of an Extraction"):
+        with pytest.raises(
+            InputError, match="format must be a name, such as 'markdown', or a function of an Extraction"
+        ):
             mainmatter.clean_many([PAGE], format=["text"])  # type: ignore[call-overload]
 
     @pytest.mark.parametrize("workers", [1, 2])
@@ -322,7 +327,7 @@ class TestWhatIsAPage:
     @pytest.mark.parametrize("page", [PAGE, PAGE.encode(), Page(PAGE), EXAMPLE])
     def test_one_page_is_not_many(self, page: Any) -> None:
         for many in (mainmatter.clean_many, mainmatter.aclean_many):
-            with pytest.raises(InputError, match="this is one page, not several"):
+            with pytest.raises(InputError, match="this is a single page"):
                 many(page)
 
 
@@ -359,15 +364,15 @@ class TestFilesAndUrls:
     @pytest.mark.parametrize(
         ("path", "words"),
         [
-            (PAGE, "this is a page, not the name of a file; give it to mainmatter.clean"),
-            (PAGE * 100, "this is a page, not the name of a file; give it to mainmatter.clean"),
+            (PAGE, "this is a page, not a file name; pass it to mainmatter.clean"),
+            (PAGE * 100, "this is a page, not a file name; pass it to mainmatter.clean"),
             (PAGE.encode(), "is str or a Path, not bytes; a page itself is for mainmatter.clean"),
             (Page(PAGE), "is str or a Path, not Page; a page itself is for mainmatter.clean"),
             (
                 BytesIO(b""),
                 "is str or a Path, not BytesIO; what it holds is for mainmatter.clean: give it the file's read",
             ),
-            (None, "the name of a file is str or a Path, not NoneType"),
+            (None, "a file name must be str or a Path, not NoneType"),
         ],
     )
     def test_what_is_no_name_of_a_file(self, path: Any, words: str) -> None:
@@ -418,7 +423,7 @@ class TestFilesAndUrls:
     @pytest.mark.parametrize("url", ["page.html", "e.example", "ftp://e.example/", "", None])
     def test_what_is_no_url(self, url: Any) -> None:
         with pytest.raises(
-            InputError, match=r"is no URL, which begins with http:// or https://; a file is for clean_file"
+            InputError, match=r"is not a URL that begins with http:// or https://; for a file, use clean_file"
         ):
             mainmatter.clean_url(url)
 
@@ -693,5 +698,5 @@ class TestOldCalls:
         gc.collect()
         assert [extraction() is None for extraction in extractions] == [True, True, False]
         assert isinstance(texts[0], RenderedText)
-        with pytest.raises(TypeError, match=r"this is a text; call \.to_markdown\(links=False\) of the Extraction"):
+        with pytest.raises(TypeError, match=r"this is a string; call \.to_markdown\(links=False\) on the Extraction"):
             texts[0](links=False)

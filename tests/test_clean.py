@@ -99,7 +99,7 @@ class TestClean:
         assert mainmatter.clean(PAGE, method=method).text == f"Home\n\nHeading\n\n{LONG}\n\nx"
 
     def test_a_method_as_an_object_has_its_parameters(self) -> None:
-        with pytest.raises(InputError, match="method 'density' is an object already: make it with c1, c2 instead"):
+        with pytest.raises(InputError, match="method 'density' is already an object; set c1, c2 when you create it"):
             mainmatter.clean(PAGE, method=Density(), parameters={"c1": 0.1, "c2": 3})
 
     def test_a_method_of_ones_own(self) -> None:
@@ -378,5 +378,5 @@ def test_a_model_may_be_given_as_a_path(tmp_path: Path) -> None:
 
 def test_methods_are_made_once_but_checked_each_time() -> None:
     assert mainmatter.clean("<p>x", method="ice-lm", parameters={"keywords": True}).text == "x"
-    with pytest.raises(InputError, match="keywords is True or False, not 1"):
+    with pytest.raises(InputError, match="keywords must be True or False, not 1"):
         mainmatter.clean("<p>x", method="ice-lm", parameters={"keywords": 1})

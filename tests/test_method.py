@@ -46,7 +46,7 @@ def test_fit_learns_and_returns_the_method(tmp_path: Path) -> None:
 
 
 def test_nothing_to_learn_from() -> None:
-    with pytest.raises(InputError, match="cutoff: no page to learn from"):
+    with pytest.raises(InputError, match="cutoff: no pages to learn from"):
         Cutoff().fit([])
 
 

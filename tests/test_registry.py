@@ -98,7 +98,7 @@ def test_parameters_of_a_method_that_takes_any(monkeypatch: pytest.MonkeyPatch) 
     method = get_method("any:depth=3", colour="red")
     assert isinstance(method, TakesAnything)
     assert method.parameters == {"size": 1, "depth": 3, "colour": "red"}
-    with pytest.raises(InputError, match="size is a whole number, not 'large'"):
+    with pytest.raises(InputError, match="size must be a whole number, not 'large'"):
         get_method("any:size=large")
 
 
@@ -117,12 +117,12 @@ def test_a_method_of_another_package_that_cannot_be_loaded(monkeypatch: pytest.M
         ("density:c1=wide", "c1 is a number, not 'wide'"),
         ("density:c1=None", "c1 is a number, not None"),
         ("density:c1=1e999", "c1 is a number, not inf"),
-        ("density:c2=True", "c2 is a whole number, not True"),
-        ("density:c2=2.5", "c2 is a whole number, not 2.5"),
-        ("ncleaner:lexical=1", "lexical is True or False, not 1"),
-        ("ncleaner:lexical=false", "lexical is True or False, not 'false'"),
+        ("density:c2=True", "c2 must be a whole number, not True"),
+        ("density:c2=2.5", "c2 must be a whole number, not 2.5"),
+        ("ncleaner:lexical=1", "lexical must be True or False, not 1"),
+        ("ncleaner:lexical=false", "lexical must be True or False, not 'false'"),
         ("ncleaner:threshold=low", "threshold is a number or None, not 'low'"),
-        ("fiasco:features=3", "features is a text, not 3"),
+        ("fiasco:features=3", "features must be text, not 3"),
     ],
 )
 def test_values_of_the_wrong_type(name: str, message: str) -> None:

@@ -98,8 +98,8 @@ __all__ = [
     "read",
 ]
 
-# Names are loaded when they are first used: numpy and the parser take a tenth of a second, which those need not wait
-# for who only ask for help, or import this and clean no page. All that is not named here is in clean.py.
+# Names are loaded on first use: loading numpy and the parser takes a tenth of a second, which you need not wait for if
+# you only ask for help, or import this without cleaning a page. Names that are not listed here are in clean.py.
 _MODULES = {
     "errors": (
         "DatasetError FetchError InputError MainmatterError MissingExtra ModelError NotAPage PageTooLarge PageWarning "
@@ -139,7 +139,7 @@ def __dir__() -> list[str]:
 
 
 class _Mainmatter(_ModuleType):
-    """This module. Importing the module `mainmatter.clean` would put it in the place of the function of that name."""
+    """This module. Otherwise, importing the module `mainmatter.clean` would replace the function of the same name."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if name == "clean" and isinstance(value, _ModuleType):

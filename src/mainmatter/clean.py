@@ -46,8 +46,8 @@ class CleanOptions(TypedDict, total=False):
     option out, or set it to None, the default of the method or trained model applies. The defaults below are `main`'s.
 
     Attributes:
-        method: which method decides: a name, of which `mainmatter.method_names()` lists all, the folder of a trained
-            model, or a method itself. Parameters may follow a name: "density:c1=0.25,c2=8".
+        method: which method decides: a name (`mainmatter.method_names()` lists them), the folder of a trained model,
+            or a method object. Parameters may follow a name: "density:c1=0.25,c2=8".
         parameters: any parameters of the method, such as {"c1": 0.25} for density.
         limits: how large a page may be.
         dial: how much to keep, from 0 (only the surest block) to 1 (all text); 0.5, the default, weighs precision and
@@ -85,7 +85,7 @@ _OPTIONS = {
 
 
 def _lists_options(function: Function) -> Function:
-    """Let `help` and notebooks name the options of a function and say what they mean; type checkers know them."""
+    """Make `help` and notebooks list a function's options and explain them; type checkers know them already."""
     known = signature(function)
     own = [parameter for parameter in known.parameters.values() if parameter.name != "options"]
     function.__signature__ = known.replace(parameters=[*own, *_OPTIONS.values()])  # type: ignore[attr-defined]
@@ -110,7 +110,7 @@ _OF_TRAFILATURA = {
 
 @_lists_options
 def clean(html: PageLike, *, url: str | None = None, **options: Unpack[CleanOptions]) -> Extraction:
-    """Keep a page's main matter. `extract` is another name of this function.
+    """Keep a page's main matter. `extract` is another name for this function.
 
     Args:
         html: the page: bytes as fetched (best: the encoding is found as browsers do), text, a `Page`, which can also be
@@ -176,7 +176,7 @@ def clean_url(
         PageWarning: the page shows almost nothing without its scripts; or a browser could not load all of it.
 
     Raises:
-        FetchError: the page could not be fetched or, with `public_only`, may not be.
+        FetchError: the page could not be fetched or, with `public_only`, must not be.
         MissingExtra: what the browser needs is not installed.
         InputError, NotAPage, PageTooLarge, UnknownName: as for `clean`.
     """
@@ -345,9 +345,9 @@ class Cleaner:
         method, parameters = named.pop("method", DEFAULT_METHOD), named.pop("parameters", {})
         self.limits: Limits = named.pop("limits", DEFAULT_LIMITS)
         if not isinstance(parameters, Mapping):
-            raise InputError(f"parameters is a mapping, as in parameters={{'c1': 0.25}}, not {parameters!r}")
+            raise InputError(f"parameters must be a mapping, as in parameters={{'c1': 0.25}}, not {parameters!r}")
         if not isinstance(self.limits, Limits):
-            raise InputError(f"limits is as in limits=Limits(size=1_000_000), not {self.limits!r}")
+            raise InputError(f"limits must be a Limits, as in limits=Limits(size=1_000_000), not {self.limits!r}")
         for name in named.keys() & parameters.keys():
             raise InputError(f"{name} is given twice: as {named[name]!r}, and in parameters as {parameters[name]!r}")
         try:
@@ -355,13 +355,13 @@ class Cleaner:
         except InputError as error:
             for name in (named | dict(parameters)).keys() & _OF_TRAFILATURA.keys():
                 raise InputError(
-                    f"{name} is a keyword of trafilatura's; here, {_OF_TRAFILATURA[name]}. "
-                    "mainmatter.corpus.adapters.trafilatura has an `extract` that takes trafilatura's keywords"
+                    f"{name} is a keyword of trafilatura; in mainmatter, {_OF_TRAFILATURA[name]}. "
+                    "mainmatter.corpus.adapters.trafilatura has an `extract` that accepts trafilatura's keywords"
                 ) from error
             raise
         for name in named.keys() - _OPTIONS.keys():
             raise InputError(
-                f"{name} is no option, but a parameter of the method: write parameters={{{name!r}: {named[name]!r}}}"
+                f"{name} is not an option but a parameter of the method: write parameters={{{name!r}: {named[name]!r}}}"
             )
         self._given = given
 
@@ -395,11 +395,11 @@ class Cleaner:
     def _fetch_and_clean(
         self, url: str, browser: bool, timeout: float | None, public_only: bool | None
     ) -> tuple[Extraction, str | None]:
-        """What was kept of a page, and what its reader should be warned of: in a thread, nobody knows who called."""
+        """The extraction of a page, and a warning for the caller, who cannot be found from inside a thread."""
         from mainmatter.inputs.fetch import fetch, is_url  # noqa: PLC0415 - those who have the page need none of it
 
         if not isinstance(url, str) or not is_url(url):
-            raise InputError(f"{url}: is no URL, which begins with http:// or https://; a file is for clean_file")
+            raise InputError(f"{url}: is not a URL that begins with http:// or https://; for a file, use clean_file")
         settings: dict[str, Any] = {"limits": self.limits, "timeout": timeout, "public_only": public_only}
         if browser:
             from mainmatter.inputs.browser import fetch_with_browser as fetch  # noqa: PLC0415 - few need one
@@ -437,7 +437,9 @@ class Cleaner:
             raise InputError(f"workers is {workers!r}; it must be a whole number, 1 or more")
         write = get_format(format) if isinstance(format, str) else format
         if write is not None and not callable(write):
-            raise InputError(f"format is a name, such as 'markdown', or a function of an Extraction, not {format!r}")
+            raise InputError(
+                f"format must be a name, such as 'markdown', or a function of an Extraction, not {format!r}"
+            )
         all_pages = (_page_or_failure(page, self.limits) for page in pages)
         if workers > 1:
             return _clean_in_processes(all_pages, workers, self.method, self.limits, write)
@@ -482,7 +484,7 @@ class Cleaner:
     ) -> AsyncIterator[Any]:
         """As `clean_many`, for `async for`; see `mainmatter.aclean_many`."""
         _need_several(pages)
-        self.clean_many([], format=format)  # what is wrong with it is told at once
+        self.clean_many([], format=format)  # raises an error at once if it is wrong
 
         async def results() -> AsyncIterator[Any]:
             async for page in pages if isinstance(pages, AsyncIterable) else _asynchronously(pages):
@@ -503,14 +505,14 @@ def read(page: Page, limits: Limits = DEFAULT_LIMITS) -> Document:
 
 
 def _with_old_parameters(options: CleanOptions) -> Cleaner:
-    """Until version 1.0, the parameters of all methods are taken as keywords by the functions that always did so."""
+    """Until version 1.0, the functions that used to accept parameters of all methods as keywords still do."""
     if options.keys() <= _OPTIONS.keys():
         return Cleaner(**options)
     given: dict[str, Any] = {**options}
     old = {name: given.pop(name) for name in options if name not in _OPTIONS}
     cleaner = Cleaner(**given | {"parameters": {**(given.get("parameters") or {}), **old}})
     warnings.warn(
-        f"parameters of a method as keywords, other than those that CleanOptions lists, are deprecated; "
+        f"passing parameters of a method as keywords is deprecated, except those that CleanOptions lists; "
         f"write parameters={old!r}",
         DeprecationWarning,
         stacklevel=3,
@@ -519,14 +521,14 @@ def _with_old_parameters(options: CleanOptions) -> Cleaner:
 
 
 def _to_page(html: object, limits: Limits, url: str | None = None) -> Page:
-    """The page that was given, with the URL that it is said to come from.
+    """The given page, with the given URL.
 
     Raises:
-        InputError: it is no page, cannot be read, or comes from another URL.
+        InputError: it is not a page, cannot be read, or comes from another URL.
         PageTooLarge: a file is over the limits.
     """
     if url is not None and not isinstance(url, str):
-        raise InputError(f"url is a text, such as 'https://e.example/', not {type(url).__name__}")
+        raise InputError(f"url must be a string, such as 'https://e.example/', not {type(url).__name__}")
     if (isinstance(html, str) and "<" not in html) or (isinstance(html, bytes) and b"<" not in html):
         from mainmatter.inputs.paths import refuse_name  # noqa: PLC0415 - pages have tags
 
@@ -538,9 +540,9 @@ def _to_page(html: object, limits: Limits, url: str | None = None) -> Page:
 
         html = read_file(html, limits)
     if not isinstance(html, Page):
-        has = [f"; give its {name}" for name in ("content", "read()") if hasattr(html, name.removesuffix("()"))]
+        has = [f"; pass its {name}" for name in ("content", "read()") if hasattr(html, name.removesuffix("()"))]
         hint = has[0] if has else ""
-        raise InputError(f"a page is str, bytes, a Path or a mainmatter.Page, not {type(html).__name__}{hint}")
+        raise InputError(f"a page must be str, bytes, a Path or a mainmatter.Page, not {type(html).__name__}{hint}")
     if url is None or url == html.url:
         return html
     if html.url is not None:
@@ -549,7 +551,7 @@ def _to_page(html: object, limits: Limits, url: str | None = None) -> Page:
 
 
 def _page_or_failure(html: object, limits: Limits) -> Page | Failure[Page]:
-    """The page that was given, or why it is none."""
+    """The given page, or why it cannot be used."""
     try:
         return _to_page(html, limits)
     except MainmatterError as error:
@@ -559,7 +561,7 @@ def _page_or_failure(html: object, limits: Limits) -> Page | Failure[Page]:
 
 def _need_several(pages: object) -> None:
     if isinstance(pages, str | bytes | Page | PathLike):
-        raise InputError("this is one page, not several; give a list of pages, or call clean")
+        raise InputError("this is a single page; pass a list of pages, or call clean")
 
 
 async def _in_thread(work: Callable[[], Result]) -> Result:
@@ -574,16 +576,18 @@ async def _asynchronously(pages: Iterable[PageLike]) -> AsyncIterator[PageLike]:
 
 
 def _choose(method: str | PathLike[str] | Method, parameters: dict[str, Any]) -> Method:
-    """The method itself, where its name may have been given.
+    """The method, given as an object or by its name.
 
-    One that has learned is made once: reading what it has learned takes some time.
+    A method made by name is kept for the next call, because loading a model takes time.
     """
     if not isinstance(method, str | PathLike):
         if not hasattr(method, "extract"):
-            raise InputError(f"a method is a name, the folder of a model, or an object that extracts, not {method!r}")
+            raise InputError(
+                f"a method must be a name, the folder of a model, or an object with a method `extract`, not {method!r}"
+            )
         if parameters:
             raise InputError(
-                f"method {method.name!r} is an object already: make it with {', '.join(parameters)} instead"
+                f"method {method.name!r} is already an object; set {', '.join(parameters)} when you create it"
             )
         return method
     name = fspath(method)
@@ -622,7 +626,7 @@ def _clean_in_processes(
     limits: Limits,
     write: Callable[[Extraction], Any] | None,
 ) -> Iterator[Any]:
-    """The pages stay here while their decisions come back: they are most of what would have to travel."""
+    """Only decisions come back from the processes: the pages, which are most of the data, are kept here."""
     waiting: deque[Page | Failure[Page]] = deque()
 
     def remember() -> Iterator[_Sent | None]:
@@ -642,7 +646,7 @@ def _clean_in_processes(
 
 
 class _Sent:
-    """A page on its way to another process; its bytes, most of what travels, go beside the pickle."""
+    """A page being sent to another process; its bytes, which are most of the data, are sent beside the pickle."""
 
     __slots__ = ("page",)
 

@@ -1,9 +1,9 @@
-"""Compiled or pure Python: which modules are compiled, and which of the two runs.
+"""Which modules are compiled, and whether compiled code or pure Python runs.
 
-The modules listed here are compiled by Cython where mainmatter is installed with a C compiler, each into an extension
-beside its source. Without one, Python runs the sources, with the same results. Two environment variables decide
-otherwise, at installing and at running. `hatch_build.py`, which compiles, reads this file before anything is installed:
-it needs the standard library alone.
+If there is a C compiler when mainmatter is installed, Cython compiles the modules listed here, each into an extension
+beside its source. Without a compiler, Python runs the sources, with the same results. Two environment variables change
+this, at installation and at run time. `hatch_build.py`, which compiles, reads this file before anything is installed,
+so it may only use the standard library.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def extension_of(module: str) -> Path | None:
 
 
 def digest_of(module: str) -> str:
-    """What tells one version of a module's source from another."""
+    """A digest of a module's source."""
     return hashlib.sha256(source_of(module).read_bytes()).hexdigest()
 
 
@@ -73,12 +73,12 @@ def stale_modules() -> list[str]:
 
 
 def runs_compiled() -> bool:
-    """Whether compiled modules run, be it some of them only."""
+    """Whether at least some compiled modules run."""
     return not is_set(PURE) and len(missing_modules()) < len(MODULES)
 
 
 def status() -> str:
-    """What runs and why, as `mainmatter --version` tells: "compiled", or "pure Python" and the reason."""
+    """What runs and why, as `mainmatter --version` prints it: "compiled", or "pure Python" and the reason."""
     if is_set(PURE):
         return f"pure Python: {PURE} is set"
     missing = missing_modules()
@@ -99,26 +99,26 @@ def read_record() -> tuple[dict[str, dict[str, str]], str]:
 
 
 def write_record(digests: dict[str, dict[str, str]], why_not: str, file: Path | None = None) -> None:
-    """Write what `read_record` reads, there or to a file that will be there."""
+    """Write what `read_record` reads, to its usual place or to another file."""
     (file or RECORD).write_text(json.dumps({"digests": digests, "why_not": why_not}), "utf-8")
 
 
 def obey_environment() -> None:
-    """Do as the environment variables say: use the sources only, or insist on compiled modules.
+    """Apply the environment variables: run the sources only, or require compiled modules.
 
     Raises:
-        ImportError: if compiled modules are required and not here, or forbidden too.
+        ImportError: compiled modules are required but missing, or both required and forbidden.
     """
     if is_set(PURE):
         if is_set(REQUIRE_COMPILED):
             raise ImportError(f"{PURE} and {REQUIRE_COMPILED} contradict each other: set one of them only")
         sys.meta_path.insert(0, _SourceFinder())
     elif is_set(REQUIRE_COMPILED) and (missing := missing_modules()):
-        raise ImportError(f"{REQUIRE_COMPILED} is set, but {', '.join(missing)} cannot be found compiled ({status()})")
+        raise ImportError(f"{REQUIRE_COMPILED} is set, but there is no compiled {', '.join(missing)} ({status()})")
 
 
 class _SourceFinder:
-    """Finds the sources of modules that are also there compiled, which Python would prefer."""
+    """Finds the sources of modules whose compiled versions Python would load otherwise."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:  # noqa: ARG002
         return spec_from_file_location(name, source_of(name)) if name in MODULES else None

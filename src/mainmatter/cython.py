@@ -1,7 +1,7 @@
-"""Stands in for the module `cython` where typed modules run as Python: Cython is needed to compile, and nowhere else.
+"""Replaces the module `cython` when typed modules run as Python, so that only compiling needs Cython.
 
-It is used even where Cython is installed, which takes longer to import than half of the core. Types are names for
-annotations, decorators leave functions as they are. mypy takes the types of C for Any: the compiler checks them.
+It is used even if Cython is installed, because importing Cython takes longer than importing half of the core. Types are
+names for annotations; decorators leave functions as they are. mypy treats C types as Any: the compiler checks them.
 """
 
 from __future__ import annotations

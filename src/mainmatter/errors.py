@@ -1,19 +1,19 @@
 """Everything that mainmatter raises on purpose.
 
     MainmatterError
-    ├── InputError           what was given cannot be used: no such file, wrong method parameters
+    ├── InputError           an input or argument cannot be used: no such file, wrong method parameters
     │   ├── NotAPage         it is neither a web page nor text: a picture, an archive, random bytes
     │   ├── FetchError       a URL could not be fetched; AddressRefused (inputs/fetch.py): it may not be
-    │   ├── CorpusError      what a corpus should hold, or was made of, is not there any more, or is damaged
-    │   └── AnnotationError  annotations cannot be used, or were changed meanwhile (workbench/labels/records.py)
+    │   ├── CorpusError      a part of a corpus, or what it was made from, is missing or damaged
+    │   └── AnnotationError  annotations cannot be used, or were changed by somebody else (workbench/labels/records.py)
     ├── PageTooLarge         a page is over the size limit
     ├── UnknownName          no method, dataset, metric or format of that name
     ├── MissingExtra         an optional dependency is not installed; says which command installs it
     ├── DatasetError         a gold standard is missing, damaged or not in a known layout
     └── ModelError           a trained model is missing, damaged, foreign, or made for other parameters
 
-Each message says what is wrong, where, and what to do. Anything else that escapes is a bug. What is no error but should
-be known, such as a page that is not complete, is a `PageWarning`.
+Each message says what is wrong, where, and what to do. Any other exception is a bug. A `PageWarning` reports what
+is not an error but what you should know, such as a page that is incomplete.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def suggest(name: str, known: Iterable[str], otherwise: str = "known") -> str:
-    """What to say about a name that is not known: the one that was probably meant, or else all that there are."""
+    """Suggest the known name that was probably meant or, if none is close, list all of them."""
     names = list(known)
     close = difflib.get_close_matches(name.lower(), names, n=1)
     return f"did you mean {close[0]!r}?" if close else f"{otherwise}: {', '.join(names) or 'none'}"
@@ -51,7 +51,7 @@ class FetchError(InputError):
 
 
 class CorpusError(InputError):
-    """What a corpus should hold, or was made of, is not there any more, or is damaged."""
+    """A part of a corpus, or what it was made from, is missing or damaged."""
 
 
 class PageTooLarge(MainmatterError):
@@ -74,7 +74,7 @@ class MissingExtra(MainmatterError):
 
     Attributes:
         package: what is missing.
-        extra: the extra of mainmatter that brings it.
+        extra: the extra of mainmatter that installs it.
     """
 
     def __init__(self, package: str, extra: str) -> None:
@@ -91,7 +91,7 @@ class PageWarning(UserWarning):
 
 
 def warn_caller(message: str) -> None:
-    """Warn of something about a page, at the line of code outside of mainmatter that asked for it."""
+    """Warn about a page, at the line of code outside mainmatter that made the call."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "mainmatter":
         frame, level = frame.f_back, level + 1
@@ -103,4 +103,4 @@ class DatasetError(MainmatterError):
 
 
 class ModelError(MainmatterError):
-    """A trained model is missing, damaged, no model at all, or made for other parameters."""
+    """A trained model is missing, damaged, not a model at all, or made for other parameters."""

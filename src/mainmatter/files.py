@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def write_whole(target: Path, data: bytes) -> None:
-    """Write a file whole or not at all: a full disk or a killed run leaves no half of it, and what was there stays."""
+    """Write a file whole or not at all: a full disk or a killed process leaves the old file as it was."""
     with open_whole(target) as file:
         file.write(data)
 
 
 @contextmanager
 def open_whole(target: Path) -> Iterator[BinaryIO]:
-    """The same for what is written piece by piece: the file is in its place when all of it is."""
+    """The same for content that is written piece by piece: the file appears once it is complete."""
     target.parent.mkdir(parents=True, exist_ok=True)
     is_special = target.exists() and not target.is_file()  # a device, a pipe; a folder is told as such
     draft = target if is_special else target.with_name(f".{target.name}.{os.getpid()}")

@@ -1,4 +1,4 @@
-"""How much of a page the library is willing to read. The limits belong here, so that every caller has them."""
+"""How large a page the library reads. The limits are here so that they apply to every caller."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Limits:
     """How large a page may be. Time needs no limit: every step takes time linear in the size of the page.
 
     Attributes:
-        size: the largest page to read, in bytes (or characters, where the page is text).
+        size: the largest page to read, in bytes (or characters, if the page is a string).
     """
 
     size: int = 50 * MEGABYTE
@@ -28,7 +28,7 @@ class Limits:
         self.check_size(len(page.html), page.id or page.url or "the page")
 
     def check_size(self, size: int, name: str) -> None:
-        """Raise `PageTooLarge` if that much of a page, which may not be all of it, is over the limits already."""
+        """Raise `PageTooLarge` if this much of a page, even if it is only a part, is already over the limits."""
         if size > self.size:
             raise PageTooLarge(
                 f"{name} has more than {format_size(self.size)}; raise the limit with Limits(size=...) or --max-size"
@@ -36,7 +36,7 @@ class Limits:
 
 
 def format_size(size: int) -> str:
-    """A number of bytes for people."""
+    """A number of bytes in a form for people."""
     return f"{size / MEGABYTE:,.1f} MB" if size >= MEGABYTE else f"{size:,} bytes"
 
 

@@ -1,10 +1,10 @@
-"""What a method is, for those who write one and for those who use one: its reasons, its parameters, how it learns.
+"""What a method is, for those who write one and those who use one: its reasons, its parameters, how it learns.
 
 A method that learns (`Trainable`) follows scikit-learn's habits: parameters are keywords, stored unchanged; `fit`
-returns self; what was learned ends in `_`. Learning has two steps, so that pages can be looked at in several processes,
-and once only for the many fits of a cross-validation or a learning curve:
+returns self; what was learned ends in `_`. Learning has two steps, so that pages can be read in several processes,
+and only once for the many fits of a cross-validation or a learning curve:
 
-    observe(example) -> what of one page matters for learning, small, and able to travel between processes
+    observe(example) -> what learning needs from one page, small, and easy to send between processes
     learn(observations) -> self
 """
 
@@ -60,7 +60,7 @@ class Method(Protocol):
     never raises on what a page contains.
 
     Attributes:
-        name: by which `get_method`, commands and reports know it.
+        name: its name in `get_method`, commands and reports.
         summary: what it does, in one line.
     """
 
@@ -73,7 +73,7 @@ class Method(Protocol):
 
 
 class LazyReasons(Sequence[str]):
-    """One sentence a block, made only for those who read it: a page has hundreds of blocks."""
+    """One sentence for each block, made only when it is read, since a page has hundreds of blocks."""
 
     __slots__ = ()
 
@@ -82,7 +82,7 @@ class LazyReasons(Sequence[str]):
         """The sentence about one block."""
 
     def detach(self) -> Sequence[str]:
-        """These sentences without the method and the document, which do not travel between processes."""
+        """These sentences without the method and the document, which are not sent between processes."""
         return self
 
     def attach(self, method: Method, document: Document) -> Sequence[str]:  # noqa: ARG002 - most need neither
@@ -103,7 +103,7 @@ class LazyReasons(Sequence[str]):
 
 
 def detach(reasons: Sequence[str]) -> Sequence[str]:
-    """Reasons without what does not travel between processes; a list is not lazy, so it stays as it is."""
+    """Reasons without what is not sent between processes; a list is not lazy, so it stays as it is."""
     return reasons.detach() if isinstance(reasons, LazyReasons) else reasons
 
 
@@ -114,7 +114,7 @@ def attach(reasons: Sequence[str], method: Method, document: Document) -> Sequen
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reasons(LazyReasons):
-    """One of a few reasons for each block: a number a block, and what the numbers mean."""
+    """One of a few reasons for each block: a number for each block, and what the numbers mean."""
 
     codes: NDArray[np.intp] | Sequence[int]
     legend: tuple[str, ...]
@@ -128,10 +128,10 @@ class Reasons(LazyReasons):
 
 
 def parse_parameters(name: str, listed: str) -> dict[str, Any]:
-    """Read "c1=0.25,c2=8"; values are Python's numbers, True, False or None where they are such, else text.
+    """Read "c1=0.25,c2=8"; values are numbers, True, False or None as in Python, or else text.
 
     Raises:
-        InputError: something in the list is no assignment.
+        InputError: an item of the list is not an assignment.
     """
     parameters: dict[str, Any] = {}
     for item in filter(None, listed.split(",")):
@@ -146,7 +146,7 @@ def parse_parameters(name: str, listed: str) -> dict[str, Any]:
 
 
 def expand_preset(name: str, maker: Any, chosen: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - of any package
-    """Parameters with the preset among them replaced by what it stands for; other parameters have the last word.
+    """Replace the preset among some parameters by what it stands for; the other parameters override it.
 
     A method's class lists its presets in `presets`, by name: "paper" is the system as its paper describes it.
 
@@ -164,7 +164,7 @@ def expand_preset(name: str, maker: Any, chosen: Mapping[str, Any]) -> dict[str,
 
 
 def check_parameters(name: str, maker: Callable[..., Any], chosen: Mapping[str, Any]) -> None:
-    """Refuse parameters that a method has not, and values of another type than they are declared with.
+    """Refuse parameters that a method does not have, and values that do not have the declared type.
 
     Args:
         name: the method's name.
@@ -184,11 +184,11 @@ def check_parameters(name: str, maker: Callable[..., Any], chosen: Mapping[str, 
         wanted = _declared(known[parameter])
         if wanted and not any(_TYPES[each][0](value) for each in wanted):
             words = _choices(maker, parameter) or " or ".join(_TYPES[each][1] for each in wanted)
-            raise InputError(f"method {name!r}: {parameter} is {words}, not {value!r}")
+            raise InputError(f"method {name!r}: {parameter} must be {words}, not {value!r}")
 
 
 def _choices(maker: Callable[..., Any], parameter: str) -> str:
-    """The values of a parameter that takes one of a few, in words; "" for any other."""
+    """The values of a parameter that takes one of several, in words; "" for any other parameter."""
     try:
         hint = get_type_hints(maker)[parameter]
     except (KeyError, NameError, TypeError):  # a name may be there for the type checker only
@@ -210,13 +210,13 @@ _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
     "bool": (lambda value: isinstance(value, bool), "True or False"),
     "int": (lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number"),
     "float": (_is_finite, "a number"),
-    "str": (lambda value: isinstance(value, str), "a text"),
+    "str": (lambda value: isinstance(value, str), "text"),
     "None": (lambda value: value is None, "None"),
 }
 
 
 def _declared(parameter: Parameter) -> list[str]:
-    """The types that a parameter is declared with, as far as they are simple; else that of its default."""
+    """The types that a parameter is declared with, if they are simple, or else the type of its default."""
     annotation = parameter.annotation
     declared = annotation.split(" | ") if isinstance(annotation, str) else [getattr(annotation, "__name__", "")]
     if not all(each in _TYPES for each in declared):
@@ -231,7 +231,7 @@ class Example:
     Attributes:
         document: the page.
         gold: what the gold standard says about it.
-        shares: for each block, the share of its words that is in the gold text; NaN if nobody knows, on pages for
+        shares: for each block, the share of its words that is in the gold text; NaN if unknown, on pages for
             which the gold standard has only snippets.
         kinds: heading, list item or paragraph: what each block is by the gold standard's markup or, if that says
             nothing, by the page's own.
@@ -263,12 +263,12 @@ class Trainable(ABC, Generic[Observation]):
     """A method that learns. Subclasses are dataclasses, whose fields with `init=True` are the parameters.
 
     Attributes:
-        name: by which `get_method`, commands and reports know it.
+        name: its name in `get_method`, commands and reports.
         summary: what it does, in one line.
-        version: counts up when what is learned gets another meaning, so that older models are refused.
-        learned_with: the parameters that shape what is learned; a model serves only those values that it was trained
+        version: increases when the meaning of what is learned changes, so that older models are refused.
+        learned_with: the parameters that shape what is learned; a model works only with the values that it was trained
             with. The others may be changed after training.
-        learns_from_snippets: whether pages are of use of which only some blocks are labelled.
+        learns_from_snippets: whether it can learn from pages of which only some blocks are labelled.
         conventions: the values of its parameter `convention`, the rules of gold standards that it knows how to follow
             (`by_convention`); none if it has no such parameter.
     """
@@ -298,7 +298,7 @@ class Trainable(ABC, Generic[Observation]):
 
     @abstractmethod
     def facts_and_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What was learned: as JSON holds it, and as arrays."""
+        """What was learned: values that JSON can hold, and arrays."""
 
     @abstractmethod
     def restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
@@ -312,7 +312,7 @@ class Trainable(ABC, Generic[Observation]):
         """
 
     def by_convention(self, convention: str) -> Self:
-        """This method, with what it has learned, by the rules of a gold standard; itself if it does not know them."""
+        """This trained method, following the rules of a gold standard; itself if it does not know them."""
         if convention not in self.conventions:
             return self
         other = copy(self)
@@ -398,7 +398,7 @@ def need_some(observations: Sequence[object], name: str) -> None:
     """Refuse to learn from nothing.
 
     Raises:
-        InputError: there is no page.
+        InputError: there are no pages.
     """
     if not observations:
-        raise InputError(f"{name}: no page to learn from")
+        raise InputError(f"{name}: no pages to learn from")

@@ -1,8 +1,8 @@
 """The central types: facts about a page (`Page`, `Block`, `Document`) and decisions about it (`Extraction`).
 
 All are frozen. A `Document` keeps its blocks as columns, one list for each fact, because methods work on whole pages
-at once; `Block` objects are a view for people, made when somebody asks for them. So are the other heavy facts: those
-of a page without markup are here, and the reader of HTML (html/read.py) has a document of its own that knows more.
+at once; `Block` objects are a view for people, made on demand, like all other facts that take time. This file has what
+can be known without markup; the HTML reader (html/read.py) has a subclass of `Document` that knows more.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph-sized piece of a page: where it stands and what it looks like; no verdict.
+    """A paragraph-sized piece of a page: where it is and what it looks like, without a decision.
 
     Attributes:
         index: its number in the document, from 0.
@@ -78,7 +78,7 @@ class Block:
         xpath: finds it again in the parsed page: the element or, if the element holds several blocks, this block's
             first text node. It finds nothing inside a shadow root, which XPath cannot enter. Text that the page holds
             only in scripts, or that an unclosed tag hid, has its place in the tree that the reader made of it.
-        depth: how many elements are around its text.
+        depth: how many elements enclose its text.
         link_chars: how many characters of its text are inside links.
         link_count: how many links its text is in.
         control: whether it is part of a form: button, label, select, textarea.
@@ -174,7 +174,7 @@ class Columns:
 
     @classmethod
     def of(cls, texts: list[str], **known: list[Any]) -> Columns:
-        """Blocks of which little is known: unless told, they are paragraphs that follow each other, without links."""
+        """Blocks about which little is known: by default, consecutive paragraphs without links."""
         count = len(texts)
         usual: dict[str, list[Any]] = {
             "kinds": [Kind.PARAGRAPH] * count,
@@ -199,12 +199,12 @@ class Containers:
         wider: the nearest element around each that holds more blocks; the document for itself.
         depth: how many elements are around each.
         around: what each stands inside of, or is: a sum of bits, one for each of `mainmatter.html.containers.AROUND`.
-        alike: how many elements of the same tag stand beside each in the same parent, itself included.
-        siblings: how many elements stand beside each, itself included.
+        alike: how many elements with the same tag the parent of each has, itself included.
+        siblings: how many elements the parent of each has, itself included.
         numbers: the number of each in the segmenter's outline.
         holders: for each block, the element whose text it is.
-        pictures: how many pictures stand before each block, since the one before it.
-        text_nodes: of how many pieces of text each block is made: inline markup cuts it.
+        pictures: how many pictures are between each block and the one before it.
+        text_nodes: how many pieces of text each block consists of, since inline markup cuts it.
     """
 
     parents: NDArray[np.intp]
@@ -307,7 +307,7 @@ class Document:
 
     @cached_property
     def tags(self) -> list[str]:
-        """The tag of the innermost block-level element around each block; without markup, what would stand there."""
+        """The tag of the innermost block-level element around each block; without markup, the tag it would be."""
         return [
             f"h{level or 1}" if kind is Kind.HEADING else _TAG_OF_KIND[kind]
             for kind, level in zip(self.columns.kinds, self.columns.levels, strict=True)
@@ -372,10 +372,10 @@ _HAVE_BYLINES = ("article", "forum")  # types of pages that are one text; elsewh
 
 
 class RenderedText(str):
-    """What an `Extraction` is in some format: a `str`, which until version 1.0 can be called as the method it was.
+    """An `Extraction` in some format: a `str` that, until version 1.0, can also be called like the method it once was.
 
-    It does not keep the extraction, and with it the page, from being freed: many texts may be collected. Only the last
-    one of each thread does, so that `clean(page).markdown(links=False)` goes on working.
+    It does not keep the extraction and its page in memory, since a program may collect many texts. Only the last one of
+    each thread does, so that `clean(page).markdown(links=False)` still works.
     """
 
     __slots__ = ("_extraction", "_format")
@@ -385,7 +385,7 @@ class RenderedText(str):
 
     @classmethod
     def of(cls, extraction: Extraction, name: str) -> RenderedText:
-        """The extraction in a format; it is written once."""
+        """The extraction in a format; it is rendered once."""
         text = extraction._rendered.get(name)
         if text is None:
             text = extraction._rendered[name] = extraction.render(name)
@@ -395,12 +395,12 @@ class RenderedText(str):
         return rendered
 
     def __call__(self, **options: Any) -> str:  # noqa: ANN401 - as the format has them
-        """The old way to ask for it, with options."""
+        """The old way to get it, with options."""
         name, extraction = self._format, self._extraction()
         listed = ", ".join(f"{option}={value!r}" for option, value in options.items())
         instead = f"to_{name}({listed})" if options else name
         if extraction is None and options:
-            raise TypeError(f"this is a text; call .{instead} of the Extraction")
+            raise TypeError(f"this is a string; call .{instead} on the Extraction")
         warnings.warn(f"Extraction.{name}() is deprecated; write .{instead}", DeprecationWarning, stacklevel=2)
         return str(self) if extraction is None or not options else extraction.render(name, **options)
 
@@ -617,7 +617,7 @@ class Extraction:
         return self.text
 
     def _repr_html_(self) -> str:
-        """What notebooks show: all that comes from the page is text there, and nothing of it can run or load."""
+        """What notebooks show. Everything from the page is plain text there, so that nothing can run or load."""
         text = self.text if len(self.text) <= _SHOWN_TEXT else self.text[:_SHOWN_TEXT] + " [...]"
         return (
             '<div style="border: 1px solid #8888; border-radius: 4px; padding: 0.5em 1em; max-width: 50em">'
@@ -637,7 +637,7 @@ class Extraction:
                 default, every four bytes of UTF-8 are a token.
 
         Raises:
-            InputError: an argument has a value that makes no sense.
+            InputError: an argument has an invalid value.
         """
         from mainmatter.render.chunks import split  # noqa: PLC0415 - as the formats
 

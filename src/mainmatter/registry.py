@@ -1,8 +1,7 @@
-"""Names to things: methods and output formats, loaded when first asked for.
+"""Methods and output formats by name, loaded on first use.
 
-A name here is that of the command line's option and of the column in a table. A format is in render/, a method in
-main/ or in its paper's package. Third parties add methods of their own by an entry point in the group
-`mainmatter.methods`.
+The command line and the tables of reports use the same names. Formats are in render/, methods in main/ or in the
+package of their paper. Other packages add methods by an entry point in the group `mainmatter.methods`.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ def trainable_names() -> list[str]:
 
 
 def is_method(name: str) -> bool:
-    """Whether a name, without regard to its parameters, is that of a method, or meant as the path of a model."""
+    """Whether a name, apart from its parameters, is that of a method or looks like the path of a model."""
     name, _ = split_name(name)
     return _is_known(name) or _is_path(name)
 
@@ -120,12 +119,12 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def _is_known(name: str) -> bool:
-    """Whether a method has the name; to find those of other packages takes some milliseconds."""
+    """Whether a method has this name; finding those of other packages takes a few milliseconds."""
     return name in METHODS or name in _plugins()
 
 
 def _is_path(name: str) -> bool:
-    """Whether a name that is no method's is meant as the path of a model."""
+    """Whether a name that is not a method's looks like the path of a model."""
     return is_model(name) or "/" in name or os.sep in name or os.path.isdir(name)  # noqa: PTH112 - any string is fine
 
 

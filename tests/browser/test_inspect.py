@@ -465,7 +465,7 @@ def test_an_address_that_is_not_public_is_refused(tab: Page, watch: Any) -> None
     expect(tab.locator("html")).to_have_attribute("data-ready", "true")
     for typed, told in (
         ("http://127.0.0.1:1/secret", "127.0.0.1"),
-        ("ftp://files.example/a.html", "only http:// and https:// are fetched"),
+        ("ftp://files.example/a.html", "only http:// and https:// URLs are fetched"),
     ):
         tab.fill("#input-text", typed)
         tab.click("#input-go")

@@ -47,7 +47,7 @@ def test_no_file_of_a_folder_is_lost_without_a_word(folder: Path) -> None:
     assert result.exit_code == 0
     assert result.stderr == (
         "2 of 2 pages cleaned, written to out\n"
-        "2 files were passed over, by ending or content no page and no text dump: 1 .md, 1 .png\n"
+        "2 files were skipped, by ending or content neither page nor text dump: 1 .md, 1 .png\n"
     )
     assert (folder / "out" / "river.txt").read_text() == RIVER
     Path("site/broken.html").symlink_to("nowhere")

@@ -140,7 +140,10 @@ def test_a_method_without_such_a_control(args: tuple[str, ...], what: str, comma
             ("-m", "commenting:c3=1", "--dial", "0.3"),
             "Error: method 'commenting' has no parameter 'c3'; it has: ",
         ),
-        (("-m", "commenting:dial=2"), "Error: method 'commenting': dial is from 0 (only what is sure) to 1 (all text)"),
+        (
+            ("-m", "commenting:dial=2"),
+            "Error: method 'commenting': dial must be from 0 (only what is sure) to 1 (all text)",
+        ),
         (("-m", "commenting", "--dial", "nan"), "Error: method 'commenting': dial is a number, not nan"),
     ],
 )

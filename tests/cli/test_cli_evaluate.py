@@ -88,7 +88,7 @@ def test_named_dataset_that_is_not_there() -> None:
     result = evaluate("density", "--on", "dragnet", "--data", "tiny")
     assert result.exit_code == 1
     assert result.stderr == (
-        "Error: tiny/dragnet.parquet: no such file; say with --data which folder holds dragnet.parquet\n"
+        "Error: tiny/dragnet.parquet: no such file; use --data to name the folder that holds dragnet.parquet\n"
     )
 
 

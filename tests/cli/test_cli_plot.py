@@ -41,7 +41,7 @@ def test_default_name() -> None:
 def test_unknown_ending(name: str) -> None:
     result = plot("-o", name)
     assert result.exit_code == 1
-    assert result.stderr == f"Error: {name}: no such picture format; let the name end in .png, .svg or .pdf\n"
+    assert result.stderr == f"Error: {name}: unknown picture format; use a name that ends in .png, .svg or .pdf\n"
     assert not Path(name).exists()
 
 

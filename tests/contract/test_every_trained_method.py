@@ -97,7 +97,7 @@ def test_learning_gives_the_same_again(name: str, pages: list[GoldPage]) -> None
 
 @trained_methods
 def test_learning_from_nothing(name: str) -> None:
-    with pytest.raises(InputError, match=f"{name}: no page to learn from"):
+    with pytest.raises(InputError, match=f"{name}: no pages to learn from"):
         make_untrained(name).learn([])
 
 

@@ -145,7 +145,7 @@ def test_files_that_are_told_by_how_they_begin(data: bytes, words: str) -> None:
 
 
 def test_collections_are_for_the_command_that_reads_them() -> None:
-    assert refusal(Page(b"WARC/1.0\r\n")).endswith("; collections of pages are for `mainmatter corpus`")
+    assert refusal(Page(b"WARC/1.0\r\n")).endswith("; for collections of pages, use `mainmatter corpus`")
 
 
 def test_a_picture_is_refused_as_text_that_somebody_has_decoded() -> None:

@@ -171,7 +171,7 @@ NEVER_QUIET = {
 def test_what_is_there_in_time_is_taken(web: Web, script: str) -> None:
     url = web.page(f"<p>{SENTENCE}</p><script>{script}</script>")
     began = time.monotonic()
-    with pytest.warns(PageWarning, match=r": was not quiet after 2 seconds; what was there by then is taken$"):
+    with pytest.warns(PageWarning, match=r": had not finished after 2 seconds; what was there by then was used$"):
         text = text_of(url, timeout=2)
     assert text.startswith(SENTENCE)
     assert time.monotonic() - began < 8
@@ -184,7 +184,7 @@ def test_clocks_streams_and_late_answers_do_not_keep_a_page_from_being_quiet(
     web.pages["/late"] = "text/plain", "never"
     script = "setInterval(() => clock.textContent = Date.now(), 20); new EventSource('/late'); fetch('/late')"
     url = web.page(f"<p>{SENTENCE}</p><p id=clock></p><script>{script}</script>")
-    with pytest.warns(PageWarning, match=r": 1 request had no answer yet$"):
+    with pytest.warns(PageWarning, match=r": 1 request had not been answered yet$"):
         assert text_of(url).startswith(SENTENCE)
     with pytest.raises(FetchError, match=r"/late: could not be fetched: no answer after 1 seconds$"):
         fetch_with_browser(f"{web.url}/late", timeout=1)
@@ -227,7 +227,7 @@ def test_nothing_private_is_reached(web: Web, monkeypatch: pytest.MonkeyPatch) -
         udp.settimeout(0.2)
         html = REACHING.replace("PORT", port).replace("UDP", str(udp.getsockname()[1]))
         web.page(html)
-        with pytest.warns(PageWarning, match=r"refused, since only public addresses are reached") as caught:
+        with pytest.warns(PageWarning, match=r"refused, because only public addresses are allowed") as caught:
             page = fetch_with_browser(f"http://rebinding.example:{public_port}/", timeout=10)
         assert SENTENCE in mainmatter.read(page).texts
         with pytest.raises(TimeoutError):
@@ -266,7 +266,7 @@ def test_private_pages_may_be_allowed_but_no_public_page_reaches_them(web: Web) 
     assert SENTENCE in text_of(url.replace(web.url, f"http://{web.private}"), public_only=False)
     web.asked.clear()
     with pytest.warns(
-        PageWarning, match=r": 1 request refused, since only public addresses are reached: 127\.0\.0\.1:"
+        PageWarning, match=r": 1 request refused, because only public addresses are allowed: 127\.0\.0\.1:"
     ):
         assert SENTENCE not in text_of(url, public_only=False)
     assert web.asked == []
@@ -313,10 +313,10 @@ def test_bytes_are_limited(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browser, "MOST_BYTES", 1_000_000)
     web.pages["/large"] = "text/plain", "endless" * 10_000
     url = web.page(f"<p>{SENTENCE}</p><script>fetch('/large').then(r => r.text())</script>")
-    with pytest.warns(PageWarning, match=r": wanted to load more than 1\.0 MB; loading was ended there$"):
+    with pytest.warns(PageWarning, match=r": tried to load more than 1\.0 MB; loading stopped there$"):
         assert text_of(url) == SENTENCE
     web.pages["/page"] = "text/html", "endless" * 10_000
-    with pytest.raises(PageTooLarge, match=r"/page loads more than 1\.0 MB, which is the most for a browser$"):
+    with pytest.raises(PageTooLarge, match=r"/page loads more than 1\.0 MB, the limit for a browser$"):
         fetch_with_browser(f"{web.url}/page")
     url = web.page("<script>document.write('<p>' + 'x'.repeat(600000))</script>")
     with pytest.raises(PageTooLarge, match=r"/ has more than 500,000 bytes; raise the limit"):
@@ -338,7 +338,9 @@ def test_requests_and_navigations_are_limited(web: Web, monkeypatch: pytest.Monk
         assert text_of(url) == SENTENCE
     monkeypatch.setattr(browser, "MOST_REQUESTS", 1_000)
     url = web.page(f"<p>{SENTENCE}</p><script>location = '/?' + Math.random()</script>")
-    with pytest.warns(PageWarning, match=r": led to other pages more than 5 times; the last that was loaded is taken$"):
+    with pytest.warns(
+        PageWarning, match=r": went to another page more than 5 times; the last one that was loaded was used$"
+    ):
         assert text_of(url) == SENTENCE
 
 
@@ -353,14 +355,16 @@ def test_what_is_no_page(web: Web) -> None:
     assert (dump.html, dump.format, dump.charset) == (SENTENCE.encode(), "text", "latin-1")
     with pytest.raises(FetchError, match=r"could not be fetched: no-such-host\.invalid has no address: "):
         fetch_with_browser("https://no-such-host.invalid/")
-    with pytest.raises(AddressRefused, match=r"^file:///etc/passwd: is not fetched: only http:// and https:// are$"):
+    with pytest.raises(
+        AddressRefused, match=r"^file:///etc/passwd: is not fetched: only http:// and https:// URLs are$"
+    ):
         fetch_with_browser("file:///etc/passwd")
 
 
 def test_a_browser_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browser, "_shared", SharedBrowser(PageLoader))
     monkeypatch.setenv("MAINMATTER_CHROMIUM", "no-such-program")
-    with pytest.raises(InputError, match="MAINMATTER_CHROMIUM names no-such-program, which is no program"):
+    with pytest.raises(InputError, match="MAINMATTER_CHROMIUM is no-such-program, which is not a program"):
         fetch_with_browser("https://example.org/")
     monkeypatch.setitem(sys.modules, "playwright", None)
     with pytest.raises(MissingExtra, match=r"pip install 'mainmatter\[visual\]'"):

@@ -89,8 +89,8 @@ def test_what_was_passed_over_is_told() -> None:
     found = inputs.look_through(["site"])
     assert [one.name for one in found.inputs] == ["site/a.html", "site/broken.html"]
     assert found.why_passed_over() == (
-        "5 files were passed over, by ending or content no page and no text dump: 2 .png, 1 .pdf, 1 .warc, "
-        "1 without an ending; archives, JSONL and Parquet are for `mainmatter corpus`"
+        "5 files were skipped, by ending or content neither page nor text dump: 2 .png, 1 .pdf, 1 .warc, "
+        "1 without an ending; for archives, JSONL and Parquet, use `mainmatter corpus`"
     )
     assert inputs.look_through(["site/a.html"]).why_passed_over() == ""
 
@@ -246,7 +246,7 @@ def test_what_is_no_page_is_refused(data: bytes, words: str, advice: str, monkey
     ],
 )
 def test_collections_of_pages_are_refused_and_it_is_said_who_reads_them(data: bytes, words: str) -> None:
-    message = f"^a.html: is {words}, not a web page; collections of pages are for `mainmatter corpus`$"
+    message = f"^a.html: is {words}, not a web page; for collections of pages, use `mainmatter corpus`$"
     with pytest.raises(NotAPage, match=message):
         Input(write("a.html", data), Path("a.html")).read()
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PUBLIC = "8.8.8.8 1.1.1.1 93.184.216.34 172.32.0.1 2606:4700:4700::1111 ::ffff:8.8.8.8 2002:808:808:: 64:ff9b::808:808"
 NOT_PUBLIC = {
-    "0.0.0.0": "no address of a machine",
+    "0.0.0.0": "not the address of a machine",
     "10.0.0.1": "a private address",
     "100.64.0.1": "an address inside of a provider's network",
     "127.0.0.1": "a loopback address",
@@ -35,7 +35,7 @@ NOT_PUBLIC = {
     "224.0.0.1": "a multicast address",
     "240.0.0.1": "a reserved address",
     "255.255.255.255": "a reserved address",
-    "::": "no address of a machine",
+    "::": "not the address of a machine",
     "::1": "a loopback address",
     "::7f00:1": "a reserved address",
     "::ffff:10.0.0.1": "a private address",
@@ -93,17 +93,17 @@ def test_hosts_that_are_this_machine_or_its_neighbours(scheme: str, host: str) -
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("ftp://example.org/", "only http:// and https:// are fetched, not ftp"),
-        ("file:///etc/passwd", "only http:// and https:// are fetched, not file"),
-        ("gopher://example.org/", "only http:// and https:// are fetched, not gopher"),
-        ("javascript:alert(1)", "only http:// and https:// are fetched, not javascript"),
-        ("//example.org/", "only http:// and https:// are fetched, not this"),
-        ("example.org", "only http:// and https:// are fetched, not this"),
+        ("ftp://example.org/", "only http:// and https:// URLs are fetched, not ftp"),
+        ("file:///etc/passwd", "only http:// and https:// URLs are fetched, not file"),
+        ("gopher://example.org/", "only http:// and https:// URLs are fetched, not gopher"),
+        ("javascript:alert(1)", "only http:// and https:// URLs are fetched, not javascript"),
+        ("//example.org/", "only http:// and https:// URLs are fetched, not this"),
+        ("example.org", "only http:// and https:// URLs are fetched, not this"),
         ("http:///path", "names no host"),
-        ("http://a:b@example.org/", "addresses with a user name or password are not fetched"),
-        ("http://a@example.org/", "addresses with a user name or password are not fetched"),
-        ("http://example.org:22/", "port 22 is not one of web pages; 80, 443, and those from 1024 on are"),
-        ("http://example.org:0/", "port 0 is not one of web pages; 80, 443, and those from 1024 on are"),
+        ("http://a:b@example.org/", "URLs with a user name or password are not fetched"),
+        ("http://a@example.org/", "URLs with a user name or password are not fetched"),
+        ("http://example.org:22/", "port 22 is not allowed; 80, 443, and those from 1024 on are"),
+        ("http://example.org:0/", "port 0 is not allowed; 80, 443, and those from 1024 on are"),
     ],
 )
 def test_urls_of_no_web_page(url: str, message: str) -> None:

@@ -201,7 +201,7 @@ def test_reasons_of_each_label(controls: Controls, expected: list[str], are_judg
 
 @pytest.mark.parametrize("dial", [-0.1, 1.1, float("nan")])
 def test_a_dial_out_of_range(dial: float) -> None:
-    with pytest.raises(InputError, match=r"^method 'commenting': dial is from 0 \(only what is sure\) to 1"):
+    with pytest.raises(InputError, match=r"^method 'commenting': dial must be from 0 \(only what is sure\) to 1"):
         Commenting(dial=dial)
 
 
@@ -211,5 +211,5 @@ def test_a_dial_in_range(dial: float) -> None:
 
 
 def test_comments_of_an_unknown_kind() -> None:
-    with pytest.raises(InputError, match=r"^method 'commenting': comments is drop, keep or mark, not 'hide'$"):
+    with pytest.raises(InputError, match=r"^method 'commenting': comments must be drop, keep or mark, not 'hide'$"):
         Commenting(comments="hide")  # type: ignore[arg-type]

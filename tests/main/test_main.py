@@ -204,17 +204,17 @@ def test_models_of_other_sizes_are_refused(
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"dial": 1.5}, r"dial is from 0 \(only what is sure\) to 1 \(all text\), not 1.5"),
-        ({"dial": -0.1}, "dial is from 0"),
-        ({"dial": float("nan")}, "dial is from 0"),
-        ({"comments": "hide"}, "comments is drop, keep or mark, not 'hide'"),
-        ({"convention": "nobody's"}, 'no convention "nobody\'s"; there are house, cleaneval, '),
-        ({"without": "names+smell"}, "no signal 'smell'; there are length, .*names"),
-        ({"epochs": 0}, "epochs is a whole number from 1, not 0"),
-        ({"epochs": 2.0}, "epochs is a whole number from 1, not 2.0"),
-        ({"epochs": True}, "epochs is a whole number from 1, not True"),
-        ({"seed": -1}, "seed is a whole number from 0, not -1"),
-        ({"seed": "7"}, "seed is a whole number from 0, not '7'"),
+        ({"dial": 1.5}, r"dial must be from 0 \(only what is sure\) to 1 \(all text\), not 1.5"),
+        ({"dial": -0.1}, "dial must be from 0"),
+        ({"dial": float("nan")}, "dial must be from 0"),
+        ({"comments": "hide"}, "comments must be drop, keep or mark, not 'hide'"),
+        ({"convention": "nobody's"}, 'unknown convention "nobody\'s"; known: house, cleaneval, '),
+        ({"without": "names+smell"}, "unknown signal 'smell'; known: length, .*names"),
+        ({"epochs": 0}, "epochs must be a whole number from 1, not 0"),
+        ({"epochs": 2.0}, "epochs must be a whole number from 1, not 2.0"),
+        ({"epochs": True}, "epochs must be a whole number from 1, not True"),
+        ({"seed": -1}, "seed must be a whole number from 0, not -1"),
+        ({"seed": "7"}, "seed must be a whole number from 0, not '7'"),
     ],
 )
 def test_parameters_are_checked(parameters: dict[str, Any], message: str) -> None:

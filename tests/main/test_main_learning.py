@@ -288,7 +288,7 @@ def test_nothing_to_learn_from() -> None:
     unknown = with_shares(trained().observe(examples()[0]), np.nan)
     empty = Main().observe(make_example(GoldPage(Page(""), Gold(""), {})))
     for observations in ([], [unknown], [empty], [unknown, empty]):
-        with pytest.raises(InputError, match="main: no page to learn from"):
+        with pytest.raises(InputError, match="main: no pages to learn from"):
             Main().learn(observations)
 
 

@@ -51,7 +51,7 @@ def test_pdf_and_capital_endings(tmp_path: Path) -> None:
 def test_unknown_ending(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         save_plot(extraction(), tmp_path / name)
-    assert str(caught.value) == f"{tmp_path / name}: no such picture format; let the name end in .png, .svg or .pdf"
+    assert str(caught.value) == f"{tmp_path / name}: unknown picture format; use a name that ends in .png, .svg or .pdf"
     assert not (tmp_path / name).exists()
 
 

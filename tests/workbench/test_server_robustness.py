@@ -284,7 +284,7 @@ def test_translated_addresses_are_not_public() -> None:
 
 @pytest.mark.parametrize("url", ["http://[::1", "http://127.0.0.1:99999/", "http://a b/", "http://a.example:x/"])
 def test_what_is_no_address_is_the_client_s_fault(url: str) -> None:
-    with pytest.raises(AddressRefused, match="is no address of a page"):
+    with pytest.raises(AddressRefused, match="is not a valid URL"):
         check_url(url)
 
 

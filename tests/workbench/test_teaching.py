@@ -208,7 +208,7 @@ def test_an_error_of_the_job_is_told(folder: Path) -> None:
     jobs.start("wrong", "main:epochs=0")
     job = wait_for(jobs.current, lambda job: job.state != "running")
     assert job.state == "failed"
-    assert "epochs is a whole number from 1" in job.error
+    assert "epochs must be a whole number from 1" in job.error
 
 
 def test_damaged_files_are_no_job(tmp_path: Path) -> None:

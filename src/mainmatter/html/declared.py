@@ -1,4 +1,4 @@
-"""What a page declares about itself, gathered once and unjudged: meta tags, JSON-LD, and marked-up elements.
+"""What a page declares about itself, collected once and not yet judged: meta tags, JSON-LD, and marked-up elements.
 
 Microdata and RDFa are found as elements, not built into item trees: with `itemref` a page of 200 KB can ask
 for a tree that takes half a minute, and metadata needs only a few properties of the main item.

@@ -1,11 +1,11 @@
-r"""Formulas of web pages as TeX: what KaTeX, MathJax, LaTeXML, MediaWiki, WordPress and others make of them.
+r"""Formulas of web pages as TeX, whether KaTeX, MathJax, LaTeXML, MediaWiki, WordPress or another tool wrote them.
 
-Tools that set formulas write each of them several times over: for the eye, for screen readers, for search engines.
-`read_formula` takes an element that is one formula as a whole and gives its TeX, once. Best is the TeX that the author
-wrote, which most tools leave somewhere; without it MathML is converted. `split_formulas` finds TeX that stands in the
-text, as `\(x\)`, waiting for a script.
+Tools that typeset formulas write each of them several times: for the eye, for screen readers, for search engines.
+`read_formula` takes an element that is one whole formula and returns its TeX, once. The best source is the TeX that the
+author wrote, which most tools leave somewhere; without it, MathML is converted. `split_formulas` finds TeX in the text,
+such as `\(x\)`, that a script was meant to typeset.
 
-The TeX given is one line that can be put between dollar signs as it is.
+The TeX is one line that can be put between dollar signs as it is.
 """
 
 from __future__ import annotations

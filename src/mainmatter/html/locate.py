@@ -1,6 +1,6 @@
-"""Where each block stands in the tree: XPath, path, depth, attributes, and whether the page hides it.
+"""Where each block is in the tree: XPath, path, depth, attributes, and whether the page hides it.
 
-Made on demand for all blocks of a page at once, in time linear in the page: an element's place is worked out once
+Computed on demand for all blocks of a page at once, in time linear in the page: an element's place is computed once
 and remembered, siblings are numbered once for each parent.
 """
 

@@ -1,7 +1,7 @@
-"""Presentation MathML to TeX, for formulas of which a page gives no TeX.
+"""Presentation MathML to TeX, for formulas whose TeX is not on the page.
 
-The TeX is what LaTeX with amsmath, MathJax and KaTeX have in common. Whatever has no command here stays the character
-that it is: all three accept Unicode.
+The TeX is what LaTeX with amsmath, MathJax and KaTeX have in common. Characters without a command here stay as they
+are, since all three accept Unicode.
 
 MathML on web pages is written by a dozen tools and broken in as many ways. An element that has too few or too many
 children is read as a row, so that nothing is lost; one that is nested too deep to be a formula gives its text.

@@ -1,4 +1,4 @@
-"""Bytes to text, text to a tree. The only file that names the parser; everybody else imports from here what it offers.
+"""Bytes to text, text to a tree. The only file that names the parser; all others import from here what they need of it.
 
 Why turbohtml: it builds the tree that browsers build (WHATWG), in C, in time linear in the page even on hostile
 input, and ships wheels. Figures: docs/explanation/dependencies.md.

@@ -104,7 +104,7 @@ def without_unclosed_tag(html: str) -> str | None:
 class HtmlDocument(Document):
     """An HTML page that was read.
 
-    A document that has travelled between processes, or that was made without its tree, parses its page when asked.
+    A document that was sent between processes, or made without its tree, parses its page on demand.
     """
 
     has_markup: ClassVar[bool] = True

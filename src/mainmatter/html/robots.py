@@ -1,7 +1,7 @@
 """Whether a page, or the server that sent it, asks not to be indexed: robots meta tags and the X-Robots-Tag header.
 
-The meta tags are found in the text of the page's head, without parsing the page. What stands in comments, scripts and
-the body does not count, whoever wrote it there.
+The meta tags are found in the text of the page's head, without parsing the page. Tags in comments, scripts and
+the body do not count.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The page as people see it, made harmless, with every block marked: what the workbench shows and browsers measure.
 
-Each text node of a block stands in an element `<mm-block data-block="N">`, so that a browser can be asked where block N
-is. Whatever could run, load another page, or act is taken out. Who shows it to people must not rely on that alone: a
-sandboxed frame without scripts and a content security policy belong around it (workbench/frames.py).
+Each text node of a block is wrapped in `<mm-block data-block="N">`, so that a browser can be asked where block N
+is. Whatever could run, load another page, or act is removed. If you show it to people, do not rely on that alone: put
+it into a sandboxed frame without scripts, with a content security policy (workbench/frames.py).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def safe_html(document: Document, *, base: bool = True) -> str:
     Args:
         document: the page.
         base: name the page's address in a `<base>`, and set aside what browsers would load, such as pictures and style
-            sheets: `with_loads` puts it back. Without this, all that is left as it is, for who loads nothing anyway.
+            sheets: `with_loads` puts it back. If False, they are left as they are, since nothing is loaded.
     """
     parsed: tuple[Tree, Segments] | None = document.parse_again()
     if parsed is None:
@@ -69,7 +69,7 @@ def safe_html(document: Document, *, base: bool = True) -> str:
 
 
 def with_loads(html: str) -> str:
-    """A page of `safe_html` with all that browsers load for it. Whether they may is up to who shows the page."""
+    """A page of `safe_html` with everything that browsers load for it. Whether they may is up to the caller."""
     return html.replace(f" {_ASIDE}", " ").replace(_RULE_ASIDE, "@").replace(_URL_ASIDE, "")
 
 

@@ -1,8 +1,8 @@
-"""Pages that show little or nothing without their scripts: the text that they declare instead is put into the tree.
+"""Pages that show little or nothing without their scripts: put the text that they declare instead into the tree.
 
 By reliability: the posts that Discourse sends along, schema.org items in JSON-LD, the state of a single-page app,
 templates, and for a page with nothing else the description in its head, where that is long enough for an excerpt.
-Most pages show their text, and the guess that they do costs next to nothing.
+Most pages show their text, and checking that costs almost nothing.
 """
 
 from __future__ import annotations

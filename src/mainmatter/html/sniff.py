@@ -1,13 +1,13 @@
 """Is it text at all, and was it decoded rightly?
 
-Pictures, archives, programs and random bytes are no pages. They are told by how they begin (magic numbers), or else by
-control characters, which no text holds many of in any encoding but UTF-16. Whatever begins as HTML does, or has its
-tags, stays a page: servers and crawlers put stray bytes into pages.
+Pictures, archives, programs and random bytes are not pages. They are recognised by how they begin (magic numbers), or
+else by control characters, which are rare in text of any encoding but UTF-16. Whatever begins like HTML, or contains
+HTML tags, counts as a page, since servers and crawlers put stray bytes into pages.
 
-Text that was decoded wrongly, here or long before, such as "Ã¤" for "ä", "â€™" for "’" or "�", is told by characters,
-and by pairs of characters, that people hardly ever write but that come out where bytes are read in another encoding
-than they were written in. What comes out as other letters of the same script, as Czech does when windows-1250 is read
-as windows-1252, is not told.
+Text that was decoded wrongly, here or long before, such as "Ã¤" for "ä", "â€™" for "’" or "�", is recognised by
+characters, and pairs of characters, that people hardly ever write, but that appear when bytes are read in the wrong
+encoding. If they turn into other letters of the same script, as Czech does when windows-1250 is read as windows-1252,
+that is not recognised.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ _MAX_UNUSUAL = 0.05  # of a text
 
 
 def what_else(data: bytes, *, is_text: bool = False) -> str | None:
-    """What a file is that begins as no page does, such as "a PNG picture"; None if it may be a page.
+    """What a file is, by its beginning, if it is not a page, such as "a PNG picture"; None if it may be a page.
 
     Args:
         data: the file, or how it begins.
@@ -144,7 +144,7 @@ def refusal(words: str, reader: str = "`mainmatter corpus`") -> str:
         reader: what reads collections of pages.
     """
     if words in _COLLECTIONS:
-        advice = f"collections of pages are for {reader}"
+        advice = f"for collections of pages, use {reader}"
     elif "archive" in words:
         advice = "unpack it first"
     elif "document" in words:

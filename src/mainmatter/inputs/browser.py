@@ -1,9 +1,9 @@
-"""A URL to a page as its scripts build it: Chromium loads it, waits until it is quiet, and gives its DOM.
+"""Fetch a page as its scripts build it: Chromium loads it, waits until it settles, and returns its DOM.
 
-The browser runs what strangers wrote, so all that it does is bounded. Every connection goes through a proxy of our own
-(inputs/proxy.py), which refuses addresses that are not public. There is no other way out of the browser: it looks no
-names up, and QUIC and WebRTC without a proxy are off. Time, bytes, requests, navigations and memory have limits.
-Pictures, fonts, films, downloads, windows and dialogs are left out: the DOM is all that is wanted.
+The browser runs untrusted code, so everything that it does has limits. Every connection goes through our own proxy
+(inputs/proxy.py), which refuses addresses that are not public. There is no other way out of the browser: it resolves no
+names, and QUIC and WebRTC without a proxy are off. Time, bytes, requests, navigations and memory are limited. Pictures,
+fonts, films, downloads, windows and dialogs are blocked, since only the DOM is needed.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ _SERIALISE = f"""(most => {{
 def fetch_with_browser(
     url: str, *, limits: Limits = DEFAULT_LIMITS, timeout: float = TIMEOUT, public_only: bool = True
 ) -> Page:
-    """Fetch a page from the web and let Chromium run its scripts; the page is its DOM when it has become quiet.
+    """Fetch a page from the web and let Chromium run its scripts; the result is its DOM once it has settled.
 
     The process keeps one browser, which may be used from any thread and loads one page at a time. Needs the extra
     `visual`.
@@ -92,24 +92,24 @@ def fetch_with_browser(
     Args:
         url: an address that begins with http:// or https://.
         limits: how large the DOM may be.
-        timeout: how many seconds it may take. What is there by then is the page, with a warning.
+        timeout: how many seconds it may take. What has loaded by then is returned, with a warning.
         public_only: let neither the URL nor the page's scripts reach an address that is not public. Otherwise a page
-            whose host has only such addresses may reach others of that kind. A page whose host has a public address,
-            too, may not in any case, even if a private page led to it.
+            whose host has only such addresses may reach others of that kind. A page whose host also has a public
+            address never may, even if a private page led to it.
 
     Warns:
-        PageWarning: the page may not be complete: it was not quiet in time, or some of what it asked for was refused.
+        PageWarning: the page may not be complete: it did not settle in time, or some of its requests were refused.
 
     Raises:
         MissingExtra: Playwright is not installed.
         AddressRefused: the URL leads to an address that may not be reached.
         FetchError: it could not be fetched, or its scripts took too much memory, or crashed the browser.
-        NotAPage: it is something else than a page or plain text.
+        NotAPage: it is neither a page nor plain text.
         PageTooLarge: it is over the limits.
         InputError: there is no Chromium, or it does not start.
     """
     if not is_url(url):
-        raise AddressRefused(f"{url}: is not fetched: only http:// and https:// are")
+        raise AddressRefused(f"{url}: is not fetched: only http:// and https:// URLs are")
     loaded = _shared.get().load(url, limits, timeout, public_only)
     for note in loaded.notes:
         warn_caller(f"{url}: {note}")
@@ -240,7 +240,7 @@ class _Loading:
             crash.cancel()
             await asyncio.gather(loading, crash, return_exceptions=True)
         if self.took_memory:
-            why = f"it takes more than {MOST_MEMORY:,} MB of memory"
+            why = f"it took more than {MOST_MEMORY:,} MB of memory"
         raise FetchError(f"{self._url}: could not be loaded: {why}")
 
     async def _load(self, browser: Browser) -> LoadedPage:
@@ -259,7 +259,7 @@ class _Loading:
             if self._answer is None:
                 why = self._why() or f"no answer after {self._seconds:g} seconds"
                 raise FetchError(f"{self._url}: could not be fetched: {why}") from None
-            notes.append(f"was not quiet after {self._seconds:g} seconds; what was there by then is taken")
+            notes.append(f"had not finished after {self._seconds:g} seconds; what was there by then was used")
             await self._stop_scripts()
         try:
             async with asyncio.timeout(_STOPPING):
@@ -285,7 +285,7 @@ class _Loading:
         self._page.on("close", lambda _: self._crashed.set())
 
     async def _route(self, route: Route) -> None:
-        """Let a request pass, or not; the proxy looks where it leads."""
+        """Let a request pass, or block it; the proxy checks its address."""
         with suppress(Exception):  # the tab may be gone
             request = route.request
             self._requests += 1
@@ -305,10 +305,10 @@ class _Loading:
                 await route.continue_()
 
     async def _may_be_document(self, request: Request) -> bool:
-        """Whether a request asks for no document, or for one that is wanted, of which the proxy is told then.
+        """Whether a request is not for a document, or is for one that is wanted, which the proxy is then told about.
 
-        What is in frames is not taken. So those that a private page has from public hosts are left out: their scripts
-        must not reach what the page itself may.
+        The content of frames is not used. So frames of a private page that come from public hosts are blocked: their
+        scripts must not reach what the page itself may.
         """
         if not request.is_navigation_request():
             return True
@@ -373,21 +373,19 @@ class _Loading:
     def _refuse(self) -> None:
         hint = ""
         if self._public_only and self._document is not None and _place(self._document.url) == _place(self._url):
-            hint = "; --allow-private, or public_only=False, allows others"
+            hint = "; to allow others, use --allow-private or public_only=False"
         raise AddressRefused(f"{self._url}: is not fetched: {self._why()}{hint}")
 
     def _why(self) -> str:
-        """What the proxy says of the server that the page was last asked of; "" if nothing."""
+        """What the proxy says about the last server that was asked for the page; "" if nothing."""
         return "" if self._document is None else self._proxy.problems.get(_place(self._document.url), "")
 
     async def _wait_until_quiet(self) -> list[str]:
-        """Wait until the page loads nothing and changes no more; what is still to be said then."""
+        """Wait until the page neither loads nor changes any more; returns what there is to note."""
         quiet_since, before = _now(), (False, 0, 0)
         while True:
             if self._proxy.is_full and not self._has_document:
-                raise PageTooLarge(
-                    f"{self._url} loads more than {format_size(MOST_BYTES)}, which is the most for a browser"
-                )
+                raise PageTooLarge(f"{self._url} loads more than {format_size(MOST_BYTES)}, the limit for a browser")
             began = _now()
             found = await self._evaluate(_LOOK)
             seen = tuple(found) if found else (False, 0, 0)
@@ -396,7 +394,7 @@ class _Loading:
             quiet_since = max(quiet_since, self._changed)
             late = [since for since in self._waiting.values() if since < began - SLOW]
             if seen[0] and len(late) == len(self._waiting) and began - quiet_since >= QUIET:
-                return [f"{_count(len(late), 'request')} had no answer yet"] if late else []
+                return [f"{_count(len(late), 'request')} had not been answered yet"] if late else []
             await asyncio.sleep(max(_POLL, 2 * (_now() - began)))  # a page with a million elements takes its time
 
     async def _evaluate(self, expression: str) -> Any:  # noqa: ANN401 - whatever it gives
@@ -457,16 +455,17 @@ class _Loading:
             named = ", ".join(list(refused)[:_MOST_NAMED])
             more = f" and {len(refused) - _MOST_NAMED:,} others" if len(refused) > _MOST_NAMED else ""
             notes.append(
-                f"{_count(refused.total(), 'request')} refused, since only public addresses are reached: {named}{more}"
+                f"{_count(refused.total(), 'request')} refused, because only public addresses are allowed: "
+                f"{named}{more}"
             )
         if self._proxy.is_full:
-            notes.append(f"wanted to load more than {format_size(MOST_BYTES)}; loading was ended there")
+            notes.append(f"tried to load more than {format_size(MOST_BYTES)}; loading stopped there")
         if self._requests > MOST_REQUESTS:
             notes.append(f"made more than {MOST_REQUESTS:,} requests; the others were refused")
         if self._navigations > 1 + REDIRECTS:
-            notes.append(f"led to other pages more than {REDIRECTS} times; the last that was loaded is taken")
+            notes.append(f"went to another page more than {REDIRECTS} times; the last one that was loaded was used")
         if self.took_memory:
-            notes.append(f"took more than {MOST_MEMORY:,} MB of memory; a part of it was ended")
+            notes.append(f"took more than {MOST_MEMORY:,} MB of memory; one of the browser's processes was killed")
         return notes
 
 

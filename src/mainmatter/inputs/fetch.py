@@ -1,13 +1,13 @@
-"""A URL to a page, and only to pages that may be fetched.
+"""Fetch a page from a URL, but only if it may be fetched.
 
-Nothing uses the network unless a user names what lies there. Besides this file: `mainmatter corpus` asks for robots.txt
+Nothing uses the network unless a user names what to fetch. Besides this file: `mainmatter corpus` asks for robots.txt
 before it fetches URLs of a list (corpus/readers/urls.py), opens remote storage such as s3:// by fsspec
 (corpus/storage.py), and talks to a cluster (corpus/engines/). The workbench listens, and fetches here. A browser that
-loads a page with its scripts has a proxy (inputs/browser.py, inputs/proxy.py), which goes by the same rules.
+loads a page with its scripts uses a proxy (inputs/browser.py, inputs/proxy.py), which follows the same rules.
 
 A server that fetches pages for strangers must not be sent to the machines behind it (server-side request forgery). What
-counts is the address that is connected to, not how a URL writes it: names, their DNS answers, which may change between
-two questions, and redirects all end in `public_addresses`.
+is checked is the address that is connected to, not how a URL writes it: names, their DNS answers, which may change
+between two queries, and redirects all pass through `public_addresses`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _ISATAP = (0x00005EFE, 0x02005EFE)  # the third quarter of an address that carri
 
 
 class AddressRefused(FetchError):
-    """A URL leads to where this server does not go for others."""
+    """A URL leads to an address that may not be fetched."""
 
 
 def is_url(text: str) -> bool:
@@ -76,13 +76,13 @@ def fetch(url: str, *, limits: Limits = DEFAULT_LIMITS, timeout: float = TIMEOUT
         url: an address that begins with http:// or https://.
         limits: how large the page may be; reading stops there.
         timeout: how many seconds to wait for the server, at each step.
-        public_only: whoever named the URL is not trusted: go to public addresses only, also after redirects, and to
-            no other service than web servers.
+        public_only: the source of the URL is not trusted: connect to public addresses only, also after redirects, and
+            only to web servers.
 
     Raises:
-        AddressRefused: with `public_only`, the URL leads elsewhere.
+        AddressRefused: with `public_only`, the URL leads to another address.
         FetchError: it could not be fetched.
-        NotAPage: it is something else than a page or plain text.
+        NotAPage: it is neither a page nor plain text.
         PageTooLarge: it is over the limits.
     """
     from importlib.metadata import version  # noqa: PLC0415 - most users clean files
@@ -137,7 +137,7 @@ def check_answer(
         raise FetchError(f"{url}: the server answered {status} {reason or ''}".rstrip())
     media_type, charset = _content_type(content_type)
     if media_type not in (*_HTML_TYPES, *_TEXT_TYPES, ""):
-        raise NotAPage(f"{url}: is {media_type}, not a web page; give the address of one, or of a plain text")
+        raise NotAPage(f"{url}: is {media_type}, not a web page; give the URL of a web page or of plain text")
     return "text" if media_type in _TEXT_TYPES else "html", charset
 
 
@@ -176,14 +176,14 @@ def _reason(error: Exception) -> str:
 def why_not_public(address: str) -> str | None:
     """What an IP address is, in words, if it is not one of the public internet; None if it is.
 
-    IPv6 addresses that stand for an IPv4 address (mapped, 6to4, NAT64, Teredo, ISATAP) are what that one is.
+    IPv6 addresses that stand for an IPv4 address (mapped, 6to4, NAT64, Teredo, ISATAP) are judged by that one.
 
     Raises:
-        ValueError: it is no IP address.
+        ValueError: it is not an IP address.
     """
     ip = ip_address(address.partition("%")[0])
     for name, words in (
-        ("is_unspecified", "no address of a machine"),
+        ("is_unspecified", "not the address of a machine"),
         ("is_loopback", "a loopback address"),
         ("is_link_local", "a link-local address"),
         ("is_multicast", "a multicast address"),
@@ -214,27 +214,27 @@ def _inside(ip: IPv4Address | IPv6Address) -> list[IPv4Address]:
 
 
 def check_url(url: str) -> None:
-    """Refuse URLs that no web page has: other schemes, passwords, ports of other services.
+    """Refuse URLs that cannot be those of web pages: other schemes, passwords, ports of other services.
 
-    Where the host leads is found out when connecting (`public_pools`).
+    The address of the host is checked when connecting (`public_pools`).
 
     Raises:
-        AddressRefused: it is such a URL, or none at all.
+        AddressRefused: it is such a URL, or not a URL at all.
     """
     from urllib3.util import parse_url  # noqa: PLC0415 - the parser of those who connect
 
     try:
         parts = parse_url(url)
     except ValueError as error:
-        raise AddressRefused(f"{url}: is no address of a page: {error}") from error
+        raise AddressRefused(f"{url}: is not a valid URL: {error}") from error
     if parts.scheme not in ("http", "https"):
-        raise AddressRefused(f"{url}: only http:// and https:// are fetched, not {parts.scheme or 'this'}")
+        raise AddressRefused(f"{url}: only http:// and https:// URLs are fetched, not {parts.scheme or 'this'}")
     if not parts.host:
         raise AddressRefused(f"{url}: names no host")
     if parts.auth is not None:
-        raise AddressRefused(f"{url}: addresses with a user name or password are not fetched")
+        raise AddressRefused(f"{url}: URLs with a user name or password are not fetched")
     if parts.port is not None and parts.port < FIRST_FREE_PORT and parts.port not in HTTP_PORTS:
-        raise AddressRefused(f"{url}: port {parts.port} is not one of web pages; 80, 443, and those from 1024 on are")
+        raise AddressRefused(f"{url}: port {parts.port} is not allowed; 80, 443, and those from 1024 on are")
 
 
 def addresses_of(host: str, port: int) -> list[str]:
@@ -283,8 +283,8 @@ def public_addresses(host: str, port: int) -> list[str]:
 def public_pools() -> dict[str, type[HTTPConnectionPool]]:
     """Connection pools, by scheme, whose connections go to public addresses only.
 
-    A name is looked up once, and the address that was checked is the one that is connected to. TLS and the header Host
-    go by the name all the same.
+    A name is looked up once, and the address that was checked is the one that is connected to. TLS and the Host header
+    still use the name.
     """
     import socket  # noqa: PLC0415 - most users clean files
 
@@ -299,7 +299,7 @@ def public_pools() -> dict[str, type[HTTPConnectionPool]]:
         except socket.gaierror as error:
             raise NameResolutionError(connection.host, connection, error) from error
         except UnicodeError as error:  # a label that is empty or too long
-            raise AddressRefused(f"{connection.host}: is no name of a host") from error
+            raise AddressRefused(f"{connection.host}: is not a host name") from error
         problem: OSError = OSError("no address")
         for address in addresses:
             try:

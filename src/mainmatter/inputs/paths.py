@@ -1,4 +1,4 @@
-"""What users name, a file, a folder, a URL or `-`, to pages."""
+"""Find and read what users name: a file, a folder, a URL, or `-` for standard input."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ class Input:
         """Read the page, but no more than the limits allow: a pipe or a device may have no end.
 
         Raises:
-            InputError: it cannot be read, or is something else than a page or a dump.
+            InputError: it cannot be read, or is neither a page nor a dump.
             PageTooLarge: it is over the limits.
         """
         page = (self.fetch or fetch)(self.name, limits=limits) if is_url(self.name) else self.read_here(limits)
         return page if self.format is None else replace(page, format="text" if self.format == "text" else "html")
 
     def read_here(self, limits: Limits = DEFAULT_LIMITS) -> Page:
-        """The same, but never by the network: a file, packed by gzip or not, or standard input."""
+        """The same, but never from the network: a file, compressed with gzip or not, or standard input."""
         try:
             if self.name == STANDARD_INPUT:
                 data = sys.stdin.buffer.read(limits.size + 1)
@@ -88,7 +88,7 @@ def read_file(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) -> 
     """Read the page in a file; `-` is standard input.
 
     Raises:
-        InputError: it cannot be read, or is something else than a page or a dump.
+        InputError: it cannot be read, or is neither a page nor a dump.
         PageTooLarge: it is over the limits.
     """
     _need_name(path)
@@ -96,21 +96,21 @@ def read_file(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) -> 
     if is_url(name):
         refuse_name(name)
     if "<" in name and not os.path.exists(name):  # noqa: PTH110 - quietly, where no file can have that name
-        raise InputError("this is a page, not the name of a file; give it to mainmatter.clean")
+        raise InputError("this is a page, not a file name; pass it to mainmatter.clean")
     return Input(name, Path(name)).read_here(limits)
 
 
 def _need_name(path: object) -> None:
     if not isinstance(path, str | os.PathLike):
-        what = "; what it holds is for mainmatter.clean: give it the file's read()" if hasattr(path, "read") else ""
-        what = "; a page itself is for mainmatter.clean" if isinstance(path, bytes | bytearray | Page) else what
-        raise InputError(f"the name of a file is str or a Path, not {type(path).__name__}{what}")
+        what = "; to clean an open file, pass its read() to mainmatter.clean" if hasattr(path, "read") else ""
+        what = "; to clean a page itself, use mainmatter.clean" if isinstance(path, bytes | bytearray | Page) else what
+        raise InputError(f"a file name must be str or a Path, not {type(path).__name__}{what}")
 
 
 def refuse_name(text: str | bytes) -> None:
-    """Refuse what is given as a page but is the name of one: a URL, a file that is there or ends as one, a folder.
+    """Refuse a name that is given as a page: a URL, a folder, a file that exists or has the ending of a page.
 
-    Only a short text of one line is looked up on the disk. A single word, such as "docs", is no folder's name.
+    Only a short text of one line is looked up on the disk. A single word, such as "docs", is not taken for a folder.
 
     Raises:
         InputError: it is such a name.
@@ -123,23 +123,23 @@ def refuse_name(text: str | bytes) -> None:
         other = (
             ""
             if is_one_word
-            else ", with %20 for spaces, or if it is all the text of a page, give it as a mainmatter.Page"
+            else ", with %20 for spaces, or if it is the whole text of a page, pass it as a mainmatter.Page"
         )
         raise InputError(f"{name}: is a URL, not a page; fetch and clean it with mainmatter.clean_url{other}")
     if (is_one_word and ending_of(name) in PAGE_ENDINGS | DUMP_ENDINGS) or os.path.isfile(name):  # noqa: PTH113
         raise InputError(
-            f"{name}: is the name of a file, not a page; read and clean it with mainmatter.clean_file, "
-            "or if it is all the text of a page, give it as a mainmatter.Page"
+            f"{name}: is a file name, not a page; read and clean it with mainmatter.clean_file, "
+            "or if it is the whole text of a page, pass it as a mainmatter.Page"
         )
     if (os.sep in name or "/" in name) and os.path.isdir(name):  # noqa: PTH112
         raise InputError(
-            f"{name}: is the name of a folder, not a page; clean its pages with mainmatter.clean_many, "
+            f"{name}: is a folder name, not a page; clean its pages with mainmatter.clean_many, "
             "as in clean_many(Path(folder).rglob('*.html'))"
         )
 
 
 def names_url(text: str | bytes) -> bool:
-    """Whether what is given as a page is one line that begins as URLs do, also with "www.", and no page."""
+    """Whether what is given as a page is in fact a URL: one line that begins as URLs do, also with "www."."""
     name = _one_line(text)
     return is_url(name) or (name.lower().startswith("www.") and len(name.split()) == 1 and "." in name[4:])
 
@@ -179,15 +179,15 @@ class FoundInputs:
             listed.append("others")
         is_are = "1 file was" if count == 1 else f"{count:,} files were"
         advice = (
-            "; archives, JSONL and Parquet are for `mainmatter corpus`" if _COLLECTION_ENDINGS & set(endings) else ""
+            "; for archives, JSONL and Parquet, use `mainmatter corpus`" if _COLLECTION_ENDINGS & set(endings) else ""
         )
-        return f"{is_are} passed over, by ending or content no page and no text dump: {', '.join(listed)}{advice}"
+        return f"{is_are} skipped, by ending or content neither page nor text dump: {', '.join(listed)}{advice}"
 
 
 def page_bytes(
     data: bytes, name: str, limits: Limits, *, is_text: bool = False, reader: str = "`mainmatter corpus`"
 ) -> bytes:
-    """The bytes of a page, unpacked if they are packed by gzip: no more of them than the limits allow, and one.
+    """The bytes of a page, decompressed if need be, and at most one more than the limits allow.
 
     Args:
         data: the bytes of a file.
@@ -197,8 +197,8 @@ def page_bytes(
         reader: what an error says reads collections of pages.
 
     Raises:
-        NotAPage: it is something else than a page or a dump, or cannot be unpacked.
-        PageTooLarge: it is over the limits even before it is unpacked.
+        NotAPage: it is neither a page nor a dump, or cannot be decompressed.
+        PageTooLarge: it is over the limits even before it is decompressed.
     """
     try:
         words = what_else(_gunzip(data, SNIFFED) if data.startswith(_GZIP) else data, is_text=is_text)
@@ -214,7 +214,7 @@ def page_bytes(
 
 
 def _gunzip(data: bytes, most: int) -> bytes:
-    """What a gzip file of one or more members unpacks to, but no more than so many bytes of it.
+    """The content of a gzip file of one or more members, but no more than so many bytes of it.
 
     Raises:
         zlib.error: it is damaged, or ends too early.

@@ -1,8 +1,8 @@
 """A forward proxy for a browser, which goes to public addresses only and counts what passes.
 
-A browser that runs the scripts of strangers must not reach the machines around it. It is told to send everything here
+A browser that runs the scripts of strangers must not reach the machines around it. It sends everything here
 (HTTP, and tunnels for HTTPS and WebSockets); here a name is looked up once, and the address that was checked is the one
-that is connected to. So neither names that change their address (DNS rebinding) nor redirects lead elsewhere.
+that is connected to. So neither names that change their address (DNS rebinding) nor redirects lead anywhere else.
 
 A user may allow pages of a private network to reach that network. This ends for good as soon as a document, which may
 have scripts, comes from a host with a public address.
@@ -33,13 +33,13 @@ class CheckingProxy:
     Args:
         public_only: refuse addresses that are not public, and ports of other services than web servers. Otherwise that
             begins with the first document of a host that is not private (`add_document`).
-        most_bytes: that may pass, both ways together; then all ends.
+        most_bytes: how many may pass, in both directions together, before all connections are closed.
 
     Attributes:
         port: where it listens.
         public_only: whether addresses that are not public are refused now.
         bytes: how many have passed, or were read, heads of requests and answers included.
-        is_full: those were too many.
+        is_full: whether those were too many.
         refused: how often each `host:port` was refused.
         problems: what was wrong with a `host:port`, in words: it was refused, has no address, does not answer.
     """
@@ -72,7 +72,7 @@ class CheckingProxy:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def add_document(self, host: str) -> None:
-        """Tell that a document is asked of a host, whose scripts may ask for anything as soon as it is there."""
+        """Note that a document is requested from a host; once it is loaded, its scripts may request anything."""
         self._documents.add(host)
         self._check_documents()
 
@@ -193,7 +193,7 @@ class CheckingProxy:
             await asyncio.gather(*copying, return_exceptions=True)
 
     async def _pass_answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Pass on the answer to a request, so that nobody takes the connection for one that goes on."""
+        """Pass on the answer to a request, saying that the connection is then closed."""
         for _ in range(1 + _MOST_HINTS):
             head = await self._read_head(reader)
             if not head.startswith((b"HTTP/1.1 1", b"HTTP/1.0 1")):  # 103: early hints

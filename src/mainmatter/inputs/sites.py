@@ -18,7 +18,7 @@ _ADDRESS = re.compile(r"[\d.]+|\[.*\]")
 
 
 def site_of_url(url: str | None) -> str:
-    """The site that a URL is of: its registered domain, as well as that can be told; "" if there is none."""
+    """The site of a URL: its registered domain, as far as it can be determined; "" if there is none."""
     try:
         host = (urlsplit(url).hostname or "") if url else ""
     except ValueError:
@@ -31,7 +31,7 @@ def site_of_url(url: str | None) -> str:
 
 
 def site_of_page(page: Page) -> str:
-    """The site that a page is of, as `site_of_url` tells it; without a URL, itself."""
+    """The site of a page, as `site_of_url` determines it; a page without a URL is a site of its own."""
     return site_of_url(page.url) or f"page {page.id}"
 
 

@@ -1,6 +1,6 @@
-"""Child processes with deadlines and memory caps: everybody who needs one uses these.
+"""Child processes with deadlines and memory limits, for all parts of mainmatter that need one.
 
-    child.py       `Child`: one process that answers calls; `ChildExited` tells how it died. The protocol.
+    child.py       `Child`: one process that answers calls; `ChildExited` says how it died. The protocol.
     pool.py        `Pool`: several of them, with a queue, futures for threads and event loops, and replacements
     parallel.py    `ordered_map`: a function over many items, in order
     memory.py      how much memory processes hold
@@ -15,6 +15,6 @@ There is one protocol between processes. Who uses it:
     workbench/labels/disagreement.py                pages that methods are compared on
     lab/bench/contestant.py, lab/bench/memory.py    peers and methods that are measured
 
-Commands that are started as such, and talk by files, are no children in this sense: teaching, which outlives the server
-(workbench), the contestants of `bench throughput`, and Lynx (papers/ncleaner/lynx.py).
+Commands that are started on their own and communicate by files are not children in this sense: teaching, which outlives
+the server (workbench), the contestants of `bench throughput`, and Lynx (papers/ncleaner/lynx.py).
 """

@@ -1,7 +1,7 @@
 """Messages between a process and its child: pickled objects over a socket, with large bytes beside the pickle.
 
-What a `pickle.PickleBuffer` shows travels from where it is to where it stays, without being copied into a pickle and
-out of it. It arrives as `bytes`.
+The content of a `pickle.PickleBuffer` is sent without being copied into a pickle, and received without being copied out
+of one. It arrives as `bytes`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Channel:
         self._socket.close()
 
     def poll(self, seconds: float) -> bool:
-        """Wait so long for something to receive, be it that the other end is gone; whether there is."""
+        """Wait at most so long for something to receive, or the end of the other side; whether either came."""
         return bool(wait([self._socket], seconds))
 
     def send(self, content: Any) -> None:  # noqa: ANN401 - whatever can be pickled

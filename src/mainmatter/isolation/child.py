@@ -1,16 +1,16 @@
-"""A child process that answers calls under limits, and whose end is told in words.
+"""A child process that answers calls under limits; how it ended is reported in words.
 
     child = Child(make, *arguments)     in the child: service = make(*arguments), once
     child.call(page)                    in the child: service(page); its result comes back, or what it raises
 
 A service that is a generator function sends several answers to one call: `send`, then `receive` for each.
 
-Limits hold even inside of C. Time by the clock: the child is killed. Processor time: a timer of the kernel, whose
-signal ends the process. Memory: the kernel gives no more than the process had when it was ready, and so much more.
-A child never outlives the process that started it, leaves Ctrl-C to that, and inherits no files but those it is given.
+Limits hold even inside C code. Wall-clock time: the child is killed. Processor time: a timer of the kernel sends a
+signal that ends the process. Memory: the kernel grants a fixed amount beyond what the process had when it was ready. A
+child never outlives the process that started it, leaves Ctrl-C to it, and inherits only the files that it is given.
 
 It is a plain new interpreter (the caller may have threads; its main script is imported only if a function is defined
-there), or a fork. Messages are pickled, both ways: what a child sends is trusted as far as the code that it runs.
+there), or a fork. Messages are pickled in both directions: what a child sends is trusted as much as its code.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _MOST_LEFT = 0.6  # share of its memory that earlier calls may have left when an
 
 
 class CallFailed(MainmatterError):
-    """A call raised an error that cannot be sent between processes; this has its words."""
+    """A call raised an error that cannot be sent between processes; this has its message."""
 
 
 class ChildTraceback(Exception):
@@ -65,7 +65,7 @@ class ChildExited(MainmatterError):
     """A child has ended, or was ended, before it answered.
 
     Attributes:
-        reason: "time", "memory", "crash", or what `Child.kill` was told.
+        reason: "time", "memory", "crash", or the reason given to `Child.kill`.
         code: its exit code, below 0 for the signal that ended it.
         stderr: the last line that it wrote to standard error, if that was captured.
     """
@@ -198,7 +198,7 @@ class Child:
             self._connection.send_message(message)
 
     def poll(self, seconds: float) -> bool:
-        """Wait so long for something to receive, be it that the child has ended; whether there is."""
+        """Wait at most so long for an answer, or the end of the child; whether either came."""
         return self._connection.poll(seconds)
 
     def receive(self, seconds: float | None = None) -> Any:  # noqa: ANN401
@@ -234,7 +234,7 @@ class Child:
         return self._process.poll() is not None
 
     def kill(self, reason: str = "killed") -> None:
-        """Have the kernel end it, now; whoever waits for its answer is told the reason."""
+        """Kill it now; a caller that waits for its answer gets the reason."""
         self.killed_for = self.killed_for or reason
         with suppress(OSError):
             self._process.kill()
@@ -254,7 +254,7 @@ class Child:
         self.reap()
 
     def reap(self) -> ChildExited:
-        """Wait for the end of a process that is ending, kill it if it does not, give back all that it held."""
+        """Wait until a process that is ending has ended, kill it if it does not, and free its resources."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_PATIENCE)
         if self._process.poll() is None:
@@ -300,7 +300,7 @@ _is_own = [False]  # whether that was as a new interpreter, or as a fork of such
 
 
 def is_own_process() -> bool:
-    """Whether this process was started by a `Child` and belongs to it alone, so that nobody's code minds its state."""
+    """Whether this process was started by a `Child` for itself alone, so that no other code depends on its state."""
     return _is_own[0]
 
 
@@ -333,7 +333,7 @@ def _main_script() -> dict[str, Any]:
 
 
 def serve(connection: int, lifeline: int) -> None:
-    """In a new interpreter: answer calls, until nobody is there any more."""
+    """In a new interpreter: answer calls until the other end is gone."""
     _is_own[0] = True
     ours = _begin(connection, lifeline)
     with suppress(EOFError, ConnectionError):  # nobody is there
@@ -517,7 +517,7 @@ def memory_given() -> int:
 
 
 def limit_memory(limit: int) -> None:
-    """Let the kernel give this child no more than so many bytes, where it limits any; want of more ends it."""
+    """Let the kernel limit this child's memory, where it can; asking for more ends the child."""
     _limits[:] = [limit]
     if sys.platform.startswith("linux"):
         _, most = resource.getrlimit(resource.RLIMIT_AS)

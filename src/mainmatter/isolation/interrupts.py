@@ -1,7 +1,7 @@
 """Ctrl-C while the command line is still being loaded: a line and the exit code that a shell expects, no traceback.
 
 Loading takes some tenths of a second, most of it before any function of ours is called, so importing this module, which
-`mainmatter` does first, sees to it. Whoever imports mainmatter as a library answers Ctrl-C as ever.
+`mainmatter` does first, takes care of it. If mainmatter is imported as a library, Ctrl-C works as usual.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How much memory processes hold, and an end to those that hold too much."""
+"""How much memory processes hold, and killing those that hold too much."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def resident_mb(process: int | None = None) -> float | None:
-    """How many megabytes of memory a process holds now; None where the system does not say (it is no Linux)."""
+    """How many megabytes of memory a process holds now; None if the system does not say (only Linux does)."""
     return _status(process, "VmRSS")
 
 

@@ -1,8 +1,8 @@
 """One function over many items, in several processes, in order, with bounded memory; no item is ever lost.
 
-When a process dies (a page that crashes it, the kernel's memory killer), the items that it was at are done again one
-at a time, each in a process of its own, so that only the guilty one comes back as a `Failure`. The same is done for
-items that cannot be sent to another process, or their results back.
+When a process dies (a page that crashes it, the kernel's memory killer), the items that it was working on are
+retried one at a time, each in its own process, so that only the one at fault becomes a `Failure`. The same is done for
+items that cannot be sent to another process, or whose results cannot be sent back.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Failure(Generic[Item]):
     """An item for which a function raised an error, or for which its process died.
 
     Attributes:
-        item: the item itself; of `clean_many`, the page.
+        item: the item itself; for `clean_many`, the page.
         error: what went wrong, as one line.
     """
 
@@ -39,7 +39,7 @@ class Failure(Generic[Item]):
 
 
 def default_workers() -> int:
-    """As many processes as this process may use cores."""
+    """How many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -55,7 +55,7 @@ def ordered_map(
     Args:
         function: must be importable (defined in a module) if there is more than one worker.
         items: read as needed, so it may be endless.
-        workers: how many processes; 1 works in this one, and so does any number where child.py cannot (Windows).
+        workers: how many processes; 1 means this one, and so does any number where child.py cannot work (Windows).
     """
     if workers <= 1 or os.name != "posix":
         for item in items:

@@ -1,7 +1,7 @@
-"""Several children of one kind, a queue of calls before them, and a thread for each that talks with it.
+"""Several children of one kind, with a queue of calls, and a thread for each child that communicates with it.
 
-`submit` gives a `concurrent.futures.Future`, which `asyncio.wrap_future` turns into one of an event loop. A child that
-dies costs the call that it was at, and is replaced.
+`submit` gives a `concurrent.futures.Future`, which `asyncio.wrap_future` turns into one of an event loop. If a child
+dies, its current call fails, and the child is replaced.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Call(Future[Any]):
 
 @dataclass(eq=False)
 class _Slot:
-    """The place of a child, and what its thread is to do next; None ends that."""
+    """The place of a child, and what its thread is to do next; None ends the thread."""
 
     child: Child | None = None
     calls: SimpleQueue[Call | Future[None] | None] = field(default_factory=SimpleQueue)

@@ -1,4 +1,4 @@
-"""Methods x datasets x metrics: run methods over gold standards, measure what they give, show it, compare two."""
+"""Methods x datasets x metrics: run methods over gold standards, measure and show the results, compare two."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Evaluation:
         pages: for each page its id and, for each metric, its figures.
         failures: the pages on which the method failed, with the reason; they count as empty.
         convention: whose rules it followed, if it knows several.
-        learned_from: for each page, whether the method's model has learned from it; None if nobody knows.
+        learned_from: for each page, whether the method's model has learned from it; None if unknown.
         unseen: `scores` of the pages that it has not learned from; empty if it has learned from none, or all.
     """
 
@@ -67,7 +67,7 @@ class Evaluation:
 
     @property
     def count_learned_from(self) -> str:
-        """How many of the pages its model has learned from, in words; "-" of other tools, of which nobody knows."""
+        """How many of the pages its model has learned from, in words; "-" for other tools, where that is unknown."""
         if self.learned_from is None:
             return "-" if self.method in PEERS else "unknown"
         return str(sum(self.learned_from))
@@ -79,7 +79,7 @@ class Evaluation:
 
     @property
     def on_others(self) -> dict[str, Row]:
-        """The figures on the pages that it has not learned from; empty if that is none of them, or nobody knows."""
+        """The figures on the pages that it has not learned from; empty if there are none, or if that is unknown."""
         return self.scores if self.count_learned_from == "0" else self.unseen
 
 
@@ -275,8 +275,8 @@ def _groups(pages: Sequence[GoldPage], measured: Sequence[PageScores]) -> dict[s
 def to_table(evaluations: Sequence[Evaluation], metrics: Sequence[str], *, groups: bool = False) -> str:
     """A Markdown table: one row for each method on each dataset.
 
-    Several metrics show their headline figure each; a single metric shows all its columns. Where a model has learned
-    from some of the pages, or nobody knows, columns tell from how many, and the headline figures on the others.
+    Several metrics show their headline figure each; a single metric shows all its columns. If a model has learned
+    from some of the pages, or that is unknown, columns show from how many, and the headline figures on the others.
 
     Args:
         evaluations: what to show.

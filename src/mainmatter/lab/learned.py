@@ -48,7 +48,7 @@ def unpack_digests(card: dict[str, Any]) -> frozenset[bytes] | None:
 
 
 def learned_by(name: str) -> frozenset[bytes] | None:
-    """The digests of the pages that a method or model has learned from; None if nobody knows, as of other tools.
+    """The digests of the pages that a method or model has learned from; None if unknown, as for other tools.
 
     Args:
         name: of a method, a peer, or a model's folder; parameters may follow.

@@ -43,13 +43,13 @@ Result = TypeVar("Result")
 
 @dataclass
 class Run:
-    """What a reproduction works with: data, processes, and somebody who watches.
+    """What a reproduction works with: data, processes, and callbacks for the progress.
 
     Attributes:
         data: the folder of the gold standards.
         workers: how many processes.
         progress: shows how far a piece of work has come, as `cli/printing.py` does.
-        say: tells one line.
+        say: called with a line to show.
         pages: take only so many pages of each set, for a quick look; all if None.
         quick: take short cuts, such as few folds and short searches: all of the code runs, the figures mean nothing.
         used: the data that was loaded so far: name and number of pages.

@@ -374,9 +374,9 @@ def check_controls(name: str, *, dial: float, comments: str) -> None:
         InputError: one of them is wrong.
     """
     if not 0 <= dial <= 1:
-        raise InputError(f"method {name!r}: dial is from 0 (only what is sure) to 1 (all text), not {dial!r}")
+        raise InputError(f"method {name!r}: dial must be from 0 (only what is sure) to 1 (all text), not {dial!r}")
     if comments not in get_args(Comments):
-        raise InputError(f"method {name!r}: comments is drop, keep or mark, not {comments!r}")
+        raise InputError(f"method {name!r}: comments must be drop, keep or mark, not {comments!r}")
 
 
 @dataclass(eq=False)

@@ -1,6 +1,6 @@
-"""What `main` learns from: what the net sees of a page with its labels, and the same page a little changed each time.
+"""What `main` learns from: pages as the net sees them, with labels, and slightly changed each time.
 
-Augmentation keeps the net from learning pages by heart. It changes what differs on pages of other sites, other times
+Augmentation keeps the net from memorising pages. It changes what differs on pages of other sites, other times
 and other languages: the names in their markup, tags that only today's pages have, how long words are and whether there
 are capitals, and which boilerplate stands around the text.
 

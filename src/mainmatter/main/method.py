@@ -159,13 +159,15 @@ class Main(Controls, Trainable[ObservedPage]):
     def __post_init__(self) -> None:
         check_controls(self.name, dial=self.dial, comments=self.comments)
         if self.convention not in CONVENTIONS:
-            raise InputError(f"method 'main': no convention {self.convention!r}; there are {', '.join(CONVENTIONS)}")
+            raise InputError(f"method 'main': unknown convention {self.convention!r}; known: {', '.join(CONVENTIONS)}")
         unknown = [family for family in self._left_out() if family not in FAMILIES]
         if unknown:
-            raise InputError(f"method 'main': no signal {unknown[0]!r}; there are {', '.join(FAMILIES)}")
+            raise InputError(f"method 'main': unknown signal {unknown[0]!r}; known: {', '.join(FAMILIES)}")
         for name, least in (("epochs", 1), ("seed", 0)):
             if type(getattr(self, name)) is not int or getattr(self, name) < least:
-                raise InputError(f"method 'main': {name} is a whole number from {least}, not {getattr(self, name)!r}")
+                raise InputError(
+                    f"method 'main': {name} must be a whole number from {least}, not {getattr(self, name)!r}"
+                )
         if self.site_templates:
             load_templates(self.site_templates)  # complains, if need be
 
@@ -347,7 +349,7 @@ class Main(Controls, Trainable[ObservedPage]):
         return observe(example)
 
     def need_extras(self) -> None:
-        """Find out, before any work, whether the model to go on from is there.
+        """Check, before any work, that the model to start from is there.
 
         Raises:
             ModelError: it is not, or is damaged.
@@ -364,7 +366,7 @@ class Main(Controls, Trainable[ObservedPage]):
 
         Args:
             observations: the pages.
-            report: told a line now and then.
+            report: called with a line about the progress now and then.
             dumps: train the net for dumps, too; without, it stays as it is at the start, which takes half of the time.
 
         Raises:

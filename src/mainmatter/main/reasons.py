@@ -62,11 +62,11 @@ class SignalReasons(LazyReasons):
 
     Attributes:
         method: the method that judged; None while these are detached.
-        document: the page, likewise; described once more if somebody reads a reason.
+        document: the page, likewise; described once more when a reason is read.
         probabilities: of each block.
         headline: the number of the block that is kept because it is the page's headline.
         threshold: the probability from which on blocks are kept on this page.
-        dials: for each block, the dial from which on it is kept, NaN where no dial decides; None if nobody knows.
+        dials: for each block, the dial from which on it is kept, NaN where no dial decides; None if unknown.
         known_weights: what each family adds to the log odds of each block, if that is known already.
         known_names: the name that says most about each block, likewise.
     """
@@ -99,7 +99,7 @@ class SignalReasons(LazyReasons):
     def said(self) -> tuple[NDArray[np.float64] | None, Sequence[str]]:
         """What each family adds to the log odds of each block, and the name that says most about it, "" for none.
 
-        Made for all blocks once somebody reads one; None while these are detached and nobody can be asked.
+        Made for all blocks when one is read; None while these are detached from their method.
         """
         if self.method is None or self.document is None:
             return self.known_weights, self.known_names

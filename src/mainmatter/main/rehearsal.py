@@ -1,4 +1,4 @@
-"""Pages for rehearsal: what a model that is taught further looks at again, so that it does not forget what it knew.
+"""Pages for rehearsal: a model that learns more sees them again, so that it does not forget what it knew.
 
 A net that learns from a few new pages alone gets worse on all others (McCloskey & Cohen 1989, Catastrophic
 interference). What helps is to mix the new pages with some of the old ones (Robins 1995, Catastrophic forgetting,

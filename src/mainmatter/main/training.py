@@ -156,7 +156,7 @@ def train_net(
         seed: for the first weights, the order of pages, dropout and `augment`.
         augment: makes a page a little different, each time that it is looked at.
         start: a net to go on from, made for the same numbers and names.
-        report: is told after each epoch.
+        report: called with a line after each epoch.
 
     Raises:
         ValueError: there are no blocks to learn from, or they do not fit the start.
@@ -197,7 +197,7 @@ def train_net(
             total += loss
         mean = total / max(1, len(batches))
         if not isfinite(mean):
-            raise ValueError(f"the loss is {mean}: numbers that are not finite, or too high a rate")
+            raise ValueError(f"the loss is {mean}: the data is not finite, or the learning rate is too high")
         report(f"epoch {epoch + 1} of {config.epochs}: loss {mean:.4f}")
     return BlockNet({name: array.copy() for name, array in adam.arrays.items()}, net.mean, net.scale, net.dilations)
 

@@ -1,7 +1,7 @@
-"""The method that you use unless a command names another one: `mainmatter use` keeps it in a small file of yours.
+"""Your default method, which `mainmatter use` keeps in a small file.
 
-The command line and the workbench go by it; the functions of the Python API do not, so that a program does the same for
-everybody.
+The command line and the workbench use it unless you name another one. The functions of the Python API ignore it, so
+that a program does the same for everybody.
 """
 
 from __future__ import annotations

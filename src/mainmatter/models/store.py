@@ -43,7 +43,7 @@ class Model:
 
     Attributes:
         method: the name of the method that learned it.
-        version: the version of what that method learns; a method that changes the meaning of its weights counts up.
+        version: the version of what that method learns; it increases when the meaning of the weights changes.
         parameters: the method's parameters, as they were for training.
         facts: what was learned, as far as JSON holds it: thresholds, word lists, trees.
         arrays: what was learned, as arrays of numbers.
@@ -64,13 +64,13 @@ def is_model(path: str | Path) -> bool:
 
 
 def may_be_written(path: str | Path) -> bool:
-    """Whether a folder is one for a model: not there, empty, a model, or what is left of one that was not finished."""
+    """Whether a model may be written to a folder: it is missing, empty, a model, or the rest of an unfinished one."""
     folder = Path(path)
     return is_model(folder) or not folder.exists() or all(file.match(_WEIGHTS.format("*")) for file in folder.iterdir())
 
 
 def last_change(path: str | Path) -> int | None:
-    """When a model was written, as a number that grows; None if the path is not one of a model."""
+    """When a model was written, as a number that grows; None if the path is not that of a model."""
     try:
         return (Path(path) / DESCRIPTION).stat().st_mtime_ns
     except (OSError, ValueError):
@@ -78,7 +78,7 @@ def last_change(path: str | Path) -> int | None:
 
 
 def save(model: Model, path: str | Path) -> int:
-    """Write a model into a folder, which is made if need be, or in the place of the model that is there.
+    """Write a model into a folder, which is created if need be; a model that is there is replaced.
 
     The description names the file of arrays and is written last: whenever it is read, the model is complete.
 
@@ -86,7 +86,7 @@ def save(model: Model, path: str | Path) -> int:
         Its size in bytes.
 
     Raises:
-        InputError: a parameter or fact is nothing that JSON can hold, such as an infinite number.
+        InputError: a parameter or fact is something that JSON cannot hold, such as an infinite number.
         OSError: the folder cannot be written.
     """
     folder = Path(path)
@@ -120,7 +120,7 @@ def save(model: Model, path: str | Path) -> int:
 
 
 def load(path: str | Path) -> Model:
-    """Read a model. What it holds is shared by all who read it: do not change it.
+    """Read a model. Its content is shared by all callers: do not change it.
 
     Raises:
         ModelError: it is missing, damaged, not a model, or made by a later version.
@@ -141,7 +141,7 @@ def _load(folder: Path, changed: int) -> Model:  # noqa: ARG001 - a model that w
     weights_path = folder / Path(str(description["weights"].get("file"))).name
     weights = _read(weights_path)
     if hashlib.sha256(weights).hexdigest() != description["weights"].get("sha256"):
-        raise ModelError(f"{weights_path}: damaged, or of another model: {DESCRIPTION} names another digest")
+        raise ModelError(f"{weights_path}: damaged, or from another model: its digest is not the one in {DESCRIPTION}")
     return Model(
         method=description["method"],
         version=description["version"],
@@ -170,27 +170,28 @@ def _read_description(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{path}: damaged, or not a model: {' '.join(str(error).split())}") from error
     if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise ModelError(f"{path}: not a model of mainmatter; train one with: mainmatter train")
+        raise ModelError(f"{path}: not a mainmatter model; train one with: mainmatter train")
     version = description.get("format_version")
     if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
         raise ModelError(
-            f"{path}: format {version!r} is of a later mainmatter; this one reads up to {FORMAT_VERSION}: upgrade it"
+            f"{path}: format {version!r} is from a later version of mainmatter; this one reads up to {FORMAT_VERSION}: "
+            "upgrade it"
         )
     for name, type_ in _TYPES.items():
         if type(description.get(name)) is not type_:
             raise ModelError(f"{path}: damaged: {name} is missing or of the wrong type")
     if _digest({name: description[name] for name in _LEARNED}) != description["facts_sha256"]:
-        raise ModelError(f"{path}: damaged, or changed by hand: its digest is another one; train it again")
+        raise ModelError(f"{path}: damaged, or changed by hand: its digest does not match; train it again")
     return description
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 def _finite(number: str) -> float:
     if not math.isfinite(float(number)):
-        raise ValueError(f"{number} is too large a number")
+        raise ValueError(f"{number} is too large")
     return float(number)
 
 
@@ -235,9 +236,9 @@ def _unpack_one(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[An
     data = BytesIO(archive.read(member))
     version = np.lib.format.read_magic(data)
     if version != (1, 0):
-        raise ValueError(f"{member.filename} is of another version of numpy's format")
+        raise ValueError(f"{member.filename} has another version of numpy's format")
     shape, by_columns, dtype = np.lib.format.read_array_header_1_0(data)
     left = len(data.getvalue()) - data.tell()
     if dtype.kind not in _NUMBERS or int(np.prod(shape, dtype=object)) * dtype.itemsize != left:
-        raise ValueError(f"{member.filename} holds no numbers, or not as many as it says")
+        raise ValueError(f"{member.filename} does not hold numbers, or not as many as it says")
     return np.ndarray(shape, dtype, data.getvalue(), data.tell(), order="F" if by_columns else "C")  # read-only

@@ -83,10 +83,10 @@ def split(
     overlap: int = 0,
     tokenizer: Any = None,  # noqa: ANN401 - one of several kinds, of other packages
 ) -> list[Chunk]:
-    """Cut the text of a page into chunks; `Extraction.chunks` says what the arguments are.
+    """Cut the text of a page into chunks; `Extraction.chunks` describes the arguments.
 
     Raises:
-        InputError: an argument has a value that makes no sense.
+        InputError: an argument has an invalid value.
     """
     count = check_chunking(max_tokens, overlap, tokenizer)
     splitter = _Splitter(extraction.text, max_tokens, overlap, count)
@@ -106,10 +106,10 @@ def check_chunking(
     overlap: int = 0,
     tokenizer: Any = None,  # noqa: ANN401 - one of several kinds, of other packages
 ) -> Callable[[str], int]:
-    """Make sure that the arguments of `split` make sense, before there is a page; returns what counts tokens.
+    """Check the arguments of `split` before there is a page; returns the function that counts tokens.
 
     Raises:
-        InputError: one of them does not.
+        InputError: one of them is invalid.
     """
     for name, value, least in (("max_tokens", max_tokens, 1), ("overlap", overlap, 0)):
         if not isinstance(value, int) or isinstance(value, bool) or value < least:

@@ -1,6 +1,6 @@
 """CleanEval's markup: `<h>` heading, `<l>` list item, `<p>` everything else, at the beginning of each block.
 
-It knows no comments: they stand where they stand on the page, marked or not.
+It has no markup for comments: they stay in their place on the page, marked or not.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The main matter as a small tree of headings, paragraphs, lists, tables and so on: what the markup formats write.
 
-A page's tree has hundreds of tags, and no two sites use them alike. `Content` knows what Markdown, HTML and TEI can
-say. build.py makes it of what was kept of a page; the writers (markdown.py, html.py, tei.py) need know nothing else.
+A page's tree has hundreds of tags, and no two sites use them alike. `Content` has what Markdown, HTML and TEI can
+express. build.py makes it from what was kept of a page; the writers (markdown.py, html.py, tei.py) need nothing else.
 
 Which nodes hold which:
 
@@ -97,7 +97,7 @@ _IGNORED = re.compile("[\0- \x7f-\xa0]+")
 
 
 def is_harmless(address: str) -> bool:
-    """Whether an address may stand in a document: relative, or of a scheme that runs nothing."""
+    """Whether an address may be used in a document: it is relative, or its scheme runs nothing."""
     if address.startswith(("https://", "http://")):
         return True
     scheme = _SCHEME.match(_IGNORED.sub("", address))

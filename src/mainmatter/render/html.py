@@ -74,8 +74,8 @@ def write_tags(content: Content, tags: Tags, escaped: Callable[[str], str], *, i
 
     Args:
         content: the document.
-        tags: gives what stands before and after a node.
-        escaped: makes markup of a text.
+        tags: returns what to write before and after a node.
+        escaped: turns a text into markup.
         indent: how far to indent the first blocks; those inside of a block are indented by one more. -1 for not at all.
     """
     written: list[str] = []

@@ -1,4 +1,4 @@
-"""JSON: metadata, text, and every block with its verdict, so that another program can decide anew."""
+"""JSON: metadata, text, and every block with its verdict, so that another program can decide again."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def render(extraction: Extraction, *, blocks: bool = True, chunks: int | None = 
 
     Args:
         extraction: what was decided.
-        blocks: with the blocks.
-        chunks: with chunks of at most so many tokens. Offsets of comments that are marked are those in
+        blocks: include the blocks.
+        chunks: include chunks of at most so many tokens. Offsets of comments that are marked are those in
             `Extraction.text`, where they follow the main matter.
         overlap: how many tokens a chunk may repeat from the one before.
     """

@@ -59,7 +59,7 @@ def render(
         InputError: there is no such style of headings.
     """
     if headings not in ("atx", "setext"):
-        raise InputError(f'{headings!r} is no style of headings; there are "atx" and "setext"')
+        raise InputError(f'{headings!r} is not a style of headings; use "atx" or "setext"')
     content = content_of(extraction, images=images)
     written = to_markdown(content, links=links, images=images, tables=tables, headings=headings)
     if not front_matter:

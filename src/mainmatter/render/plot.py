@@ -29,7 +29,7 @@ def save_plot(extraction: Extraction, path: Path) -> None:
     """
     picture_format = path.suffix.lstrip(".").lower()
     if picture_format not in FORMATS:
-        raise InputError(f"{path}: no such picture format; let the name end in .png, .svg or .pdf")
+        raise InputError(f"{path}: unknown picture format; use a name that ends in .png, .svg or .pdf")
     figure = plot(extraction)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # a box in the title will do

@@ -1,7 +1,7 @@
 """Plain text: a blank line between blocks, none between the items of a list or the rows of a table.
 
-Comments that are marked come last, after a line of their own: a reader sees what follows, and a program can split at
-the line, which hardly a page has; where "hardly" is not enough, JSON has both texts apart.
+Comments that are marked come last, after a line of their own, at which a program can split the text. Hardly any page
+contains that line. If you need to be certain, use JSON, which has both texts separately.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _STAND_TOGETHER = frozenset((Kind.LIST_ITEM, Kind.TABLE_ROW))
 
 
 def render(extraction: Extraction, *, only: Literal["main", "comment"] | None = None) -> str:
-    """The kept blocks' text, laid out by what the page says that they are: methods see too few lists.
+    """The kept blocks' text, laid out by their kinds on the page, since methods recognise too few lists.
 
     Args:
         extraction: what was decided.

@@ -1,12 +1,12 @@
 """A plain-text dump of a page to a document, in blocks as NCleaner's third stage does (NCleaner 2).
 
-Blocks are separated by blank lines; a line that begins with a bullet or a number begins a list item. Lines in between
-were broken by whoever wrote the dump, and are joined. Other than NCleaner we also take an underlined or `#`-marked
-line for a heading, since dumps are often Markdown today.
+Blocks are separated by blank lines; a line that begins with a bullet or a number begins a list item. Other lines
+were wrapped by the program that wrote the dump, and are joined. Unlike NCleaner, we also take an underlined or
+`#`-marked line for a heading, since dumps are often Markdown today.
 
-NCleaner's dumps are Lynx's, with broken lines. Others break none: in WET archives, and in what many extractors print,
-a line is a block, and there is no blank line. Those are told by that, and because most of their lines had room for the
-first word of the next one, which whoever breaks lines at some width does not leave.
+NCleaner's dumps come from Lynx, which wraps lines. Other dumps are not wrapped: in WET archives, and in the output of
+many extractors, each line is a block, and there are no blank lines. Such dumps are recognised by that, and because most
+of their lines have room for the first word of the next one, which lines that are wrapped at some width do not have.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def segment_text(text: str, lines_are_blocks: bool = False) -> Columns:
 
     Args:
         text: the dump.
-        lines_are_blocks: every line is a block. If not told, it is so in a dump of five lines or more that has no
+        lines_are_blocks: every line is a block. If None, that is assumed for a dump of five lines or more that has no
             blank line and whose lines were not broken at some width.
 
     The position of a block counts the blocks before it and the blank lines beyond the one that separates two blocks,

@@ -1,6 +1,6 @@
 """Cut a text into words, what white space separates, CleanEval's marked tokens, or paragraphs; count its words.
 
-How many words a text has is counted also where the script puts no spaces between them. Nobody needs a dictionary to
+Words are also counted in scripts that put no spaces between them. That takes no dictionary, since it only has to
 tell a paragraph from a menu: Han and Kana words have about two characters, which are as wide as two Latin letters each;
 Thai, Lao, Khmer and Burmese words have about four.
 """

@@ -189,7 +189,7 @@ def test_what_does_not_start(monkeypatch: pytest.MonkeyPatch, browser: Chromium,
     monkeypatch.setenv(chromium.PROGRAM, str(program))
     with pytest.raises(InputError, match="does not start"), Chromium():
         pass
-    with pytest.raises(InputError, match="running already"):
+    with pytest.raises(InputError, match="already running"):
         browser.start()
     closed = Chromium()
     closed.close()

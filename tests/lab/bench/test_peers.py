@@ -123,7 +123,7 @@ def test_installed_peers_and_their_versions(monkeypatch: pytest.MonkeyPatch) -> 
     assert installed_peers() == []
     with pytest.raises(MissingExtra, match=r"readability-lxml, which is not installed; .*mainmatter\[bench\]"):
         get_peer("readability-lxml")
-    with pytest.raises(InputError, match=r"^rs-trafilatura is not installed, and is no part of the extra bench"):
+    with pytest.raises(InputError, match=r"^rs-trafilatura is not installed, and is not part of the extra bench"):
         get_peer("rs-trafilatura")
 
 

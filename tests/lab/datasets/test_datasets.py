@@ -118,7 +118,7 @@ def test_named_set_that_is_missing_says_where_it_was_looked_for(tmp_path: Path) 
     with pytest.raises(DatasetError) as caught:
         load_dataset("dragnet", tmp_path)
     assert str(caught.value) == (
-        f"{tmp_path}/dragnet.parquet: no such file; say with --data which folder holds dragnet.parquet"
+        f"{tmp_path}/dragnet.parquet: no such file; use --data to name the folder that holds dragnet.parquet"
     )
 
 
@@ -242,9 +242,7 @@ def test_folder_without_pages(tmp_path: Path) -> None:
 
 
 def test_folder_of_something_else(tmp_path: Path) -> None:
-    with pytest.raises(
-        DatasetError, match=r": not a gold standard; it would have html/ and gold/, or en_original/ and "
-    ):
+    with pytest.raises(DatasetError, match=r": not a gold standard; expected html/ and gold/, or en_original/ and "):
         load_dataset(str(tmp_path))
 
 

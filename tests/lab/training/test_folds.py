@@ -74,7 +74,7 @@ def test_all_sets_that_may_train_are_split_together(monkeypatch: pytest.MonkeyPa
         (read[0], f"{read[0]} {number}") for number in range(2)
     ]
     assert {each.fold for each in found} == {0, 1, 2, 3}
-    with pytest.raises(DatasetError, match="two folds or more, not 1"):
+    with pytest.raises(DatasetError, match="at least two folds, not 1"):
         load_fold_pages("data", 1)
 
 

@@ -160,7 +160,7 @@ def test_going_on_from_an_own_model(tmp_path: Path, lesson: Lesson) -> None:
     assert found.shipped == str(tmp_path / "first")
     assert found.gain.shipped > 0.9
     assert found.default is not None
-    assert any("which the learning went on from" in note for note in found.notes)
+    assert any("from which learning continued" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_going_on_from_an_own_model(tmp_path: Path, lesson: Lesson) -> None:
     [
         ("density", InputError, "'density' does not learn"),
         ("mani", UnknownName, "did you mean 'main'"),
-        ("main:epochs=0", InputError, "epochs is a whole number from 1"),
+        ("main:epochs=0", InputError, "epochs must be a whole number from 1"),
         ("main:start=nowhere", ModelError, "nowhere: no such file or folder"),
     ],
 )
@@ -217,7 +217,7 @@ def test_sites_stay_together() -> None:
 def test_pages_of_one_site_are_split_by_page_and_that_is_told() -> None:
     split = split_pages(boards(6, sites=1))
     assert (split.by, split.sites, len(split.folds)) == ("page", 1, 5)
-    assert "all pages are of one site" in split.notes[0]
+    assert "all pages are from one site" in split.notes[0]
     assert split_pages(boards(6, sites=1), "site").by == "page"
     by_page = split_pages(boards(6, sites=2), "page")
     assert (by_page.by, len(by_page.folds)) == ("page", 5)

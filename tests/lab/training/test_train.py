@@ -159,7 +159,7 @@ def test_training_tells_how_it_goes(pages: list[GoldPage]) -> None:
     assert isinstance(method, Cutoff)
     assert method.margin == 1
     assert lines == [
-        "12 pages labelled, 0 skipped; keeping exactly the blocks that are labelled so would give bag f1 1.000",
+        "12 pages labelled, 0 skipped; keeping exactly the blocks labelled as main matter would give bag f1 1.000",
         f"check: {lines[1].removeprefix('check: ')}",  # what learning without the page reports
         f"check: on 4 pages {LEFT_OUT}: bag f1 1.000 (all text: bag f1 {ALL_TEXT:.3f})",
         "learning from 12 pages",
@@ -176,7 +176,7 @@ def test_training_tells_how_it_goes(pages: list[GoldPage]) -> None:
     assert "1,234 bytes" in page
 
 
-LEFT_OUT = "of sites left out of a first training (12 of 12 pages have no URL, and count as sites of their own)"
+LEFT_OUT = "from sites left out of a first training (12 of 12 pages have no URL, and each counts as a site of its own)"
 # 7 words of menu and heading beside twice the 21 words of LONG, a number each and the word "page".
 ALL_TEXT = 2 * 45 / (45 + 52)
 
@@ -191,7 +191,7 @@ def test_one_site_cannot_be_checked(pages: list[GoldPage]) -> None:
     lines: list[str] = []
     _, card = train(Training("cutoff", {"one": pages[:1]}), no_progress, lines.append)
     assert card["check"] is None
-    assert "no check: all pages are of one site" in lines
+    assert "no check: all pages are from one site" in lines
 
 
 def test_a_digest_is_of_pages_and_gold_texts(pages: list[GoldPage]) -> None:
@@ -218,7 +218,7 @@ def test_copies_are_left_out_and_told(pages: list[GoldPage]) -> None:
     lines: list[str] = []
     _, card = train(Training("cutoff", {"mine": pages, "again": pages[:5]}, check=False), no_progress, lines.append)
     assert card["pages"]["learned_from"] == 12
-    assert lines[0] == "5 of 17 pages are copies of others, and left out"
+    assert lines[0] == "5 of 17 pages are copies of others and were left out"
 
 
 def test_learning_from_a_test_set_is_told(pages: list[GoldPage]) -> None:
@@ -264,7 +264,7 @@ def test_gold_texts_of_other_pages_are_told(pages: list[GoldPage]) -> None:
     swapped = [replace(page, gold=Gold("Nothing of this is on that page.")) for page in pages]
     lines: list[str] = []
     train(Training("cutoff", {"mine": swapped}, check=False), no_progress, lines.append)
-    assert lines[1].startswith("that is little: are the gold texts those of the pages? Look at 0")
+    assert lines[1].startswith("that is low: do the gold texts belong to these pages? Look at 0")
 
 
 def test_a_method_that_learns_nothing_is_told(pages: list[GoldPage]) -> None:

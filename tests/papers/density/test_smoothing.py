@@ -77,10 +77,10 @@ def test_where_the_highest_point_has_no_text_the_longest_one_is_kept() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"strings": "words"}, "strings is one of blocks, tags, not 'words'"),
-        ({"edge": "middle"}, "edge is one of cutoff, minimum, inflection, not 'middle'"),
-        ({"smoothing": -1}, "smoothing is a whole number from 0 to 64, not -1"),
-        ({"smoothing": 65}, "smoothing is a whole number from 0 to 64, not 65"),
+        ({"strings": "words"}, "strings must be one of blocks, tags, not 'words'"),
+        ({"edge": "middle"}, "edge must be one of cutoff, minimum, inflection, not 'middle'"),
+        ({"smoothing": -1}, "smoothing must be a whole number from 0 to 64, not -1"),
+        ({"smoothing": 65}, "smoothing must be a whole number from 0 to 64, not 65"),
     ],
 )
 def test_wrong_parameters(parameters: dict[str, object], message: str) -> None:

@@ -139,7 +139,7 @@ def test_wrong_parameters(parameters: dict[str, Any]) -> None:
 
 def test_an_untrained_method_says_so(tmp_path: Path) -> None:
     method = Fiasco()
-    with pytest.raises(InputError, match=r"has not learned yet: fit it, or take mainmatter\.get_method\('fiasco'\)"):
+    with pytest.raises(InputError, match=r"has not learned yet: fit it, or use mainmatter\.get_method\('fiasco'\)"):
         mainmatter.clean(f"<p>{LONG}", method=method)
     with pytest.raises(InputError, match="has not learned yet"):
         method.extract(read(""))

@@ -90,7 +90,7 @@ def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
     run(replace(SETTINGS, generations=5), path)
     assert len(json.loads(path.read_bytes())["history"]) == 5
     state, lines = run(checkpoint=path)
-    assert lines[0] == f"goes on after generation 5 of {path}"
+    assert lines[0] == f"continues after generation 5 of {path}"
     assert len(lines) == 1 + 7
     whole = run()[0]
     assert (state.best, state.population, state.history) == (whole.best, whole.population, whole.history)
@@ -147,10 +147,10 @@ def test_a_checkpoint_that_does_not_fit_is_not_used(tmp_path: Path, damage: str)
     elif damage == "a list":
         path.write_text("[]")
     state, lines = run(settings, path)
-    assert lines[0].startswith(f"starts anew: {path} does not fit: ")
+    assert lines[0].startswith(f"starts over: {path} does not fit: ")
     assert lines[1].startswith("generation 1 of 2")
     # What was written over it does fit.
-    assert run(settings, path)[1] == [f"goes on after generation 2 of {path}"]
+    assert run(settings, path)[1] == [f"continues after generation 2 of {path}"]
     assert state.population == run(settings)[0].population
 
 

@@ -92,7 +92,7 @@ def test_more_than_half_of_a_block_must_be_captured() -> None:
     assert found.scores.tolist() == pytest.approx([4 / 8, 6 / 12])
     assert found.kept.tolist() == [False, False]
     assert with_expression(first_word).extract(read(Page("<p>abcdefghijk lmnopqrst"))).kept.tolist() == [True]
-    with pytest.raises(InputError, match=r"parsimony is from 0 to 0\.1"):
+    with pytest.raises(InputError, match=r"parsimony must be from 0 to 0\.1"):
         IceRegex(parsimony=0.105)
 
 
@@ -198,7 +198,7 @@ def test_the_same_seed_gives_the_same_expression(tmp_path: Path) -> None:
     lines: list[str] = []
     fourth = IceRegex(**SMALL, checkpoint=str(tmp_path / "checkpoints")).fit(SITES, lines.append)
     assert third.expression_ == fourth.expression_ == one.expression_
-    assert lines[0].startswith("goes on after generation 8 of")
+    assert lines[0].startswith("continues after generation 8 of")
     assert "checkpoint" not in third.parameters
     # Other pages are another search, with a file of their own.
     IceRegex(**SMALL, checkpoint=str(tmp_path / "checkpoints")).fit(SITES[1:])
@@ -238,9 +238,9 @@ def test_a_damaged_or_dangerous_model_is_refused(tmp_path: Path, facts: dict[str
 
 
 def test_what_cannot_be() -> None:
-    with pytest.raises(InputError, match="no page to learn from"):
+    with pytest.raises(InputError, match="no pages to learn from"):
         IceRegex().learn([])
-    with pytest.raises(InputError, match="literals is one of bounded, html, paper, not 'perl'"):
+    with pytest.raises(InputError, match="literals must be one of bounded, html, paper, not 'perl'"):
         IceRegex(literals="perl")
     with pytest.raises(ModelError, match="has learned nothing yet"):
         IceRegex().extract(read(Page("<p>x")))

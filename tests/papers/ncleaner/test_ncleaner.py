@@ -267,7 +267,7 @@ def test_a_model_is_restored_once(tmp_path: Path) -> None:
 def test_wrong_use(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has not learned yet"):
         Ncleaner().log_odds(["x"])
-    with pytest.raises(InputError, match="no page to learn from"):
+    with pytest.raises(InputError, match="no pages to learn from"):
         Ncleaner().learn([])
     with pytest.raises(InputError, match="has not learned yet"):
         Ncleaner().save(tmp_path / "model")
@@ -277,13 +277,13 @@ def test_wrong_use(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "values", "text"),
     [
-        ("n", [0, 9, 2.5, True, "3", None, [3]], "n is a whole number from 1 to 8"),
-        ("q", [0, 1, 1e-300, math.nan, "x", None, True], "q is from 0.001 to 0.999"),
+        ("n", [0, 9, 2.5, True, "3", None, [3]], "n must be a whole number from 1 to 8"),
+        ("q", [0, 1, 1e-300, math.nan, "x", None, True], "q must be from 0.001 to 0.999"),
         ("threshold", [math.nan, "x", [1], {}, True, 10**400], "threshold is a number or None"),
-        ("lexical", ["x", 1, None], "lexical is True or False"),
-        ("heuristics", ["no", 0], "heuristics is True or False"),
-        ("never_empty", ["no", 0], "never_empty is True or False"),
-        ("other_scripts", ["no", 0], "other_scripts is True or False"),
+        ("lexical", ["x", 1, None], "lexical must be True or False"),
+        ("heuristics", ["no", 0], "heuristics must be True or False"),
+        ("never_empty", ["no", 0], "never_empty must be True or False"),
+        ("other_scripts", ["no", 0], "other_scripts must be True or False"),
         ("alphabet", [3, "latin", None], "alphabet is ascii or unicode"),
         ("dirty", [3, [1], "x", None], "dirty is differential or labelled"),
     ],

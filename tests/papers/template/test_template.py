@@ -158,7 +158,7 @@ def test_models_that_lack_something(tmp_path: Path) -> None:
 def test_nothing_to_save_and_nothing_to_learn_from(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has not counted any site"):
         Template().save(tmp_path / "model")
-    with pytest.raises(InputError, match="template: no page to learn from"):
+    with pytest.raises(InputError, match="template: no pages to learn from"):
         Template().fit([])
 
 

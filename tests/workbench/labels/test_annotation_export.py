@@ -121,7 +121,7 @@ def test_evaluate_and_train_run_on_exports(
     arguments = ["train", "cutoff", "--on", gold, "-o", str(tmp_path / "model"), "--no-check", "-j", "1"]
     result = CliRunner().invoke(group, arguments)
     assert result.exit_code == 0, result.output
-    assert "keeping exactly the blocks that are labelled so would give bag f1 1.000" in result.output
+    assert "keeping exactly the blocks labelled as main matter would give bag f1 1.000" in result.output
 
 
 def test_blocks_without_a_label_are_dropped_or_unknown(tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ def test_damaged_labels_are_told(store: Store, tmp_path: Path) -> None:
     for wrong in ("no list", [{"ref": "x", "text": "y", "kept": 1, "kind": "paragraph"}], [3]):
         index["otters"]["labels"] = wrong
         file.write_text(json.dumps(index))
-        with pytest.raises(DatasetError, match=r"index\.json: otters: (labels are no list|not a label)"):
+        with pytest.raises(DatasetError, match=r"index\.json: otters: (labels are not a list|not a label)"):
             load_dataset(str(tmp_path / "gold"))
 
 

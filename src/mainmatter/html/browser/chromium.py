@@ -2,7 +2,7 @@
 
 Playwright's objects are bound to the thread that made them. So each `Chromium` has a thread of its own, which does the
 work for all others: it can be used from any thread, and from code that runs in an event loop. A page that hangs or
-crashes costs itself: its tab is thrown away and, if that does not work, the browser.
+crashes harms no other: its tab is discarded or, if that does not work, the browser.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Chromium:
     def __init__(self, *, width: int = WIDTH, height: int = HEIGHT, seconds: float = SECONDS, tabs: int = 2) -> None:
         for name, value, most in (("width", width, 4_000), ("height", height, 4_000), ("tabs", tabs, 64)):
             if not 1 <= value <= most:
-                raise InputError(f"a browser's {name} is from 1 to {most:,}, not {value!r}")
+                raise InputError(f"the browser's {name} must be from 1 to {most:,}, not {value!r}")
         self.width, self.height, self.seconds, self.tabs = width, height, seconds, tabs
         self._thread: BrowserThread | None = None
         self._open_tabs: _Tabs | None = None
@@ -102,14 +102,14 @@ class Chromium:
         self.close()
 
     def start(self) -> None:
-        """Start the browser; most of a second.
+        """Start the browser, which takes most of a second.
 
         Raises:
             MissingExtra: Playwright is not installed.
             InputError: there is no Chromium, or it does not start.
         """
         if self._thread is not None:
-            raise InputError("this browser is running already")
+            raise InputError("this browser is already running")
         thread = BrowserThread()
         try:
             self._open_tabs = thread.submit(self._make_tabs()).result()
@@ -119,7 +119,7 @@ class Chromium:
         self._thread = thread
 
     def close(self) -> None:
-        """Close the browser; nothing happens if it is closed already."""
+        """Close the browser, unless it is already closed."""
         thread, tabs = self._thread, self._open_tabs
         self._thread = self._open_tabs = None
         if thread is not None and tabs is not None:
@@ -166,7 +166,7 @@ class Chromium:
         return shown.screenshot
 
     def _order(self, document: Document, screenshot: bool) -> Future[TabResult] | None:
-        """Have a page shown; None for one that is too long."""
+        """Have a page rendered; None for one that is too long."""
         html = safe_html(document, base=False)
         if len(html) > _LONGEST:
             return None
@@ -203,7 +203,7 @@ class Chromium:
 
 
 class BrowserThread:
-    """A thread with an event loop, for what is bound to one; it runs until `close`.
+    """A thread with an event loop, for objects that are bound to one; it runs until `close`.
 
     Raises:
         MissingExtra: Playwright is not installed.
@@ -219,11 +219,11 @@ class BrowserThread:
         self._thread.start()
 
     def submit(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
-        """Have something done in the thread."""
+        """Run a coroutine in the thread."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def close(self, last: Coroutine[Any, Any, None] | None = None) -> None:
-        """End the thread, after something that is to be done there at last."""
+        """End the thread, after a last coroutine has run there."""
         if last is not None:
             stopping = self.submit(last)
             try:
@@ -259,7 +259,7 @@ class _Tab:
         self.page = await self.context.new_page()
 
     async def _answer(self, route: Route) -> None:
-        """Give the page itself; nothing else is there."""
+        """Serve the page itself, and nothing else."""
         with suppress(Exception):  # the tab may be gone
             if route.request.url == _ADDRESS and route.request.is_navigation_request():
                 headers = {"content-security-policy": _POLICY, "x-dns-prefetch-control": "off"}
@@ -343,7 +343,7 @@ class _Tabs:
             shown = await self._try(html, measure=measure, screenshot=screenshot)
             if shown is None:
                 shown = await self._try(html, measure=measure, screenshot=screenshot)
-            return shown or TabResult(error="the page took the browser down, twice")
+            return shown or TabResult(error="the page crashed the browser twice")
 
     async def _try(self, html: str, *, measure: bool, screenshot: bool) -> TabResult | None:
         """Show a page; None if the browser died, which need not be this page's fault."""
@@ -393,7 +393,7 @@ class _Tabs:
         return tab
 
     async def _drop(self, tab: _Tab | None, browser: Browser) -> None:
-        """Throw a tab away; and the whole browser, if the tab does not let go."""
+        """Discard a tab or, if it does not close, the whole browser."""
         if tab is not None and await in_time(tab.context.close()):
             return
         async with self._restarting:
@@ -431,7 +431,7 @@ async def launch(playwright: Playwright, *arguments: str, **options: Any) -> Bro
             **options,
         )
     except Error as error:
-        hint = f"; set {NO_SANDBOX}=1 where its sandbox cannot work" if "sandbox" in str(error) else ""
+        hint = f"; set {NO_SANDBOX}=1 if its sandbox cannot work here" if "sandbox" in str(error) else ""
         raise InputError(f"{program} does not start: {str(error).splitlines()[0]}{hint}") from error
 
 
@@ -446,7 +446,7 @@ async def in_time(closing: Any) -> bool:  # noqa: ANN401 - a coroutine of Playwr
 
 
 def need_browser() -> None:
-    """Find out, before any work, whether pages can be shown.
+    """Check, before any work, that pages can be rendered.
 
     Raises:
         MissingExtra: Playwright is not installed.
@@ -469,12 +469,12 @@ def find_chromium() -> str:
     if named:
         found = shutil.which(named)
         if found is None:
-            raise InputError(f"{PROGRAM} names {named}, which is no program; let it name Chromium or Chrome")
+            raise InputError(f"{PROGRAM} is {named}, which is not a program; set it to the path of Chromium or Chrome")
         return found
     for name in _NAMES:
         if found := shutil.which(name):
             return found
     raise InputError(
-        "showing pages needs Chromium, which is not here; install it (on Debian or Ubuntu: apt-get install chromium), "
-        f"or let {PROGRAM} name the program"
+        "rendering pages needs Chromium, which was not found; install it (Debian or Ubuntu: apt-get install chromium), "
+        f"or set {PROGRAM} to its path"
     )

@@ -43,7 +43,7 @@ class Rendering:
         font_sizes: in pixels, of most of the block's text.
         weights: 400 is normal, 700 bold.
         colours: red, green, blue (0 to 255) of the text.
-        backgrounds: the same of what is behind it; background pictures are not looked at.
+        backgrounds: the same for what is behind it; background pictures are ignored.
         visible: whether a reader can see some of it: it is not hidden, transparent, cut off, or outside of the page.
         note: what went wrong, if something did: the page took too long, or ends below what is measured.
         failed: nothing is known, because the page could not be shown.
@@ -150,7 +150,7 @@ class Rendering:
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
         except (BadZipFile, EOFError, KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{path}: is no rendering: {error}") from error
+            raise InputError(f"{path}: not a rendering: {error}") from error
 
 
 def _boxes(blocks: int, lines: NDArray[np.float32], owners: NDArray[np.int32]) -> NDArray[np.float32]:
@@ -182,7 +182,7 @@ Browser = TypeVar("Browser", bound=_Closable)
 class SharedBrowser(Generic[Browser]):
     """The process's one browser of a kind, started when it is first needed, closed at the end of the process.
 
-    A fork has to start its own: the parent's is bound to a thread that a fork has not.
+    A fork has to start its own: the parent's is bound to a thread that the fork does not have.
 
     Args:
         start: starts it.

@@ -1,7 +1,7 @@
-"""A method or a peer in a process of its own, which does one page at a time.
+"""A method or a peer in its own process, which does one page at a time.
 
-So a page that makes it crash or hang costs that page, never the run, and its memory is its own. The clock runs inside
-of that process, from bytes to text; what travels between the processes is not counted.
+So if it crashes or hangs on a page, only that page is lost, and its memory can be measured. The clock runs inside that
+process, from bytes to text; sending data between the processes is not counted.
 
 A method whose name ends in `@pure` is run as pure Python, whatever is compiled.
 """
@@ -81,7 +81,7 @@ class Contestant:
         self.close()
 
     def take(self, page: GoldPage, metrics: Sequence[str] = ()) -> Turn:
-        """Do one page; a crash or a page that takes too long is told in the result."""
+        """Do one page; the result says if it crashed or took too long."""
         self._child = self._child or self._start()
         try:
             self._child.send(page, tuple(metrics))

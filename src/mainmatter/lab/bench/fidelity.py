@@ -175,7 +175,7 @@ def installed_writers() -> list[str]:
 
 
 def check_writers(names: Sequence[str]) -> None:
-    """Complain before any work.
+    """Check the names before any work.
 
     Raises:
         UnknownName: there is no such writer.

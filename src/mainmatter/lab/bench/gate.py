@@ -1,8 +1,8 @@
 """A quality gate: pinned floors below which the figures of a method may not fall.
 
-The floors are in a JSON file, for each set of pages and each figure. Beside them stands a digest of the set's data: a
-floor says something only about the pages on which it was measured. Raising is free; lowering a floor, or pinning it on
-other data, is done by name and with a reason, which the file keeps. scripts/quality_gate.py is the command.
+The floors are in a JSON file, for each set of pages and each figure, with a digest of the set's data: a floor only
+applies to the pages on which it was measured. Raising a floor needs no reason. Lowering one, or pinning it on other
+data, is done by name and with a reason, which the file keeps. scripts/quality_gate.py is the command.
 """
 
 from __future__ import annotations
@@ -178,9 +178,7 @@ def complaints(pinned: PinnedSet, figures: Mapping[str, float], sha256: str) -> 
     if pinned.sha256 is None:
         return ["nothing is pinned yet"]
     if sha256 != pinned.sha256:
-        return [
-            f"the data changed (SHA-256 {sha256[:12]}, pinned {pinned.sha256[:12]}): the floors say nothing about it"
-        ]
+        return [f"the data changed (SHA-256 {sha256[:12]}, pinned {pinned.sha256[:12]}): the floors do not apply to it"]
     found = []
     for figure, floor in pinned.floors.items():
         if figure not in figures:

@@ -1,7 +1,7 @@
-"""Other people's extractors, so that they can be measured by the same rules. Each is called as its makers advise.
+"""Other extractors, to be measured by the same rules. Each is called as its makers advise.
 
-Each takes a page and gives text. Where one wants text instead of bytes, it gets what our own decoder reads; where it
-gives HTML, our own reader makes text of it. None of them may use the network.
+Each takes a page and gives text. If one needs text instead of bytes, it gets the output of our decoder; if it
+returns HTML, our reader turns that into text. None of them may use the network.
 """
 
 from __future__ import annotations
@@ -156,7 +156,9 @@ def get_peer(name: str) -> Peer:
     if find_spec(package.module) is None:
         if package.extra:
             raise MissingExtra(package.distribution, "bench")
-        raise InputError(f"{name} is not installed, and is no part of the extra bench; see how its makers install it")
+        raise InputError(
+            f"{name} is not installed, and is not part of the extra bench; see its own installation instructions"
+        )
     return PEERS[name]
 
 

@@ -73,7 +73,7 @@ def measure_throughput(
         archives: WARC files; peers give each worker whole ones.
         workers: the numbers of processes to try.
         rounds: how often.
-        on_turn: is told each measurement, also those that do not count in the end.
+        on_turn: called with each measurement, also those that do not count in the end.
 
     Raises:
         InputError: an archive is not there, or a contestant failed.

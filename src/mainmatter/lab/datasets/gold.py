@@ -128,7 +128,7 @@ def load_dataset(name: str, data: str | Path | None = None) -> list[GoldPage]:
     if name in DATASETS and not path.exists():
         path = Path(data or ".") / f"{name}.parquet"
         if not path.is_file():
-            raise DatasetError(f"{path}: no such file; say with --data which folder holds {name}.parquet")
+            raise DatasetError(f"{path}: no such file; use --data to name the folder that holds {name}.parquet")
     if path.is_dir():
         pages = list(_read_folder(path))
     elif path.suffix.lower() == ".parquet" and path.is_file():
@@ -212,7 +212,7 @@ def _to_labels(content: Any, where: str) -> tuple[Label, ...] | None:  # noqa: A
     if content is None:
         return None
     if not isinstance(content, list):
-        raise DatasetError(f"{where}: labels are no list")
+        raise DatasetError(f"{where}: labels are not a list")
     return tuple(_to_label(label, where) for label in content)
 
 
@@ -221,9 +221,7 @@ def _to_label(content: Any, where: str) -> Label:  # noqa: ANN401
         case {"ref": str(ref), "text": str(text), "kept": bool(kept), "kind": kind} if kind in LABEL_KINDS:
             return Label(kept, kind, ref, text, str(content.get("suggested_by") or ""))
     kinds = ", ".join(LABEL_KINDS)
-    raise DatasetError(
-        f"{where}: not a label: {content!r:.200}; it would have ref, text, kept and kind, one of {kinds}"
-    )
+    raise DatasetError(f"{where}: not a label: {content!r:.200}; a label has ref, text, kept and kind, one of {kinds}")
 
 
 def _read_folder(path: Path) -> Iterator[GoldPage]:
@@ -232,7 +230,7 @@ def _read_folder(path: Path) -> Iterator[GoldPage]:
             yield from _read_pairs(path / pages, path / golds, path / _INDEX)
             return
     wanted = ", or ".join(f"{pages}/ and {golds}/" for pages, golds in _FOLDERS)
-    raise DatasetError(f"{path}: not a gold standard; it would have {wanted}")
+    raise DatasetError(f"{path}: not a gold standard; expected {wanted}")
 
 
 def _read_pairs(pages: Path, golds: Path, index_file: Path) -> Iterator[GoldPage]:
@@ -259,7 +257,7 @@ def _read_index(file: Path) -> dict[str, dict[str, Any]]:
     except (OSError, ValueError) as error:
         raise DatasetError(f"{file}: cannot be read as JSON: {error}") from error
     if not isinstance(index, dict) or not all(isinstance(facts, dict) for facts in index.values()):
-        raise DatasetError(f"{file}: not an index; it would be an object that holds one object for each page")
+        raise DatasetError(f"{file}: not an index; expected an object that holds one object for each page")
     return index
 
 

@@ -1,4 +1,4 @@
-"""What annotators said of the blocks of a page, and how a block is found again: the one label that all of us use.
+"""Annotators' labels of a page's blocks, in the one form that all code uses, and how a block is found again.
 
 The store of the workbench holds labels, gold standards of ours hold them beside the text (`GoldPage.labels`), and
 training takes them as they are. Gold standards of the CleanEval kind hold clean text only, so that the labels of blocks
@@ -13,7 +13,7 @@ are carried over in three steps, each for what the steps before left:
 3. words, in order, between blocks that were found: a block that was split gives its label to its parts, and blocks that
    were joined give theirs to the whole, if they agree.
 
-What is found by none of them is lost, and the caller is told so.
+Labels that none of these steps can carry over are lost, and reported to the caller.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MOST_OF = 0.5  # of a block's words; fewer may be in another block by chance
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What an annotator said of a block.
+    """What an annotator said about a block.
 
     Attributes:
         kept: it is main matter.
@@ -65,9 +65,9 @@ class Label:
 
     def __post_init__(self) -> None:
         if self.kind not in LABEL_KINDS:
-            raise InputError(f"a label's kind is one of {', '.join(LABEL_KINDS)}, not {self.kind!r}")
+            raise InputError(f"a label's kind must be one of {', '.join(LABEL_KINDS)}, not {self.kind!r}")
         if not isinstance(self.kept, bool):
-            raise InputError(f"a label's kept is True or False, not {self.kept!r}")
+            raise InputError(f"a label's kept must be True or False, not {self.kept!r}")
 
 
 def kind_by_markup(kind: Kind) -> LabelKind:

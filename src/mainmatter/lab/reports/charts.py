@@ -1,6 +1,6 @@
 """Plots as SVG, drawn by hand: small files, no library, colours that follow the page's scheme.
 
-Each has a title and a description for those who listen. They are 480 units wide, so that their words can be read on a
+Each has a title and a description for screen readers. They are 480 units wide, so that their text can be read on a
 phone.
 """
 
@@ -264,5 +264,5 @@ def _figure(value: float, highest: float) -> str:
 
 
 def _round(value: float) -> str:
-    """A short number: half a pixel is no matter."""
+    """A short number: half a pixel does not matter."""
     return f"{value:.1f}".removesuffix(".0")

@@ -27,14 +27,14 @@ _LEAST_SPAN = 0.02  # of the upright axis: tiny differences must not look large
 
 
 def check_ending(path: Path) -> None:
-    """Complain before any work if a curve cannot be drawn into a file of that name.
+    """Check, before any work, that a curve can be drawn into a file of that name.
 
     Raises:
         InputError: the ending is not known.
         MissingExtra: .png needs matplotlib, .html Jinja2, which is not installed.
     """
     if path.suffix.lower() not in ENDINGS:
-        raise InputError(f"{path}: a curve is drawn into a file that ends in {', '.join(ENDINGS)}")
+        raise InputError(f"{path}: the name of a curve's file must end in {', '.join(ENDINGS)}")
     if path.suffix.lower() == ".png":
         try:
             import matplotlib  # noqa: F401, PLC0415 - an extra

@@ -118,7 +118,7 @@ def _key(token: str) -> str:
 def _tidied(blocks: Sequence[Block], wanted: Sequence[str], found: Sequence[str]) -> list[Block]:
     """The blocks without stray words that only happen to be in both, such as an "and" amid a menu; the rest grown.
 
-    A longest common subsequence takes any equal word. Nobody can read what comes of it where all else differs.
+    A longest common subsequence takes any equal word. The result is unreadable where everything else differs.
     """
     kept: list[Block] = []
     last_wanted = last_found = 0

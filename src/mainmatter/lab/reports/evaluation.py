@@ -161,7 +161,9 @@ def _main_table(studies: Sequence[Study]) -> Markup | None:
     caption = "Each method on each dataset. The best of a dataset is bold and underlined."
     if is_told:
         head += ["learned from", *(f"{_headline(metric)} on others" for metric in metrics)]
-        caption += " Of pages that a model has learned from, figures are too good; the last column is without them."
+        caption += (
+            " Figures for pages that a model has learned from are too good; the last column leaves those pages out."
+        )
     return table(caption, head, rows, name="figures", numbers=range(2, len(head)))
 
 
@@ -273,7 +275,7 @@ def _comparison(one: Study, found: Comparison, number: int) -> Markup:
 def _significance(found: Comparison) -> str:
     test = found.test
     if test is None:
-        return "Whether that may be chance is not told: scipy is not installed."
+        return "Install scipy to test whether that may be chance."
     if test.df < 1:
         return "One page is too few for a test."
     verdict = "That is hardly chance" if test.p < _CERTAIN else "That may be chance"

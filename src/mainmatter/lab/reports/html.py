@@ -143,14 +143,14 @@ def table(
         caption: what it shows.
         head: the names of the columns.
         rows: its cells.
-        name: a short name, for those who listen.
+        name: a short name, for screen readers.
         numbers: the columns of numbers, which stand to the right.
     """
     return markup("parts", "table", caption, head, rows, name, numbers)
 
 
 def moment(made: datetime | None) -> str:
-    """When a report was made, in words; now if nobody says otherwise."""
+    """When a report was made, in words; now by default."""
     when = made or datetime.now(UTC)
     return when.strftime("%Y-%m-%d %H:%M") + (" UTC" if when.utcoffset() is not None and not when.utcoffset() else "")
 

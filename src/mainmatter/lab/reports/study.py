@@ -244,7 +244,7 @@ class _MethodOutput:
 
 
 def _kept(method: str | Method, page: Page) -> _MethodOutput:
-    """What a method keeps of a page; one that fails, where it did not in the evaluation, does no harm."""
+    """What a method keeps of a page; nothing if it fails, even if it did not fail in the evaluation."""
     (result,) = ordered_map(partial(_run, method), [page])
     return _MethodOutput("", failure=result.error) if isinstance(result, Failure) else result
 

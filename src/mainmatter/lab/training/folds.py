@@ -55,7 +55,7 @@ def load_fold_pages(data: str | Path, folds: int) -> list[FoldPage]:
         MissingExtra: Parquet files need pyarrow.
     """
     if folds < 2:
-        raise DatasetError(f"cross-validation needs two folds or more, not {folds}")
+        raise DatasetError(f"cross-validation needs at least two folds, not {folds}")
     names = [name for name, dataset in DATASETS.items() if dataset.trains]
     pages = [(name, page) for name in names for page in load_dataset(name, data)]
     numbers = assign_folds([page for _, page in pages], folds)
@@ -94,11 +94,11 @@ def train_folds(
         method: the method with its parameters, as in "main:epochs=12".
         pages: what `load_fold_pages` gave.
         workers: how many processes read pages; learning takes one.
-        report: told a line now and then.
+        report: called with a line about the progress now and then.
 
     Raises:
         UnknownName: no method of that name learns.
-        InputError: a parameter is wrong, or there is no page to learn from.
+        InputError: a parameter is wrong, or there are no pages to learn from.
     """
     learned_from = [page for page in pages if page.dataset not in NOT_LEARNED_FROM]
     fold_of = {id(page.gold): page.fold for page in learned_from}

@@ -117,15 +117,17 @@ def split_pages(pages: Sequence[GoldPage], by: SplitBy = "auto", seed: int = 0, 
     without_url = sum(not page.page.url for page in pages)
     if without_url:
         notes.append(
-            f"{without_url} of {len(pages)} pages have no URL and count as sites of their own: if they are of one "
-            "site, the gain is that on more pages of it"
+            f"{without_url} of {len(pages)} pages have no URL, and each counts as a site of its own: if they are "
+            "from one site, the gain applies to more pages of that site"
         )
     is_by_site = by == "site" or (by == "auto" and different > 1)
     if different == 1:
         is_by_site = False
-        notes.append("all pages are of one site, so single pages were left out: the gain is that on more pages of it")
+        notes.append(
+            "all pages are from one site, so single pages were left out: the gain applies to more pages of that site"
+        )
     elif not is_by_site:
-        notes.append("single pages were left out, not sites: the gain is that on more pages of these sites")
+        notes.append("single pages were left out, not sites: the gain applies to more pages of these sites")
     groups = sites if is_by_site else [""] * len(pages)
     parts = tuple(tuple(fold) for fold in split_by_site(groups, folds, seed) if fold)
     return Split(parts, "site" if is_by_site else "page", different, tuple(notes))
@@ -229,7 +231,7 @@ class Learner:
         Args:
             observations: of the pages.
             seed: for everything that is random.
-            report: told a line now and then.
+            report: called with a line about the progress now and then.
             dumps: `main` learns to judge plain-text dumps, too.
 
         Raises:
@@ -399,7 +401,7 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How far teaching has come: so many units of work of so many, and what is being done."""
+    """The progress of teaching: how many units of work are done, of how many, and what is being done."""
 
     done: int
     of: int
@@ -695,11 +697,9 @@ class _TeachingRun:
     def _notes(self) -> tuple[str, ...]:
         notes = list(self.split.notes)
         if not self.learner.start:
-            notes.append(
-                f"{self.learner.base} learns from nothing but these pages: it forgets what the shipped one knows"
-            )
+            notes.append(f"{self.learner.base} learns from these pages only: it forgets what the shipped model knows")
         if self.learner.shipped == self.learner.start != self.learner.base:
-            notes.append(f"the gain is over {self.learner.start}, which the learning went on from")
+            notes.append(f"the gain is over {self.learner.start}, from which learning continued")
         elif self.learner.shipped != self.learner.base:
             notes.append(f"no model of {self.learner.base} ships: the gain is over {self.learner.shipped}")
         return tuple(notes)
@@ -826,7 +826,7 @@ def format_percent(probability: float) -> str:
 
 
 def save_lesson(lesson: Lesson, folder: Path) -> int:
-    """Write the model that was taught, with its card, in one step: whoever interrupts it finds all of it, or nothing.
+    """Write the model that was taught, with its card, in one step: after an interrupt, all of it is there, or nothing.
 
     Args:
         lesson: what `teach` gave.
@@ -860,7 +860,7 @@ _SECTION = """
 
 {verdict}
 {notes}
-Each page was left out once, by {splitting}, in {folds} parts. The learning went on from: {start}.
+Each page was left out once, by {splitting}, in {folds} parts. Learning continued from: {start}.
 
 | metric | pages | shipped | taught | gain | 95 % interval | p | better on | worse on |
 | --- | ---: | ---: | ---: | ---: | --- | ---: | ---: | ---: |

@@ -136,7 +136,7 @@ def cross_validate(
         metrics: the names of the metrics.
         folds: how many parts; fewer where there are fewer sites.
         workers: how many processes evaluate; learning takes one.
-        report: told a line after each fold.
+        report: called with a line after each fold.
     """
     rows: dict[int, tuple[str, Any]] = {}
     failures: list[tuple[str, str]] = []
@@ -214,14 +214,14 @@ def train(
     Args:
         training: what to train on, and how.
         progress: shows how far a piece of work has come, as `cli/printing.py` does.
-        say: told a line after each step.
+        say: called with a line after each step.
 
     Returns:
         The trained method, and the card to save with it.
 
     Raises:
         UnknownName: no method of that name learns.
-        InputError: a parameter is wrong, or there is no page to learn from.
+        InputError: a parameter is wrong, or there are no pages to learn from.
         MissingExtra: learning needs a package that is not installed.
     """
     started = time.monotonic()
@@ -235,7 +235,10 @@ def train(
         say("starting from nothing")
     for name in training.data:
         if name in DATASETS and not DATASETS[name].trains:
-            say(f"{name} is a test set: what learns from it cannot be measured on it, and should not be given away")
+            say(
+                f"{name} is a test set: a model that learns from it cannot be measured on it, and should not "
+                "be published"
+            )
     observed = _observe(training, method, progress, say)
     skipped = len(observed.skipped)
     card = make_card(training.method, training.by, training.data, training.licence, observed, skipped, start)
@@ -253,29 +256,29 @@ def train(
 def _observe(
     training: Training, method: Trainable[Any], progress: Progress, say: Callable[[str], object]
 ) -> ObservedPages:
-    """Read and label the pages; fewer than all of them is told, none of them is an error."""
+    """Read and label the pages. If some are skipped, that is reported; if all are, that is an error."""
     given = [page for pages in training.data.values() for page in pages]
     pages = different_pages(given)
     if len(pages) < len(given):
-        say(f"{len(given) - len(pages):,} of {_count(given)} are copies of others, and left out")
+        say(f"{len(given) - len(pages):,} of {_count(given)} are copies of others and were left out")
     with progress("reading and labelling", len(pages)) as advance:
         observed = observe_pages(method, pages, by=training.by, workers=training.workers, on_page=advance)
     for page, reason in observed.skipped:
         say(f"skipped {page}: {reason}")
     if not observed.pages:
         raise InputError(
-            f"no page to learn from: all {_count(pages)} were skipped, the first: {observed.skipped[0][1]}"
+            f"no pages to learn from: all {_count(pages)} were skipped, the first: {observed.skipped[0][1]}"
         )
     say(
         f"{_count(observed.pages)} labelled, {len(observed.skipped)} skipped; "
-        f"keeping exactly the blocks that are labelled so would give {METRIC} f1 {observed.oracle:.3f}"
+        f"keeping exactly the blocks labelled as main matter would give {METRIC} f1 {observed.oracle:.3f}"
     )
     measured = [
         (score, page) for score, page in zip(observed.oracle_scores, observed.pages, strict=True) if score is not None
     ]
     if measured and observed.oracle < POOR_LABELS:
         worst = min(measured, key=lambda both: both[0])[1].page.id
-        say(f"that is little: are the gold texts those of the pages? Look at {worst} first")
+        say(f"that is low: do the gold texts belong to these pages? Look at {worst} first")
     return observed
 
 
@@ -286,7 +289,7 @@ def _check(
     parts = CHECK_FOLDS if len(observed.pages) >= FEW_PAGES else CHECK_FOLDS_OF_FEW
     folds = [fold for fold in folds_by_site(observed.pages, parts) if fold]
     if len(folds) < 2:
-        say("no check: all pages are of one site")
+        say("no check: all pages are from one site")
         return None
     # A large site can fill most of a fold: take one that is as near to its share of the pages as there is.
     fold = min(folds, key=lambda fold: abs(len(fold) - len(observed.pages) / parts))
@@ -302,10 +305,10 @@ def _check(
     found = _measure(training, method, "held out", pages, progress)
     everything = _measure(training, BASELINE, "held out", pages, progress)
     shipped = _measure_shipped(training, "held out", pages, progress)
-    left_out = f"{_count(pages)} of sites left out of a first training"
+    left_out = f"{_count(pages)} from sites left out of a first training"
     unknown = sum(not page.page.url for page in observed.pages)  # perhaps not kept together with others of their site
     if unknown:
-        left_out += f" ({unknown:,} of {_count(observed.pages)} have no URL, and count as sites of their own)"
+        left_out += f" ({unknown:,} of {_count(observed.pages)} have no URL, and each counts as a site of its own)"
     beside = f"all text: {headline(everything, METRIC)}"
     if shipped is not None:
         beside = f"{_about_shipped(shipped)}; {beside}"
@@ -386,7 +389,7 @@ def figures(scores: Row, metric: str = METRIC) -> dict[str, float]:
 
 
 def need_aligner() -> None:
-    """Find out, before any work, whether gold texts can be aligned.
+    """Check, before any work, that gold texts can be aligned.
 
     Raises:
         MissingExtra: rapidfuzz is not installed.

@@ -1,8 +1,8 @@
 """How probable it is that a taught model is better than the shipped one, on other pages of the kind it was taught with.
 
 Of the pages at hand we know by how much the taught model is better on each while it was left out: a mean gain d with
-its standard error s. Whoever looks at d alone is too careful with few pages: teaching mostly helps. So experience
-speaks first: the true gains on kinds of pages are normally distributed, and what is measured at hand differs from the
+its standard error s. Judging by d alone is too cautious with few pages, since teaching mostly helps. So we begin with
+experience: the true gains on kinds of pages are normally distributed, and what is measured at hand differs from the
 true one by s. Both are normal, so there is a formula for the probability that the true gain is above 0. The numbers of
 experience were fitted to trials in which the true gain was measured on many other pages: docs/results/teaching.md has
 them, and shows that of models that are called 90 % likely better at least as many are.
@@ -31,7 +31,7 @@ MOST_PAGES = 60  # more that somebody may be asked to label
 
 @dataclass(frozen=True, slots=True)
 class Experience:
-    """What is known of teaching before anything was measured, in F1.
+    """What is known about teaching before anything is measured, in F1.
 
     Attributes:
         expected: the gain to expect.
@@ -48,7 +48,7 @@ EXPERIENCE = Experience(expected=0.038, spread=0.044)
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What is known of a taught model's gain on other pages.
+    """What is known about a taught model's gain on other pages.
 
     Attributes:
         probability: that there is one, from 0 to 1.

@@ -65,9 +65,11 @@ class Density:
     def __post_init__(self) -> None:
         for name, value, known in (("strings", self.strings, ListOf), ("edge", self.edge, Edge)):
             if value not in get_args(known):
-                raise InputError(f"density: {name} is one of {', '.join(get_args(known))}, not {value!r}")
+                raise InputError(f"density: {name} must be one of {', '.join(get_args(known))}, not {value!r}")
         if not 0 <= self.smoothing <= MOST_SMOOTHING:
-            raise InputError(f"density: smoothing is a whole number from 0 to {MOST_SMOOTHING}, not {self.smoothing}")
+            raise InputError(
+                f"density: smoothing must be a whole number from 0 to {MOST_SMOOTHING}, not {self.smoothing}"
+            )
 
     def extract(self, document: Document) -> Extraction:
         """Keep what lies between the first and the last text of the dense region."""

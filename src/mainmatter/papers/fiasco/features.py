@@ -219,7 +219,7 @@ def keyness(
 
 
 def need_frequencies() -> None:
-    """Complain early.
+    """Check this before any work.
 
     Raises:
         MissingExtra: wordfreq is not installed.
@@ -327,7 +327,7 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 def need_tagger() -> None:
-    """Complain early.
+    """Check this before any work.
 
     Raises:
         MissingExtra: HanTa is not installed.

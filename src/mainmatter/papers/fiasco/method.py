@@ -213,22 +213,26 @@ class Fiasco(Trainable[NodesOfPage]):
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
-                raise InputError(f"fiasco: {name} is one of {', '.join(choices)}, not {getattr(self, name)!r}")
+                raise InputError(f"fiasco: {name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
         if not isinstance(self.features, str):
-            raise InputError(f"fiasco: features is a text, not {self.features!r}")
+            raise InputError(f"fiasco: features must be text, not {self.features!r}")
         unknown = [family for family in self.families if family not in FAMILIES]
         if unknown or len(set(self.families)) != len(self.families):
-            raise InputError(f"fiasco: features are some of {', '.join(FAMILIES)}, joined by +; not {self.features!r}")
+            raise InputError(
+                f"fiasco: features must be some of {', '.join(FAMILIES)}, joined by +, not {self.features!r}"
+            )
         for name, (low, high) in _RANGES.items():
             value, types = getattr(self, name), int if name == "most_nodes" else int | float
             if isinstance(value, bool) or not isinstance(value, types) or not low <= value <= high:
                 kind = "a whole number" if types is int else "a number"
-                raise InputError(f"fiasco: {name} is {kind} from {low:g} to {high:g}, not {value!r}")
+                raise InputError(f"fiasco: {name} must be {kind} from {low:g} to {high:g}, not {value!r}")
         for name in _SWITCHES:
             if not isinstance(getattr(self, name), bool):
-                raise InputError(f"fiasco: {name} is True or False, not {getattr(self, name)!r}")
+                raise InputError(f"fiasco: {name} must be True or False, not {getattr(self, name)!r}")
         if self.nodes == "elements" and self.own_features:
-            raise InputError("fiasco: own_features is False where nodes are elements: they are of blocks")
+            raise InputError(
+                "fiasco: own_features must be False if nodes are elements: our own features describe blocks"
+            )
 
     @property
     def families(self) -> list[str]:
@@ -254,7 +258,7 @@ class Fiasco(Trainable[NodesOfPage]):
         """Judge the page's target nodes.
 
         Raises:
-            InputError: it has not learned yet; or the features need Chromium, which is not here.
+            InputError: it has not learned yet; or the features need Chromium, which was not found.
             MissingExtra: the features need a package that is not installed.
         """
         self._learned()
@@ -287,11 +291,11 @@ class Fiasco(Trainable[NodesOfPage]):
         return self._text_scores(belonging, scores) > self.threshold
 
     def need_extras(self) -> None:
-        """Complain early.
+        """Check this before any work.
 
         Raises:
             MissingExtra: a package that training needs is not installed.
-            InputError: the features need Chromium, which is not here.
+            InputError: the features need Chromium, which was not found.
         """
         need_trainer()
         if "linguistic" in self.families:
@@ -317,7 +321,7 @@ class Fiasco(Trainable[NodesOfPage]):
         """Choose keywords, scale the features, train the machine.
 
         Raises:
-            InputError: there is no page, or all nodes are clean, or all dirty.
+            InputError: there are no pages, or all nodes are clean, or all dirty.
             MissingExtra: scikit-learn or wordfreq is not installed.
         """
         rows, is_clean = self.prepare(observations, report)
@@ -345,7 +349,7 @@ class Fiasco(Trainable[NodesOfPage]):
         """Choose keywords and the scale; gives the features of the nodes to learn from, and which are clean.
 
         Raises:
-            InputError: there is no page, or all nodes are clean, or all dirty.
+            InputError: there are no pages, or all nodes are clean, or all dirty.
             MissingExtra: wordfreq is not installed.
         """
         need_some(observations, self.name)
@@ -406,7 +410,7 @@ class Fiasco(Trainable[NodesOfPage]):
         Raises:
             ValueError: they do not fit these features.
             MissingExtra: the features need a package that is not installed.
-            InputError: the features need Chromium, which is not here.
+            InputError: the features need Chromium, which was not found.
         """
         self._need_features()
         names = self.feature_names
@@ -458,7 +462,7 @@ class Fiasco(Trainable[NodesOfPage]):
     def _learned(self) -> tuple[Svm, NDArray[np.float32], NDArray[np.float32]]:
         """The machine and the scale."""
         if self.machine_ is None or self.low_ is None or self.high_ is None:
-            raise InputError("fiasco has not learned yet: fit it, or take mainmatter.get_method('fiasco')")
+            raise InputError("fiasco has not learned yet: fit it, or use mainmatter.get_method('fiasco')")
         return self.machine_, self.low_, self.high_
 
     def _codes(self, spans: Spans, scores: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -166,7 +166,7 @@ def train_svm(
 
 
 def need_trainer() -> None:
-    """Complain early.
+    """Check this before any work.
 
     Raises:
         MissingExtra: scikit-learn is not installed.

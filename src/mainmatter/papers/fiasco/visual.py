@@ -189,7 +189,7 @@ _RECTANGLE = 4  # vertices
 
 
 def need_rendering(*, opencv: bool = True) -> None:
-    """Complain early.
+    """Check this before any work.
 
     Raises:
         MissingExtra: Playwright or OpenCV is not installed.

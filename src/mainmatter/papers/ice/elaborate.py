@@ -87,7 +87,7 @@ class IceElaborate:
 
     def __post_init__(self) -> None:
         if self.parent_tag not in ("around", "own"):
-            raise InputError(f"ice-elaborate: parent_tag is around or own, not {self.parent_tag!r}")
+            raise InputError(f"ice-elaborate: parent_tag must be around or own, not {self.parent_tag!r}")
 
     def extract(self, document: Document) -> Extraction:
         """Label every block and keep those whose label is likely enough."""

@@ -297,7 +297,7 @@ def search(
         problem: what it is to do.
         grammar: what it is made of.
         settings: how to search.
-        report: told a line after each generation.
+        report: called with a line after each generation.
         checkpoint: a file that the state is written to after each generation, and read from at first if it is of the
             same search; if it is not, the search starts anew, says so, and writes over it.
         digest: tells the problem: the data, and all that fitness depends on; a checkpoint of another is not used.
@@ -309,9 +309,9 @@ def search(
         try:
             state = _read(checkpoint, fingerprint, grammar, settings)
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-            report(f"starts anew: {checkpoint} does not fit: {' '.join(str(error).split()) or type(error).__name__}")
+            report(f"starts over: {checkpoint} does not fit: {' '.join(str(error).split()) or type(error).__name__}")
         else:
-            report(f"goes on after generation {len(state.history)} of {checkpoint}")
+            report(f"continues after generation {len(state.history)} of {checkpoint}")
     if state is None:
         # Random expressions, and the one that keeps everything: no search should end below what the paper's ended with.
         rng = Random(f"{settings.seed} at first")  # noqa: S311 - no secret
@@ -464,7 +464,7 @@ def _read(path: Path, fingerprint: dict[str, Any], grammar: Grammar, settings: S
     """
     content = json.loads(path.read_bytes())
     if content["search"] != fingerprint:
-        raise ValueError("it is of another search")
+        raise ValueError("it is from another search")
     history = [_generation(number, each) for number, each in enumerate(content["history"])]
     if not 1 <= len(history) <= settings.generations:
         raise ValueError(f"it has {len(history)} generations of {settings.generations}")
@@ -525,7 +525,7 @@ def polish(
         settings: those of the search that found it.
         tree: the expression.
         rounds: how many changes to make at most.
-        report: told a line after each round.
+        report: called with a line after each round.
     """
     everywhere = list(range(problem.pages))
 

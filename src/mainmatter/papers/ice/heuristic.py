@@ -59,7 +59,7 @@ class IceHeuristic:
 
     def __post_init__(self) -> None:
         if self.lines not in ("blocks", "source"):
-            raise InputError(f"ice-heuristic: lines is blocks or source, not {self.lines!r}")
+            raise InputError(f"ice-heuristic: lines must be blocks or source, not {self.lines!r}")
 
     def extract(self, document: Document) -> Extraction:
         """Keep paragraphs and their headings."""

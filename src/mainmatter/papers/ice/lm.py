@@ -255,18 +255,18 @@ class IceLm(Trainable[PageLikeness]):
     def __post_init__(self) -> None:
         check_parameters(self.name, type(self), self.parameters)
         if self.smoothing not in ("absolute", "dirichlet"):
-            raise InputError(f"ice-lm: smoothing is absolute or dirichlet, not {self.smoothing!r}")
+            raise InputError(f"ice-lm: smoothing must be absolute or dirichlet, not {self.smoothing!r}")
         if self.direction not in ("element", "query"):
-            raise InputError(f"ice-lm: direction is element or query, not {self.direction!r}")
+            raise InputError(f"ice-lm: direction must be element or query, not {self.direction!r}")
         if self.query not in ("declared", "page"):
-            raise InputError(f"ice-lm: query is declared or page, not {self.query!r}")
+            raise InputError(f"ice-lm: query must be declared or page, not {self.query!r}")
         for name, value in (("delta", self.delta), ("query_delta", self.query_delta)):
             if not _LEAST_SMOOTHING <= value <= 1:
-                raise InputError(f"ice-lm: {name} is from 0.000001 to 1, not {value}")
+                raise InputError(f"ice-lm: {name} must be from 0.000001 to 1, not {value}")
         if not self.mu >= _LEAST_SMOOTHING:
-            raise InputError(f"ice-lm: mu is at least 0.000001, not {self.mu}")
+            raise InputError(f"ice-lm: mu must be at least 0.000001, not {self.mu}")
         if self.threshold is not None and not self.threshold >= 0:
-            raise InputError(f"ice-lm: threshold is None, or at least 0, not {self.threshold}")
+            raise InputError(f"ice-lm: threshold must be None, or at least 0, not {self.threshold}")
 
     @property
     def model(self) -> QueryModel:

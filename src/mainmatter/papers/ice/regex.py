@@ -278,13 +278,15 @@ class IceRegex(Trainable[Observed]):
     def __post_init__(self) -> None:
         check_parameters(self.name, type(self), self.parameters | {"checkpoint": self.checkpoint})
         if self.literals not in GRAMMARS:
-            raise InputError(f"{self.name}: literals is one of {', '.join(sorted(GRAMMARS))}, not {self.literals!r}")
+            raise InputError(
+                f"{self.name}: literals must be one of {', '.join(sorted(GRAMMARS))}, not {self.literals!r}"
+            )
         if self.strategy not in get_args(Strategy):
-            raise InputError(f"{self.name}: strategy is tournament or fittest, not {self.strategy!r}")
+            raise InputError(f"{self.name}: strategy must be tournament or fittest, not {self.strategy!r}")
         for parameter, (range_, holds) in _RANGES.items():
             value = getattr(self, parameter)
             if not holds(value):
-                raise InputError(f"{self.name}: {parameter} is {range_}, not {value!r}")
+                raise InputError(f"{self.name}: {parameter} must be {range_}, not {value!r}")
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -324,7 +326,7 @@ class IceRegex(Trainable[Observed]):
         )
 
     def need_extras(self) -> None:
-        """Complain early.
+        """Check this before any work.
 
         Raises:
             MissingExtra: the paper's literals need the package `regex`, and it is not installed.
@@ -353,12 +355,12 @@ class IceRegex(Trainable[Observed]):
         )
 
     def learn(self, observations: Sequence[Observed], report: Callable[[str], object] = be_silent) -> Self:
-        """Search for the expression with the most points; `report` is told a line for each generation.
+        """Search for the expression with the most points; `report` is called with a line for each generation.
 
         An interrupted search goes on from its checkpoint, if there is one of the same seed, parameters and pages.
 
         Raises:
-            InputError: there is no page, or all expressions took too long.
+            InputError: there are no pages, or all expressions took too long.
             MissingExtra: the paper's literals need the package `regex`, and it is not installed.
         """
         need_some(observations, self.name)

@@ -273,13 +273,13 @@ class IceTree(Trainable[Instances]):
             if getattr(self, name) not in possible:
                 *others, last = possible
                 listed = f"{', '.join(others)} or {last}"
-                raise InputError(f"ice-tree: {name} is {listed}, not {getattr(self, name)!r}")
+                raise InputError(f"ice-tree: {name} must be {listed}, not {getattr(self, name)!r}")
         if not 0 <= self.threshold < 1:
-            raise InputError(f"ice-tree: threshold is from 0 to below 1, not {self.threshold}")
+            raise InputError(f"ice-tree: threshold must be from 0 to below 1, not {self.threshold}")
         if self.min_leaf < 1:
-            raise InputError(f"ice-tree: min_leaf is at least 1, not {self.min_leaf}")
+            raise InputError(f"ice-tree: min_leaf must be at least 1, not {self.min_leaf}")
         if not 0 < self.confidence < 1:
-            raise InputError(f"ice-tree: confidence is above 0 and below 1, not {self.confidence}")
+            raise InputError(f"ice-tree: confidence must be above 0 and below 1, not {self.confidence}")
 
     def extract(self, document: Document) -> Extraction:
         """Keep what is more probably h, l or p than the threshold, or mostly; the score is that probability."""
@@ -304,7 +304,7 @@ class IceTree(Trainable[Instances]):
         return f"{self.name}-paper" if self.learner == "c4.5" else self.name
 
     def need_extras(self) -> None:
-        """Complain early.
+        """Check this before any work.
 
         Raises:
             MissingExtra: the stop words come from the package wordfreq, and it is not installed.

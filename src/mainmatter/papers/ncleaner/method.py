@@ -140,18 +140,18 @@ class Ncleaner(Trainable[ObservedTexts]):
 
     def __post_init__(self) -> None:
         if self.dirty not in ("differential", "labelled"):
-            raise InputError(f"method 'ncleaner': dirty is differential or labelled, not {self.dirty!r}")
+            raise InputError(f"method 'ncleaner': dirty must be differential or labelled, not {self.dirty!r}")
         if self.alphabet not in ("ascii", "unicode"):
-            raise InputError(f"method 'ncleaner': alphabet is ascii or unicode, not {self.alphabet!r}")
+            raise InputError(f"method 'ncleaner': alphabet must be ascii or unicode, not {self.alphabet!r}")
         if type(self.n) is not int or not 1 <= self.n <= _LONGEST_N:
-            raise InputError(f"method 'ncleaner': n is a whole number from 1 to {_LONGEST_N}, not {self.n!r}")
+            raise InputError(f"method 'ncleaner': n must be a whole number from 1 to {_LONGEST_N}, not {self.n!r}")
         if not (_is_real(self.q) and _SMALLEST_Q <= self.q <= _LARGEST_Q):
-            raise InputError(f"method 'ncleaner': q is from {_SMALLEST_Q} to {_LARGEST_Q}, not {self.q!r}")
+            raise InputError(f"method 'ncleaner': q must be from {_SMALLEST_Q} to {_LARGEST_Q}, not {self.q!r}")
         if self.threshold is not None and not _is_real(self.threshold):
-            raise InputError(f"method 'ncleaner': threshold is a number or None, not {self.threshold!r}")
+            raise InputError(f"method 'ncleaner': threshold must be a number or None, not {self.threshold!r}")
         for name in ("lexical", "heuristics", "never_empty", "other_scripts"):
             if not isinstance(getattr(self, name), bool):
-                raise InputError(f"method 'ncleaner': {name} is True or False, not {getattr(self, name)!r}")
+                raise InputError(f"method 'ncleaner': {name} must be True or False, not {getattr(self, name)!r}")
 
     def extract(self, document: Document) -> Extraction:
         """Keep the blocks that the clean model finds likelier than the dirty one, as far as the threshold says."""
@@ -263,7 +263,7 @@ class Ncleaner(Trainable[ObservedTexts]):
 
     def _need_weights(self) -> None:
         if not hasattr(self, "weights_"):
-            raise InputError("method 'ncleaner' has not learned yet: fit it, or take mainmatter.get_method('ncleaner')")
+            raise InputError("method 'ncleaner' has not learned yet: fit it, or use mainmatter.get_method('ncleaner')")
 
     def _count(self, pages: Sequence[ObservedTexts]) -> tuple[NgramCounts, NgramCounts]:
         """The n-grams of clean text, and those of dirty text or, for differential training, of all text."""

@@ -65,7 +65,7 @@ def check_unit(name: str, unit: str) -> None:
         InputError: it is none of `UNITS`.
     """
     if unit not in UNITS:
-        raise InputError(f"method {name!r}: unit is {', '.join(UNITS[:-1])} or {UNITS[-1]}, not {unit!r}")
+        raise InputError(f"method {name!r}: unit must be {', '.join(UNITS[:-1])} or {UNITS[-1]}, not {unit!r}")
 
 
 def find_chunks(document: Document, unit: Unit = "container") -> Chunks:

@@ -93,10 +93,10 @@ class Template(Trainable[SiteCounts]):
     def __post_init__(self) -> None:
         self.no_counts()  # complains, if need be
         if type(self.threshold) is not int or self.threshold < 2:
-            raise InputError(f"method {self.name!r}: threshold is a whole number from 2, not {self.threshold!r}")
+            raise InputError(f"method {self.name!r}: threshold must be a whole number from 2, not {self.threshold!r}")
         for name in ("share", "least_idf", "most_idf"):
             if not 0 <= (value := getattr(self, name)) <= 1:
-                raise InputError(f"method {self.name!r}: {name} is from 0 to 1, not {value!r}")
+                raise InputError(f"method {self.name!r}: {name} must be from 0 to 1, not {value!r}")
 
     def no_counts(self) -> SiteCounts:
         """Counts of this method's unit, sample and terms, before the first page."""
@@ -110,7 +110,7 @@ class Template(Trainable[SiteCounts]):
             report: called with a line about the progress now and then.
 
         Raises:
-            InputError: there is no page.
+            InputError: there are no pages.
         """
         counts, pages = self.no_counts(), 0
         for pages, example in enumerate(examples, 1):  # noqa: B007 - counted

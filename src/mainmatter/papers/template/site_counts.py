@@ -311,11 +311,11 @@ class SiteCounts:
     def __post_init__(self) -> None:
         check_unit(self.name, self.unit)
         if self.terms not in get_args(Terms):
-            raise InputError(f"method {self.name!r}: terms is chunk or word, not {self.terms!r}")
+            raise InputError(f"method {self.name!r}: terms must be chunk or word, not {self.terms!r}")
         for name, least in (("sample", _FEWEST_OF_SITE), ("most_pages", 1)):
             value = getattr(self, name)
             if type(value) is not int or value < least:
-                raise InputError(f"method {self.name!r}: {name} is a whole number from {least}, not {value!r}")
+                raise InputError(f"method {self.name!r}: {name} must be a whole number from {least}, not {value!r}")
         self._sample = self.sample
 
     def __len__(self) -> int:
@@ -386,10 +386,10 @@ class SiteCounts:
             InputError: these bytes are none, or are damaged.
         """
         if not data.startswith(_MAGIC):
-            raise InputError("not site counts of mainmatter, or of another version")
+            raise InputError("not mainmatter's site counts, or from another version")
         rest = data[len(_MAGIC) + _DIGEST :]
         if data[len(_MAGIC) : len(_MAGIC) + _DIGEST] != _digest([rest]):
-            raise InputError("damaged site counts: what was written is not what is there")
+            raise InputError("damaged site counts: their digest does not match")
         return cls._read(rest)
 
     def templates(
