@@ -312,7 +312,7 @@ class TestWhatIsAPage:
         told = [result.error if isinstance(result, Failure) else result.text.split()[-1] for result in results]
         assert [words[:40] for words in told] == [
             "Bye",
-            "InputError: page.html: is the name of a ",
+            "InputError: page.html: is a file name, n",
             told[2],
             "InputError: nowhere.html: cannot be read",
             "InputError: https://e.example/: is a URL",
@@ -366,11 +366,11 @@ class TestFilesAndUrls:
         [
             (PAGE, "this is a page, not a file name; pass it to mainmatter.clean"),
             (PAGE * 100, "this is a page, not a file name; pass it to mainmatter.clean"),
-            (PAGE.encode(), "is str or a Path, not bytes; a page itself is for mainmatter.clean"),
-            (Page(PAGE), "is str or a Path, not Page; a page itself is for mainmatter.clean"),
+            (PAGE.encode(), "must be str or a Path, not bytes; to clean a page itself, use mainmatter.clean"),
+            (Page(PAGE), "must be str or a Path, not Page; to clean a page itself, use mainmatter.clean"),
             (
                 BytesIO(b""),
-                "is str or a Path, not BytesIO; what it holds is for mainmatter.clean: give it the file's read",
+                "must be str or a Path, not BytesIO; to clean an open file, pass its read",
             ),
             (None, "a file name must be str or a Path, not NoneType"),
         ],
@@ -512,7 +512,7 @@ def test_extract_is_clean() -> None:
 def test_keywords_of_trafilatura(keyword: str, instead: str) -> None:
     calls: list[Callable[..., Any]] = [mainmatter.extract, mainmatter.clean_file]
     for call in calls:
-        with pytest.raises(InputError, match=f"^{keyword} is a keyword of trafilatura's; here, ") as refused:
+        with pytest.raises(InputError, match=f"^{keyword} is a keyword of trafilatura; in mainmatter, ") as refused:
             call(EXAMPLE, **{keyword: "x"})
         assert instead in str(refused.value)
         assert "epochs" not in str(refused.value)

@@ -113,7 +113,7 @@ def test_making_a_method_that_is_to_learn() -> None:
         make_untrained("density")
     with pytest.raises(UnknownName, match="did you mean 'cutoff'"):
         make_untrained("cut-off")
-    with pytest.raises(InputError, match="margin is a number"):
+    with pytest.raises(InputError, match="margin must be a number"):
         make_untrained("cutoff:margin=wide")
 
 

@@ -114,14 +114,14 @@ def test_a_method_of_another_package_that_cannot_be_loaded(monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("density:c1=wide", "c1 is a number, not 'wide'"),
-        ("density:c1=None", "c1 is a number, not None"),
-        ("density:c1=1e999", "c1 is a number, not inf"),
+        ("density:c1=wide", "c1 must be a number, not 'wide'"),
+        ("density:c1=None", "c1 must be a number, not None"),
+        ("density:c1=1e999", "c1 must be a number, not inf"),
         ("density:c2=True", "c2 must be a whole number, not True"),
         ("density:c2=2.5", "c2 must be a whole number, not 2.5"),
         ("ncleaner:lexical=1", "lexical must be True or False, not 1"),
         ("ncleaner:lexical=false", "lexical must be True or False, not 'false'"),
-        ("ncleaner:threshold=low", "threshold is a number or None, not 'low'"),
+        ("ncleaner:threshold=low", "threshold must be a number or None, not 'low'"),
         ("fiasco:features=3", "features must be text, not 3"),
     ],
 )

@@ -595,7 +595,7 @@ def _choose(method: str | PathLike[str] | Method, parameters: dict[str, Any]) ->
     changed = None if base in METHODS else last_change(base)
     if base not in METHODS and changed is None:
         return get_method(name, **parameters)
-    # Values may be equal, as 1 and True are, and yet one of them be wrong.
+    # Values may be equal although one of them is wrong, such as 1 and True.
     key = tuple((parameter, type(value).__name__, repr(value)) for parameter, value in sorted(parameters.items()))
     made = _made.get((name, changed, key))
     if made is None:

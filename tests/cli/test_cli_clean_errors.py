@@ -118,7 +118,7 @@ def test_page_with_an_unforeseen_error_is_named(folder: Path, monkeypatch: pytes
         ),
         (("-m", "density:c1"), "Error: method 'density': 'c1' is not of the form NAME=VALUE\n"),
         (("-m", "density:=1"), "Error: method 'density': '=1' is not of the form NAME=VALUE\n"),
-        (("-m", "density:c1=abc"), "Error: method 'density': c1 is a number, not 'abc'\n"),
+        (("-m", "density:c1=abc"), "Error: method 'density': c1 must be a number, not 'abc'\n"),
     ],
 )
 def test_choices_that_do_not_exist_are_named_before_any_work(args: tuple[str, ...], message: str, folder: Path) -> None:

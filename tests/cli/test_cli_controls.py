@@ -144,7 +144,7 @@ def test_a_method_without_such_a_control(args: tuple[str, ...], what: str, comma
             ("-m", "commenting:dial=2"),
             "Error: method 'commenting': dial must be from 0 (only what is sure) to 1 (all text)",
         ),
-        (("-m", "commenting", "--dial", "nan"), "Error: method 'commenting': dial is a number, not nan"),
+        (("-m", "commenting", "--dial", "nan"), "Error: method 'commenting': dial must be a number, not nan"),
     ],
 )
 def test_wrong_values(args: tuple[str, ...], message: str) -> None:

@@ -347,7 +347,7 @@ def test_requests_and_navigations_are_limited(web: Web, monkeypatch: pytest.Monk
 def test_what_is_no_page(web: Web) -> None:
     web.pages["/paper.pdf"] = "application/pdf", "%PDF-1.4"
     web.pages["/dump"] = "text/plain; charset=latin-1", SENTENCE
-    with pytest.raises(NotAPage, match=r"/paper\.pdf: is application/pdf, not a web page; give the address of one"):
+    with pytest.raises(NotAPage, match=r"/paper\.pdf: is application/pdf, not a web page; give the URL of a web page"):
         fetch_with_browser(f"{web.url}/paper.pdf")
     with pytest.raises(FetchError, match=r"/none: the server answered 404 Not Found$"):
         fetch_with_browser(f"{web.url}/none")

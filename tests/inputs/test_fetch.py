@@ -164,7 +164,7 @@ def test_what_goes_wrong_is_said_in_one_line(path: str, message: str, server: st
 def test_what_is_no_page_is_refused(server: str) -> None:
     with pytest.raises(NotAPage) as caught:
         fetch(f"{server}/paper.pdf")
-    advice = "give the address of one, or of a plain text"
+    advice = "give the URL of a web page or of plain text"
     assert str(caught.value) == f"{server}/paper.pdf: is application/pdf, not a web page; {advice}"
 
 

@@ -228,7 +228,7 @@ def test_parameters_of_a_saved_model_can_be_changed(tmp_path: Path) -> None:
     assert isinstance(found, Main)
     assert (found.dial, found.comments, found.without) == (0.9, "mark", "names+links")
     for wrong in ("dial=high", "headings=3", "epochs=many"):
-        with pytest.raises(InputError, match=f"method 'main': {wrong.partition('=')[0]} is"):
+        with pytest.raises(InputError, match=f"method 'main': {wrong.partition('=')[0]} must be"):
             get_method(f"{tmp_path / 'model'}:{wrong}")
 
 

@@ -177,7 +177,7 @@ def test_options() -> None:
     assert options(headings="setext").startswith("One\n===\n\nTwo\n---\n\n### Three\n\n")
     assert options().endswith("| A | B |\n| --- | --- |\n| - 1 | 2 \\| 3 |\n| --- |  |")
     assert options(tables=False).endswith("A | B\\\n\\- 1 | 2 | 3\\\n\\--- |")
-    with pytest.raises(InputError, match='there are "atx" and "setext"'):
+    with pytest.raises(InputError, match='not a style of headings; use "atx" or "setext"'):
         options(headings="atxx")
 
 

@@ -1,7 +1,7 @@
 # cython: annotation_typing=True
-"""The elements around a page's blocks, as arrays, from the outline that the segmenter's walk leaves behind.
+"""The elements around a page's blocks, as arrays, made from the outline that the segmenter produces.
 
-An element holds the blocks from `first` to `end`, and all that is asked about a container is then a difference of two
+An element holds the blocks from `first` to `end`, so all that features need of a container is a difference of two
 running sums. Elements without text are left out.
 """
 

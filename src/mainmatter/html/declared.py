@@ -93,7 +93,7 @@ class Declared:
     def contents(self, *names: str) -> Iterator[str]:
         """The contents of the meta tags of these names, in the order of the names."""
         for name in names:
-            # Most pages have dozens of tags of which few are asked for: what nobody reads need not be tidied.
+            # Most pages have dozens of tags, of which few are read: the others need not be tidied.
             if name in self.metas:
                 yield from islice(filter(None, map(tidy, self.metas[name])), MAX_ITEMS)
 

@@ -40,7 +40,7 @@ class Formula(NamedTuple):
 
 NOTHING = Formula("", display=False)
 
-# The tags of elements that may be a formula; of others there is no need to ask.
+# The tags of elements that may be a formula; others need not be checked.
 FORMULA_TAGS = frozenset("div img m:math math math-renderer mjx-container mml:math script span table".split())
 
 _MATH_TAGS = frozenset(("math", "mml:math", "m:math"))
@@ -240,7 +240,7 @@ def _read_picture(picture: Element) -> Formula | None:
     if drawn is not None and ("/chart" not in address or "cht=tx" in address):
         tex = unescape(unquote(drawn[1]).replace("&space;", " ")) if drawn[1] else unquote_plus(drawn[2])
         return _written(_SETTINGS.sub("", tex), display=display)
-    # LaTeX2HTML and others give no class but delimiters. What Asymptote draws is no formula.
+    # LaTeX2HTML and others give delimiters instead of a class. What Asymptote draws is not a formula.
     if (_PICTURES.isdisjoint(names) and not alternative.startswith(_DELIMITED)) or alternative.startswith("[asy]"):
         return None
     return _written(alternative, display=display)

@@ -1,7 +1,7 @@
 """Pages that show little or nothing without their scripts: put the text that they declare instead into the tree.
 
-By reliability: the posts that Discourse sends along, schema.org items in JSON-LD, the state of a single-page app,
-templates, and for a page with nothing else the description in its head, where that is long enough for an excerpt.
+In order of reliability: the posts that Discourse sends along, schema.org items in JSON-LD, the state of a single-page
+app, templates, and for a page with nothing else the description in its head, if it is long enough for an excerpt.
 Most pages show their text, and checking that costs almost nothing.
 """
 

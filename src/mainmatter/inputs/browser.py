@@ -42,7 +42,7 @@ _LEFT_OUT = frozenset(("font", "media", "texttrack", "manifest", "ping", "cspvio
 _NOT_WAITED_FOR = _LEFT_OUT | {"image", "eventsource", "websocket"}
 # A picture of one pixel for all: scripts that wait for pictures go on.
 _PICTURE = bytes.fromhex("47494638396101000100800000000000ffffff21f90401000000002c000000000100010000020144003b")
-_PROXY_NAME = "proxy.invalid"  # nothing else has an address in this browser, not even what is an address
+_PROXY_NAME = "proxy.invalid"  # this browser resolves nothing else, not even IP addresses
 _SWITCHES = (
     f"--host-resolver-rules=MAP {_PROXY_NAME} 127.0.0.1,MAP * ~NOTFOUND",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -54,7 +54,7 @@ _SWITCHES = (
 _FIRST_SCRIPT = """for (const name of ["alert", "confirm", "prompt", "print"]) window[name] = () => undefined
 for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"]) delete window[name]"""
 _NET_ERROR = re.compile(r"net::ERR_\w+")
-_GONE = re.compile(r"closed|crashed", re.IGNORECASE)  # in what Playwright says of a tab that is no more
+_GONE = re.compile(r"closed|crashed", re.IGNORECASE)  # in what Playwright says about a tab that is gone
 
 # Both run in a JavaScript world of their own, where nothing that the page's scripts have changed is in force.
 _WALK = """const roots = []
@@ -207,7 +207,7 @@ class _Loading:
         self.context: BrowserContext | None = None
         self.took_memory = False
         self._url, self._limits, self._seconds, self._proxy = url, limits, seconds, proxy
-        self._public_only = public_only  # what was asked for; the proxy tells what is in force
+        self._public_only = public_only  # what was asked for; the proxy knows what applies now
         self._page: BrowserPage | None = None
         self._session: CDPSession | None = None
         self._world: int | None = None  # the JavaScript world that is ours

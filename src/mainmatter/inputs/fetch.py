@@ -40,7 +40,7 @@ _CONNECTION = re.compile(r"^<?\w+\(host=[^)]*\)[^:]*: ")  # how the HTTP library
 HTTP_PORTS = frozenset((80, 443))
 FIRST_FREE_PORT = 1024  # below are services of the system: mail, name servers, ...
 
-# What `is_global` of some version of Python lets through, or what is global by the book but never on the web.
+# Networks that `is_global` lets through in some version of Python, or that are formally global but never on the web.
 _NEVER: tuple[tuple[str, str], ...] = (
     ("100.64.0.0/10", "an address inside of a provider's network"),
     ("168.63.129.16/32", "an address of a cloud's own services"),

@@ -25,7 +25,7 @@ STANDARD_INPUT = "-"
 PAGE_ENDINGS = frozenset((".html", ".htm", ".xhtml", ".shtml", ".php", ".asp", ".aspx", ".jsp"))
 DUMP_ENDINGS = frozenset((".txt", ".text"))
 GZIP_ENDING = ".gz"
-# What else lies in folders of pages. In a folder, such files are passed over by their names alone.
+# Other files that are common in folders of pages. In a folder, they are skipped by their names alone.
 OTHER_ENDINGS = frozenset(
     (
         ".avif .bmp .css .csv .doc .docx .eot .epub .exe .gif .ico .jpeg .jpg .js .json .less .map .markdown .md .mjs "
@@ -33,7 +33,7 @@ OTHER_ENDINGS = frozenset(
         ".wav .webm .webp .woff .woff2 .xls .xlsx .yaml .yml .zip"
     ).split()
 )
-_MOST_ENDINGS = 8  # of files that were passed over, to name
+_MOST_ENDINGS = 8  # of skipped files, to name
 _COLLECTION_ENDINGS = frozenset((".warc", ".wet", ".jsonl", ".ndjson", ".parquet"))
 _GZIP = b"\x1f\x8b"
 _CHUNK = 65_536

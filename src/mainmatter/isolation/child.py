@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 OUT_OF_MEMORY = 77  # exit code
 # Processes are the parallelism: a library that starts a thread for each core would only get in their way.
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
-# Nor may Arrow tidy up its memory in a thread of its own: what has threads may not fork.
+# Arrow must not free its memory in a thread of its own either: a process with threads cannot fork.
 _ONE_THREAD |= {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
 _PATIENCE = 10.0  # seconds for an ending process to be gone
 _LONGEST_NAP = 0.05  # seconds between two looks whether it is
@@ -336,7 +336,7 @@ def serve(connection: int, lifeline: int) -> None:
     """In a new interpreter: answer calls until the other end is gone."""
     _is_own[0] = True
     ours = _begin(connection, lifeline)
-    with suppress(EOFError, ConnectionError):  # nobody is there
+    with suppress(EOFError, ConnectionError):  # the other end is gone
         try:
             if script := ours.receive():
                 from multiprocessing.spawn import prepare  # noqa: PLC0415 - hardly ever needed
@@ -373,7 +373,7 @@ def _fork(
         code = 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    except BaseException:  # told as an interpreter tells what nobody caught
+    except BaseException:  # reported as an interpreter reports an uncaught exception
         traceback.print_exc()
     finally:
         _flush()

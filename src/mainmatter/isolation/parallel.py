@@ -67,7 +67,7 @@ def ordered_map(
     from mainmatter.isolation.child import Child, ChildExited  # noqa: PLC0415
     from mainmatter.isolation.pool import Pool  # noqa: PLC0415
 
-    ForkingPickler.dumps(function)  # one that cannot be sent is told at once, not item by item
+    ForkingPickler.dumps(function)  # one that cannot be sent raises an error at once, not for each item
     fork = get_start_method() == "fork"
     reading_errors: list[Exception] = []
     chunks = _chunks(_until_error(items, reading_errors))

@@ -1,13 +1,13 @@
 # cython: annotation_typing=True
-"""From probabilities to a decision: the blocks that promise the highest F measure, less comments, and what users want.
+"""From probabilities to a decision: the blocks with the highest expected F, without comments, and users' controls.
 
 If each block is main matter with a known probability, then the expected words that are kept rightly, kept wrongly and
 missed are known for every choice of blocks, and so is (nearly) the expected F of the choice. The best one consists of
 the likeliest blocks, down to a threshold that depends on the page: where nothing is sure, the threshold is lower.
 (Lipton, Elkan, Naryanaswamy 2014, Optimal thresholding of classifiers to maximize F1, theorem 1.)
 
-The choice is never empty. Then come the controls that users have over it, which are obeyed to the letter: a page that
-is one table has no text left without tables.
+The choice is never empty. Then users' controls are applied, exactly as given: a page that is one table has no text left
+without tables.
 """
 
 from __future__ import annotations
@@ -363,7 +363,7 @@ def _label_in_loops(probabilities_of: NDArray[np.float64], dense: NDArray[np.flo
 
 
 def check_controls(name: str, *, dial: float, comments: str) -> None:
-    """Refuse wishes that mean nothing.
+    """Refuse invalid values of controls.
 
     Args:
         name: the method's name.
@@ -381,7 +381,7 @@ def check_controls(name: str, *, dial: float, comments: str) -> None:
 
 @dataclass(eq=False)
 class Controls:
-    """What a user wants of a page; the defaults are those of the guide that our gold standards were labelled by.
+    """What a user wants to keep; the defaults are those of the guide by which our gold standards were labelled.
 
     Args:
         dial: from 0, only what is surest, to 1, all text; 0.5 weighs precision and recall alike.
@@ -406,7 +406,7 @@ class Controls:
 
     @classmethod
     def of(cls, method: object) -> Controls:
-        """Those that a method with parameters of the same names was made with, and nothing else of it."""
+        """The controls of a method that has parameters of the same names."""
         return cls(*_CONTROLS(method))
 
     def wants(self, piece: Piece) -> bool:
@@ -423,16 +423,16 @@ def apply_controls(
     labels: NDArray[np.intp] | None = None,
     controls: Controls | None = None,
 ) -> NDArray[np.bool_]:
-    """Do to a verdict what the user asked for; nothing may be left then.
+    """Apply the user's controls to a method's decision; the result may be empty.
 
     Args:
-        kept: what the method judged to be worth keeping, one truth value a block; it is not changed.
+        kept: the blocks that the method would keep, one truth value for each block; it is not changed.
         kinds: what each block is, by its markup.
-        labels: what each block is in the method's eyes (`records.LABELS`); None if the method does not tell.
-        controls: what was asked for; None for what is usual.
+        labels: what each block is according to the method (`records.LABELS`); None if the method does not say.
+        controls: what the user wants; None for the defaults.
 
     Returns:
-        What is to be kept: `kept` itself if that is what was asked for.
+        What to keep: `kept` itself if the controls change nothing.
     """
     controls = controls or Controls()
     for piece, label in PIECES.items():

@@ -1,7 +1,8 @@
-"""What `main` sees of a plain-text dump, for which it has a net of its own, and dumps of pages, to learn from.
+"""What `main` sees of a plain-text dump, for which it has its own net, and dumps of pages to learn from.
 
-A dump has no markup: of `features.COLUMNS` it has what texts, their order and their copies tell. Its first line is
-often the page's title, as in WET archives; what stands in it word for word is likely the headline (ICE 3.4).
+A dump has no markup, so only those of `features.COLUMNS` are used that depend on texts, their order and their copies.
+Its first line is often the page's title, as in WET archives; a text that occurs in it word for word is likely the
+headline (ICE 3.4).
 """
 
 from __future__ import annotations

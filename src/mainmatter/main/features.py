@@ -4,7 +4,7 @@
 Nothing here reads words: lengths, links, marks, tags and places are the same signals in every language. They come from
 the papers: length, links and headings (ICE 3.2), tags and depth (FIASCO 3.2), density of text and the region around
 the longest one (Density 4), what kinds of characters there are (NCleaner 3.3), closeness to the page's title (ICE 3.4).
-The tree comes from the outline that the segmenter's walk leaves behind. No class of characters needs a language either:
+The tree comes from the outline that the segmenter produces. The classes of characters need no language either:
 letters, capitals, digits, and marks that end or divide sentences in any script.
 
 A page has some hundred blocks. Compiled, all columns are filled by loops (`_describe_in_loops`). In Python, array

@@ -1,7 +1,7 @@
 """`main`: our own method, the default: a small net that looks at each block, its neighbours, and the page as a whole.
 
 It learns from all the signals that the papers found (main/features.py) and from what pages call their elements
-(main/names.py), but from no word, so that what it learned holds in every language. In three steps:
+(main/names.py), but not from words, so that what it learns holds in every language. It works in three steps:
 
     describe(document) -> what each block looks like, as arrays
     judge(page)        -> how likely each block is main matter or a reader's comment, and what kind of page this is
@@ -194,7 +194,7 @@ class Main(Controls, Trainable[ObservedPage]):
         if is_ours and headline is not None:
             selection.kept[headline] |= self.dial > 0
             dials[headline] = min(dials[headline], _LOWEST_DIAL)
-        # The site's name above the headline is no part of the text, however large it is written; unless all text is.
+        # The site's name above the headline is not part of the text, however large it is, unless all text is.
         for i in [] if headline is None else _called_as_site(document, headline):
             selection.kept[i] = self.dial == 1
             dials[i] = 1

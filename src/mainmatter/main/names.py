@@ -1,10 +1,10 @@
 # cython: annotation_typing=True
 # mypy: warn_return_any=False
-"""What a page calls its elements: tag, class and id, as numbers that mean the same on many sites.
+"""What a page calls its elements: tag, class and id, as numbers with the same meaning on all sites.
 
 "articleBody", "post-content" and "bbWrapper" say a lot to those who have seen many sites. So each word of a class or
-id that many training sites use, as it stands and cut at hyphens and capitals, has an embedding (`Vocabulary`): what it
-means is learned, not told. Names that few sites use, such as hashes, say nothing.
+id that many training sites use, as it stands and cut at hyphens and capitals, has an embedding (`Vocabulary`): its
+meaning is learned, not given. Names that few sites use, such as hashes, say nothing.
 
 A block deep inside of something that is called "comments" is a comment, whatever the elements between are called; so
 some stems, of whatever word, are inherited (`CALLED`), as the tags in html/containers.py are. Words of other languages

@@ -10,8 +10,8 @@ Which labels belong to the main matter is a convention: gold standards differ ab
 comments. What the net knows about pages is shared by all conventions; each has only a vector that is added before the
 last layers, and a number a label that says whether it is kept (`BlockNet.keep`). Convention 0 is our own.
 
-Products of matrices are numpy's. What stands between them is done by loops where this file is compiled, in one go over
-the numbers, and else by numpy, one operation after the other. Both give the same numbers, to the last bit.
+Matrix products are computed by numpy. The steps between them are loops if this file is compiled, in one pass over the
+numbers, or else numpy operations, one after the other. Both give the same numbers, to the last bit.
 """
 
 from __future__ import annotations
@@ -519,7 +519,7 @@ def _add_further(sums_of: NDArray[np.float32], depths_of: NDArray[np.float32], j
 
 
 def _check(net: BlockNet) -> None:
-    """Raise ValueError for arrays that are no net."""
+    """Raise ValueError for arrays that do not make a net."""
     weights = net.weights
     for name in ("embedding", "in_weights", "pool1_weights", "out_weights", "type_weights", "convention_vectors"):
         if weights.get(name, net.mean).ndim != 2:

@@ -1,4 +1,4 @@
-"""Why `main` decided so, one sentence a block: which signals spoke for it and against it, and what overruled them.
+"""Why `main` decided as it did, in a sentence for each block: the signals for and against it, and what overruled them.
 
 A family of signals speaks for a block as far as the net would be less sure without it: the family is set to what it is
 on the average page, and the net is asked again. Of names, the one that says most is told (`Main.weigh_names`).

@@ -1,4 +1,4 @@
-"""What `main` makes of what is known about a site: a block whose chunk many pages of the site have is less likely.
+"""How `main` uses what is known about a site: a block whose chunk is on many pages of the site becomes less likely.
 
 How much less was found on the 429 pages of training sets whose sites have three pages or more, by logistic regression
 over the log odds of nets that had not learned from these sites and (c - 1) / (n - 1 + `_SMOOTHING`), where n pages of

@@ -1,4 +1,4 @@
-"""What a paper describes, section by section, and where each part of it is here.
+"""What a paper describes, section by section, and where mainmatter implements each part.
 
 docs/results/papers.md is made from this. Each paper's package has a `paper.py` with its `PAPER`.
 """

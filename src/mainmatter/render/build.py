@@ -1,9 +1,9 @@
-"""What was kept of a page, to the small tree of headings, lists, tables that the markup formats write (content.py).
+"""From what was kept of a page to the small tree of headings, lists and tables that the writers use (content.py).
 
-One pass over the elements that hold kept text. What was dropped is not looked at, and the page's tree, which others
-share, is not changed. Text is gathered in runs, each with the marks around it (emphasis, links, ...), and is cut into
-paragraphs where the blocks are cut. So what is set apart in the text is set apart in Markdown, and no more; and a
-`<br><br>` within bold text, or a paragraph within a link, is no special case.
+One pass over the elements that hold kept text. What was dropped is not visited; the page's tree, which is shared, is
+not changed. Text is collected in runs, each with the marks around it (emphasis, links, ...), and is cut into
+paragraphs where the blocks are cut. So Markdown has the same paragraphs as the text, and `<br><br>` within bold text
+or a paragraph within a link is not a special case.
 
 Tables that pages use for layout, not for data, are dissolved.
 """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mainmatter.records import Extraction
     from mainmatter.render.content import ContentType
 
-    # What stands before a node and after it, by the node and the type of what it stands in.
+    # What to write before and after a node, by the node and the type of its parent.
     Tags = Callable[[Content, ContentType], tuple[str, str]]
 
 _TAGS: dict[ContentType, str] = {

@@ -4,10 +4,10 @@ What neither has is written in the form that most tools know: definition lists a
 `[^1]`, formulas as `$...$`, and subscripts and superscripts as tags, which is the only form that there is. Text is
 escaped where a parser would otherwise read markup, and nowhere else.
 
-Each block becomes a string, and a container indents the strings of its blocks. What stands in a line is first made
-flat: a list of texts (`str`) and of pieces of Markdown (`_Markdown`). Among these are the marks where emphasis begins
-or ends (`_Delimiter`). Whether an asterisk opens or closes, parsers tell by the characters on both sides of it
-(https://spec.commonmark.org/0.31.2/#left-flanking-delimiter-run), so that every mark is checked by the same rules.
+Each block becomes a string, and a container indents the strings of its blocks. The content of a line is first
+flattened: a list of texts (`str`) and of pieces of Markdown (`_Markdown`), among them the marks where emphasis begins
+or ends (`_Delimiter`). Parsers decide by the characters on both sides of an asterisk whether it opens or closes
+(https://spec.commonmark.org/0.31.2/#left-flanking-delimiter-run), so every mark is checked by the same rules.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def render(
         front_matter: begin with what the page says about itself, as YAML.
 
     Raises:
-        InputError: there is no such style of headings.
+        InputError: the style of headings is unknown.
     """
     if headings not in ("atx", "setext"):
         raise InputError(f'{headings!r} is not a style of headings; use "atx" or "setext"')
@@ -76,7 +76,7 @@ def to_markdown(
     tables: bool = True,
     headings: Literal["atx", "setext"] = "atx",
 ) -> str:
-    """A tree of content as Markdown; `render` says what the options mean."""
+    """A tree of content as Markdown; `render` describes the options."""
     return "\n\n".join(_MarkdownWriter(links, images, tables, headings == "setext").blocks([content]))
 
 

@@ -458,7 +458,7 @@ def test_the_shipped_model_cleans_a_page() -> None:
 
 
 def test_other_features_of_all_elements() -> None:
-    with pytest.raises(InputError, match="own_features is False"):
+    with pytest.raises(InputError, match="own_features must be False"):
         Fiasco(nodes="elements")
 
 

@@ -220,7 +220,7 @@ def test_the_own_tag_alone() -> None:
     html = "<li><p>Two eggs</p></li><dl><dd>Two eggs</dd></dl>"
     assert mainmatter.clean(html, method="ice-elaborate").kept.tolist() == [True, True]
     assert mainmatter.clean(html, method="ice-elaborate:parent_tag=own").kept.tolist() == [False, False]
-    with pytest.raises(InputError, match="parent_tag is around or own, not 'x'"):
+    with pytest.raises(InputError, match="parent_tag must be around or own, not 'x'"):
         IceElaborate(parent_tag="x")  # type: ignore[arg-type]
 
 

@@ -204,7 +204,7 @@ def test_a_block_needs_more_than_half_of_its_characters_in_kept_lines() -> None:
 def test_words_as_in_the_paper() -> None:
     assert labels(["\u6f22" * 22], estimate_words=False) == "."
     assert labels([LONG], estimate_words=False) == "p"
-    with pytest.raises(InputError, match="lines is blocks or source, not 'x'"):
+    with pytest.raises(InputError, match="lines must be blocks or source, not 'x'"):
         IceHeuristic(lines="x")  # type: ignore[arg-type]
 
 

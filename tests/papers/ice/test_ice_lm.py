@@ -151,11 +151,11 @@ def test_damaged_models(tmp_path: Path, facts: dict[str, Any]) -> None:
 
 
 def test_wrong_use() -> None:
-    with pytest.raises(InputError, match="smoothing is absolute or dirichlet"):
+    with pytest.raises(InputError, match="smoothing must be absolute or dirichlet"):
         IceLm(smoothing="jelinek")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="direction"):
         IceLm(direction="both")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="query is declared or page"):
+    with pytest.raises(InputError, match="query must be declared or page"):
         IceLm(query="x")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no page"):
         IceLm().learn([])
@@ -173,7 +173,7 @@ def test_wrong_use() -> None:
     ],
 )
 def test_parameters_out_of_range(parameter: str, wrong: object) -> None:
-    with pytest.raises(InputError, match=f"ice-lm.*: {parameter} is .*, not "):
+    with pytest.raises(InputError, match=f"ice-lm.*: {parameter} must be .*, not "):
         IceLm(**{parameter: wrong})  # type: ignore[arg-type]
 
 
@@ -208,11 +208,11 @@ def test_how_much_of_a_page_is_looked_at_for_the_query() -> None:
 def test_the_least_smoothing() -> None:
     for name in ("delta", "query_delta", "mu"):
         assert getattr(IceLm(**{name: 1e-6}), name) == 1e-6  # type: ignore[arg-type]
-        with pytest.raises(InputError, match=f"ice-lm: {name} is"):
+        with pytest.raises(InputError, match=f"ice-lm: {name} must be"):
             IceLm(**{name: 0.95e-6})  # type: ignore[arg-type]
     assert IceLm(delta=1.0, query_delta=1.0, threshold=0.0).threshold == 0
     for name in ("delta", "query_delta"):
-        with pytest.raises(InputError, match=f"ice-lm: {name} is"):
+        with pytest.raises(InputError, match=f"ice-lm: {name} must be"):
             IceLm(**{name: 1.05})  # type: ignore[arg-type]
 
 

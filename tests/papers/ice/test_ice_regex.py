@@ -267,7 +267,7 @@ def test_what_cannot_be() -> None:
     ],
 )
 def test_parameters_out_of_range(parameter: str, wrong: object) -> None:
-    with pytest.raises(InputError, match=f"ice-regex.*: {parameter} is .*, not "):
+    with pytest.raises(InputError, match=f"ice-regex.*: {parameter} must be .*, not "):
         IceRegex(**{parameter: wrong})  # type: ignore[arg-type]
 
 
@@ -504,7 +504,7 @@ def test_the_preset_has_weights_of_its_own() -> None:
     # AI::Genetic's defaults, the paper's points, no help that the paper does not tell of.
     told = {"population": 100, "mutation": 0.05, "award": 2, "penalty": 1, "polishing": 0, "parsimony": 0}
     assert told.items() <= method.parameters.items()
-    with pytest.raises(InputError, match="strategy is tournament or fittest, not 'x'"):
+    with pytest.raises(InputError, match="strategy must be tournament or fittest, not 'x'"):
         IceRegex(strategy="x")  # type: ignore[arg-type]
 
 

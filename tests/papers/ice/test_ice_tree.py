@@ -173,12 +173,12 @@ def test_damaged_models(tmp_path: Path, damage: Any) -> None:
 
 
 def test_wrong_use() -> None:
-    with pytest.raises(InputError, match="features is paper or fine"):
+    with pytest.raises(InputError, match="features must be paper or fine"):
         IceTree(features="all")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="weighting is none"):
+    with pytest.raises(InputError, match="weighting must be none"):
         IceTree(weighting="x")  # type: ignore[arg-type]
     for name, one in (("labels", "words"), ("decision", "probability"), ("learner", "large")):
-        with pytest.raises(InputError, match=f"{name} is {one} or .*, not 'x'"):
+        with pytest.raises(InputError, match=f"{name} must be {one} or .*, not 'x'"):
             IceTree(**{name: "x"})  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no page"):
         IceTree().learn([])
@@ -201,7 +201,7 @@ def test_wrong_use() -> None:
     ],
 )
 def test_parameters_out_of_range(parameter: str, wrong: object) -> None:
-    with pytest.raises(InputError, match=f"ice-tree.*: {parameter} is .*, not "):
+    with pytest.raises(InputError, match=f"ice-tree.*: {parameter} must be .*, not "):
         IceTree(**{parameter: wrong})  # type: ignore[arg-type]
 
 

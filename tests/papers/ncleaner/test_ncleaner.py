@@ -279,13 +279,13 @@ def test_wrong_use(tmp_path: Path) -> None:
     [
         ("n", [0, 9, 2.5, True, "3", None, [3]], "n must be a whole number from 1 to 8"),
         ("q", [0, 1, 1e-300, math.nan, "x", None, True], "q must be from 0.001 to 0.999"),
-        ("threshold", [math.nan, "x", [1], {}, True, 10**400], "threshold is a number or None"),
+        ("threshold", [math.nan, "x", [1], {}, True, 10**400], "threshold must be a number or None"),
         ("lexical", ["x", 1, None], "lexical must be True or False"),
         ("heuristics", ["no", 0], "heuristics must be True or False"),
         ("never_empty", ["no", 0], "never_empty must be True or False"),
         ("other_scripts", ["no", 0], "other_scripts must be True or False"),
-        ("alphabet", [3, "latin", None], "alphabet is ascii or unicode"),
-        ("dirty", [3, [1], "x", None], "dirty is differential or labelled"),
+        ("alphabet", [3, "latin", None], "alphabet must be ascii or unicode"),
+        ("dirty", [3, [1], "x", None], "dirty must be differential or labelled"),
     ],
 )
 def test_wrong_parameters(name: str, values: list[Any], text: str) -> None:

@@ -115,5 +115,5 @@ def test_time_is_linear(unit: str) -> None:
 
 
 def test_no_such_unit() -> None:
-    with pytest.raises(InputError, match="unit is table, container or block, not 'page'"):
+    with pytest.raises(InputError, match="unit must be table, container or block, not 'page'"):
         check_unit("template", "page")

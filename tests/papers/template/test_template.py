@@ -166,7 +166,7 @@ def test_nothing_to_save_and_nothing_to_learn_from(tmp_path: Path) -> None:
     "listed", ["unit=page", "threshold=1", "threshold=2.5", "share=1.5", "share=-1", "sample=1", "cluster=3"]
 )
 def test_wrong_parameters(listed: str) -> None:
-    with pytest.raises(InputError, match=f"method 'template': {listed.partition('=')[0]} is"):
+    with pytest.raises(InputError, match=f"method 'template': {listed.partition('=')[0]} must be"):
         make_untrained(f"template:{listed}")
 
 

@@ -229,5 +229,5 @@ def test_counts_with_words_travel_and_merge() -> None:
 
 @pytest.mark.parametrize("listed", ["terms=page", "least_idf=2", "most_idf=-1", "over=2"])
 def test_wrong_parameters(listed: str) -> None:
-    with pytest.raises(InputError, match=f"method 'template': {listed.partition('=')[0]} is"):
+    with pytest.raises(InputError, match=f"method 'template': {listed.partition('=')[0]} must be"):
         make_untrained(f"template:{listed}")

@@ -53,8 +53,8 @@ PROGRAM = "MAINMATTER_CHROMIUM"  # the variable that names the program
 NO_SANDBOX = "MAINMATTER_NO_SANDBOX"  # the variable that switches its sandbox off
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
-# Playwright's switches are in force too. These stop what is no request of a page: connections made in advance, updates,
-# reports. The proxy is a port that nobody listens on; only what has a proxy of its own gets anywhere.
+# These are added to Playwright's switches. They stop traffic that no page requested: connections made in advance,
+# updates, reports. The proxy is a port on which nothing listens; only a context with its own proxy can connect.
 _ARGUMENTS = (
     "--disable-gpu",
     "--disable-quic",
@@ -76,8 +76,8 @@ _NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND"
 class Chromium:
     """A browser without a window, for one page or many. Use it in a `with`, or call `start` and `close`.
 
-    Pages are shown without network: no picture, style sheet, font or frame is fetched, no script runs. A page that
-    takes too long, or crashes its tab, costs that page only.
+    Pages are rendered without network: no picture, style sheet, font or frame is fetched, no script runs. If a page
+    takes too long, or crashes its tab, only that page fails.
 
     Args:
         width: of the window, in pixels.
@@ -130,7 +130,7 @@ class Chromium:
 
         Args:
             document: the page.
-            screenshot: take its picture too, which takes some tenths of a second.
+            screenshot: take a screenshot too, which takes some tenths of a second.
 
         Returns:
             Where its blocks are and what they look like; a page that cannot be shown has a rendering that says so.
@@ -155,7 +155,7 @@ class Chromium:
             yield self._result(*waiting.popleft())
 
     def picture(self, html: str) -> bytes:
-        """The picture of an HTML document of our own, as PNG; it may hold pictures as `data:` addresses.
+        """A screenshot of an HTML document of our own, as PNG; it may contain pictures as `data:` URLs.
 
         Raises:
             InputError: the browser is not running, or cannot show it.
@@ -213,7 +213,7 @@ class BrowserThread:
     def __init__(self) -> None:
         need_browser()
         self._loop = asyncio.new_event_loop()
-        # What a tab that is thrown away still had to say interests nobody.
+        # Ignore what a discarded tab still reports.
         self._loop.set_exception_handler(lambda _loop, _context: None)
         self._thread = threading.Thread(target=self._loop.run_forever, name="mainmatter-chromium", daemon=True)
         self._thread.start()
@@ -238,7 +238,7 @@ class BrowserThread:
 
 @dataclass(frozen=True, slots=True)
 class TabResult:
-    """What was seen: measurements as measure.js gives them, a picture as PNG, or why there is nothing."""
+    """What was found: measurements from measure.js, a screenshot as PNG, or why there is nothing."""
 
     found: dict[str, Any] | None = None
     screenshot: bytes | None = None
@@ -246,7 +246,7 @@ class TabResult:
 
 
 class _Tab:
-    """One tab, and the page that is to be shown in it."""
+    """One tab, and the page to be rendered in it."""
 
     def __init__(self, context: BrowserContext) -> None:
         self.context = context
@@ -337,7 +337,7 @@ class _Tabs:
     async def show(self, html: str, *, measure: bool = True, screenshot: bool = False) -> TabResult:
         """Show a page, harmless and marked; measure its blocks, take its picture.
 
-        It is tried twice if another page took the browser down.
+        It is tried twice if another page crashed the browser.
         """
         async with self._places:
             shown = await self._try(html, measure=measure, screenshot=screenshot)
@@ -346,7 +346,7 @@ class _Tabs:
             return shown or TabResult(error="the page crashed the browser twice")
 
     async def _try(self, html: str, *, measure: bool, screenshot: bool) -> TabResult | None:
-        """Show a page; None if the browser died, which need not be this page's fault."""
+        """Render a page; None if the browser died, which may not be this page's fault."""
         browser = await self._running()
         tab = None
         try:

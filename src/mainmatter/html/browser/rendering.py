@@ -1,4 +1,4 @@
-"""What a browser says about a page: `Rendering`; and `rendering_of`, by one browser for the whole process."""
+"""What a browser measures on a page: `Rendering`; and `rendering_of`, with one browser for the whole process."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class Rendering:
         weights: 400 is normal, 700 bold.
         colours: red, green, blue (0 to 255) of the text.
         backgrounds: the same for what is behind it; background pictures are ignored.
-        visible: whether a reader can see some of it: it is not hidden, transparent, cut off, or outside of the page.
+        visible: whether a reader can see any of it: it is not hidden, transparent, cut off, or outside the page.
         note: what went wrong, if something did: the page took too long, or ends below what is measured.
         failed: nothing is known, because the page could not be shown.
-        screenshot: the page as PNG, if one was asked for; pages that are very high are cut.
+        screenshot: the page as PNG, if requested; very long pages are cut.
     """
 
     width: int
@@ -98,7 +98,7 @@ class Rendering:
     def measured(
         cls, blocks: int, found: Mapping[str, Any], *, fold: int, note: str = "", screenshot: bytes | None = None
     ) -> Self:
-        """Make one of what measure.js found on a page of so many blocks."""
+        """Make one from what measure.js found on a page of so many blocks."""
         pieces = np.array(found["pieces"], np.float64).reshape(-1, _PIECE)
         lines = np.array(found["lines"], np.float32).reshape(-1, _LINE)
         pieces = pieces[(pieces[:, 0] >= 0) & (pieces[:, 0] < blocks)]
@@ -137,7 +137,7 @@ class Rendering:
         """Read it from a file.
 
         Raises:
-            InputError: there is no such file, or it holds something else, or a rendering of another version.
+            InputError: there is no such file, or it is not a rendering, or one of another version.
         """
         try:
             with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as stored:
@@ -227,7 +227,7 @@ _shared = SharedBrowser(_start_chromium)
 
 
 def rendering_of(document: Document) -> Rendering:
-    """The rendering of a document: the one that was kept with it, or a new one by the process's browser.
+    """The rendering of a document: the one that is stored with it, or a new one by the process's browser.
 
     May be called from any thread. A page that cannot be shown has a rendering that says so (`failed`).
 
@@ -244,5 +244,5 @@ def rendering_of(document: Document) -> Rendering:
 
 
 def keep_rendering(document: Document, rendering: Rendering) -> None:
-    """Keep a rendering with a document, for all who ask for it later."""
+    """Store a rendering with a document, for later use."""
     vars(document)[_KEPT] = rendering  # it is frozen

@@ -1,1 +1,1 @@
-"""Methods and peers beside each other on this machine: accuracy, speed, memory, throughput."""
+"""Methods and peers compared on this machine: accuracy, speed, memory, throughput."""

@@ -1,8 +1,8 @@
-"""How good methods and peers are on gold standards, and how long they take for it: one cell for each on each set.
+"""How accurate methods and peers are on gold standards, and how long they take: one cell for each on each set.
 
-A finished cell is a small file in the output's folder, under a name that tells what was measured: the contestant, its
-version, the pages with their gold texts, and our metrics. A run that was interrupted goes on from there, and a cell is
-measured anew only if one of these has changed. The cells become Markdown tables, JSON, and a picture of accuracy
+A finished cell is a small file in the output folder, whose name identifies what was measured: the contestant, its
+version, the pages with their gold texts, and our metrics. An interrupted run continues from there, and a cell is only
+measured again if one of these has changed. The cells become Markdown tables, JSON, and a picture of accuracy
 against time, on which the best stand at the top left.
 """
 
@@ -94,7 +94,7 @@ def measure_accuracy(
     on_page: Callable[[], object] = lambda: None,
     on_cell: Callable[[ContestantResult], object] = lambda _: None,
 ) -> list[ContestantResult]:
-    """Measure contestants on a dataset; what the folder has already is read from there.
+    """Measure contestants on a dataset; results that the folder already has are read from there.
 
     Args:
         names: methods or peers.
@@ -139,7 +139,7 @@ def measure_accuracy(
         futures = [pool.submit(measure, name) for name in names]
         try:
             return [future.result() for future in futures]
-        finally:  # after an error, or an interrupt from the keyboard, nobody finishes a whole set first
+        finally:  # after an error or Ctrl-C, do not finish a whole set first
             stop.set()
             pool.shutdown(cancel_futures=True)
 
@@ -153,7 +153,7 @@ def metrics_for(pages: Iterable[GoldPage]) -> tuple[str, ...]:
 
 
 def dataset_digest(pages: Iterable[GoldPage]) -> str:
-    """Of all that is given to a contestant and compared with what it gives."""
+    """The digest of everything that a contestant gets, and that its output is compared with."""
     found = hashlib.sha256()
     for page in pages:
         html = page.page.html

@@ -1,4 +1,4 @@
-"""How faithfully Markdown carries the structure of what was kept of a page, for our writer and others.
+"""How faithfully Markdown preserves the structure of what was kept of a page, for our writer and others.
 
 The kept part of the page's tree (structure_page.py) is compared with what an independent parser reads from the Markdown
 (structure_markdown.py); structure.py says what counts. Each writer is judged by what it keeps: ours by the kept blocks;

@@ -1,4 +1,4 @@
-"""Whether cleaning page after page holds more and more memory."""
+"""Whether cleaning page after page takes more and more memory."""
 
 from __future__ import annotations
 

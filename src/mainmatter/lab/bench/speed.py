@@ -1,7 +1,7 @@
 """How fast methods and peers are, side by side; and where a method's time goes.
 
-Machines are noisy, so only ratios within one run mean something: all contestants clean the same pages, taking turns,
-several times over; each page counts with the fastest of its times. One that is slow gets fewer rounds, or only the
+Machines are noisy, so only ratios within one run are meaningful: all contestants clean the same pages, taking turns,
+several times; each page counts with the fastest of its times. One that is slow gets fewer rounds, or only the
 first of the pages, which are in no order; its ratios are then to the same pages of the other.
 
 A profile times the steps of clean.py one by one on the same pages; each page counts with the fastest of its times, step
@@ -231,7 +231,7 @@ class Profile:
     Attributes:
         method: what the method is called.
         steps: from bytes to text.
-        whole: the same in one go.
+        whole: the same without stopping the clock between steps.
         formats: for each format but text, what it takes beyond that.
     """
 

@@ -1,4 +1,4 @@
-"""What Markdown can carry of a text's structure, as facts that can be counted and compared.
+"""The part of a text's structure that Markdown can express, as facts that can be counted and compared.
 
 A page's tree (structure_page.py) and Markdown (structure_markdown.py) are both read into the same `Structure`: blocks
 of marked text, and pictures. `facts_of` then draws the facts from either by the same rules, and `compare` counts those

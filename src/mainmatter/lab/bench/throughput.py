@@ -1,7 +1,7 @@
-"""How fast archives become corpora, from WARC to Parquet, beside what others would run on the same archives.
+"""How fast archives become corpora, from WARC to Parquet, compared with other tools on the same archives.
 
 Each contestant is a command of its own that starts from nothing; they take turns, and each counts with its fastest
-round, because machines are noisy. Only ratios within one run mean something.
+round, because machines are noisy. Only ratios within one run are meaningful.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What others run on archives, so that it can be timed beside ours: WARC in, Parquet out.
+"""What others run on archives, to be timed against ours: WARC in, Parquet out.
 
 Run as a program, by lab/bench/throughput.py: `python -m mainmatter.lab.bench.throughput_peers NAME WORKERS OUT
-ARCHIVE...`. Each is written as its makers' documentation does it.
+ARCHIVE...`. Each is written as in its makers' documentation.
 """
 
 from __future__ import annotations

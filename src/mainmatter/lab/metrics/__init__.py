@@ -1,4 +1,4 @@
-"""Metrics: how close is what a method gave to the gold standard?"""
+"""Metrics: how close the output of a method is to the gold standard."""
 
 from mainmatter.lab.metrics.metric import METRICS, Metric, Output, Row, find_metric
 

@@ -4,7 +4,7 @@ bag       how many words are right, whatever their order: the measure of WCXB
 shingles  runs of four words, so that a little of the order counts: the measure of the article extraction benchmark of
           Scrapinghub (now Zyte), https://github.com/scrapinghub/article-extraction-benchmark, with its tokens: runs of
           `\w`, case kept
-snippets  is what must be there there, and what must not be not? Counted as in trafilatura's evaluation
+snippets  whether what must be there is there, and what must not be is not, counted as in trafilatura's evaluation
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a metric is, and the table of all: each compares a method's output with the gold standard.
 
-The plain functions behind them are one family a file and can be called by themselves. To add a metric: write its
+The functions behind them are in one file for each family, and can be called on their own. To add a metric: write its
 function in a file of its own, a few lines here that call it with a method's output and the gold standard, and an entry
 in the table.
 
@@ -47,7 +47,7 @@ _SCORE = ("precision", "recall", "f1")
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a method gave for a page.
+    """A method's output for a page.
 
     Attributes:
         text: the plain text.

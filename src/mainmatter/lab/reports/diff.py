@@ -1,4 +1,4 @@
-"""The words of a gold text against those that were kept: which were missed, which should have gone; shortened."""
+"""The words of a gold text compared with those that were kept: which were missed, which are wrong; shortened."""
 
 from __future__ import annotations
 

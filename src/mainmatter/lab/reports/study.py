@@ -203,7 +203,7 @@ def _show(
     numbers: Sequence[int],
     characters: int,
 ) -> list[ShownPage]:
-    # Of ids that several pages share, nobody knows whose failure it was.
+    # If several pages share an id, it is unknown which of them failed.
     count = Counter(name for name, _ in evaluation.pages)
     failures = {name: error for name, error in evaluation.failures if count[name] == 1}
     metric = leading_metric([evaluation])

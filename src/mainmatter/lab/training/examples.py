@@ -8,8 +8,8 @@ dice    FIASCO 5.1: each paragraph of the gold text marks the subtree clean whos
         Dice coefficient, if that is like enough. Target nodes inside of a clean subtree are clean, and so are those
         that dominate more clean than other target nodes; all others are dirty. Word order plays no part.
 
-docs/results/alignment.md says which labels better; `words` is the default. Pages that people annotated block by block
-need neither: their labels are taken as they are, as long as their blocks are found again (lab/datasets/labels.py).
+docs/results/alignment.md compares the two; `words` is the default. Pages that people annotated block by block need
+neither: their labels are used directly, if their blocks are found again (lab/datasets/labels.py).
 """
 
 from __future__ import annotations

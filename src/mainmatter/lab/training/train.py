@@ -1,6 +1,6 @@
 """The whole of training: gold pages to examples to a model with its card, and cross-validation by site.
 
-A card tells where a model comes from: for programs in model.json, for people in README.md.
+A card says where a model comes from: for programs in model.json, for people in README.md.
 """
 
 from __future__ import annotations

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 # The difference of two models on a page varies by as much. A few may agree by chance, so this counts as some more.
 PAGE_SPREAD, COUNTS_AS_PAGES = 0.12, 4
 
-LIKELY = 0.9  # whoever uses models that are as probably better is wrong with one in ten at most
+LIKELY = 0.9  # of the models that are this probably better, at most one in ten is not
 UNLIKELY = 0.5
-MOST_PAGES = 60  # more that somebody may be asked to label
+MOST_PAGES = 60  # more that you may be asked to label
 
 
 @dataclass(frozen=True, slots=True)

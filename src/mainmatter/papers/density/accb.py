@@ -5,8 +5,8 @@ page is a sequence of characters, each of them content (1) or code (0). This vec
 again and again, until its values stabilise; text where they are high is the main content. The adapted variant leaves
 the tags of links out of the vector, so that text full of links, as in a wiki, looks like any other text.
 
-It is here for the tables, and no method of mainmatter's. The Density paper gives none of its constants; docs/results/
-density.md says how these were chosen.
+It is here for the tables only; it is not one of mainmatter's methods. The Density paper gives none of its constants;
+docs/results/density.md says how these were chosen.
 """
 
 from __future__ import annotations

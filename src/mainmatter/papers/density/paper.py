@@ -1,4 +1,4 @@
-"""What Density describes, and where it is here."""
+"""What Density describes, and where mainmatter implements it."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def find_elements(document: Document) -> Elements:
 
 
 class _ElementWalk:
-    """What a walk over the tree brings home."""
+    """What a walk over the tree collects."""
 
     def __init__(self) -> None:
         self.tags: list[str] = [""]

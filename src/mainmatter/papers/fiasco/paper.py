@@ -1,4 +1,4 @@
-"""What FIASCO describes, and where it is here."""
+"""What FIASCO describes, and where mainmatter implements it."""
 
 from __future__ import annotations
 

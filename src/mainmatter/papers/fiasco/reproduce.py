@@ -1,6 +1,6 @@
 """The tables of the paper (Bauer and others 2007), redone: a function each, in the paper's order.
 
-The paper's own gold standard, 158 pages, is not to be had. CleanEval's development set is of the same kind and time;
+The paper's own gold standard, 158 pages, is not available. CleanEval's development set is of the same kind and time;
 with the pages of Readability there are about as many. "As the paper" is `fiasco:preset=paper`, trained anew for each
 table; "ours" is the method as it is by default.
 """

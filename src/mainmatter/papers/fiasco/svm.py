@@ -110,7 +110,7 @@ def restore_svm(kernel: Kernel, gamma: float, vectors: NDArray[Any], weights: ND
     """A machine from what was stored of it; what it decides is finite for all rows within [-1, 1].
 
     Raises:
-        ValueError: this was never a machine.
+        ValueError: it is not a machine.
     """
     for name, array, dimensions in (("vectors", vectors, 2), ("weights", weights, 1)):
         if array.dtype.kind != "f" or array.ndim != dimensions or not array.size:

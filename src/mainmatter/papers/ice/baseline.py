@@ -13,7 +13,7 @@ from mainmatter.records import Document, Extraction, Kind
 
 @dataclass(frozen=True)
 class IceBaseline:
-    """Keep everything: what any method must beat."""
+    """Keep everything: the baseline that any method must beat."""
 
     name: ClassVar[str] = "ice-baseline"
     summary: ClassVar[str] = "all text of the page, every block a paragraph (ICE 3.1)"

@@ -299,8 +299,8 @@ def search(
         settings: how to search.
         report: called with a line after each generation.
         checkpoint: a file that the state is written to after each generation, and read from at first if it is of the
-            same search; if it is not, the search starts anew, says so, and writes over it.
-        digest: tells the problem: the data, and all that fitness depends on; a checkpoint of another is not used.
+            same search; if it is not, the search starts over, says so, and overwrites it.
+        digest: identifies the problem: the data, and all that fitness depends on; checkpoints of others are not used.
     """
     fingerprint = {**asdict(settings), "grammar": grammar.name, "literals": grammar.digest, "digest": digest}
     del fingerprint["generations"]  # a search may go on for longer

@@ -1,12 +1,12 @@
-"""A page as lines of markup, one a block, with the place of every character of text: what expressions are matched with.
+"""A page as lines of markup, one for each block, with the place of every character of text, to match expressions with.
 
     <p> Some text with <a>a link</a> in it.
     <nav><ul><li> <a>Home</a>
     <.footer><div> All rights reserved
 
-A line has the start tags around the block, a space, the text with its links, and no end tags, as HTML allows. Of
-class names and ids only the parts that say what an element is for are there, each as a tag of its own with a dot,
-before the tag of the element. White space is normalised, and `<` and `>` stand in tags only: in text they become ‹
+A line has the start tags around the block, a space, the text with its links, and no end tags, as HTML allows. Class
+names and ids are reduced to the parts that say what an element is for; each is a tag of its own with a dot, before the
+tag of the element. White space is normalised, and `<` and `>` stand in tags only: in text they become ‹
 and ›.
 """
 

@@ -228,7 +228,7 @@ class IceLm(Trainable[PageLikeness]):
         keywords: the page's meta keywords are part of the query.
         description: the page's meta description is part of the query.
         bold: bold text is part of the query.
-        list_items: blocks keep what they are in the page; if False, what is no heading is a paragraph.
+        list_items: blocks keep what they are in the page; if False, what is not a heading is a paragraph.
     """
 
     threshold: float | None = None

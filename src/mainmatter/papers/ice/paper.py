@@ -1,4 +1,4 @@
-"""What ICE describes, and where it is here."""
+"""What ICE describes, and where mainmatter implements it."""
 
 from __future__ import annotations
 

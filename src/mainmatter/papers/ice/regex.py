@@ -4,9 +4,9 @@ The page is written as lines of markup, one a block (papers/ice/linear_markup.py
 match is left, and what its capturing groups hold is kept. A block is kept if more than half of its text is.
 
 The search is in papers/ice/genetic.py; expressions are trees (papers/ice/expressions.py), which compile by construction
-and, in the default grammar, match in linear time by construction, so that nothing has to be interrupted on a page of
-a user. The paper's own literals are there too (`literals="paper"`), with the time-out that they need. So is its way to
-match, against the page's own HTML (`literals="html"`): what is captured there is text of blocks (papers/ice/source.py).
+and, in the default grammar, match in linear time by construction, so that no time-out is needed. The paper's own
+literals are available too (`literals="paper"`), with the time-out that they need. So is its way of matching, against
+the page's own HTML (`literals="html"`): papers/ice/source.py maps what is captured there to blocks.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ class IceRegex(Trainable[Observed]):
         per_page: divide a page's points by those of its gold text, so that large pages do not rule.
         timeout: seconds of processor time that an expression may take for a page, with all but the bounded literals.
         checkpoint: a folder for the state of the search after each generation, from which the same search (seed,
-            parameters, pages) goes on; it is no part of a model.
+            parameters, pages) continues; it is not part of a model.
     """
 
     threshold: float = 0.5
@@ -290,7 +290,7 @@ class IceRegex(Trainable[Observed]):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters, as the constructor took them; not the checkpoint, which is nothing to a model."""
+        """The parameters, as the constructor took them, without the checkpoint, which is not part of a model."""
         return {each.name: getattr(self, each.name) for each in fields(self) if each.init and each.name != "checkpoint"}
 
     @property
@@ -357,7 +357,7 @@ class IceRegex(Trainable[Observed]):
     def learn(self, observations: Sequence[Observed], report: Callable[[str], object] = be_silent) -> Self:
         """Search for the expression with the most points; `report` is called with a line for each generation.
 
-        An interrupted search goes on from its checkpoint, if there is one of the same seed, parameters and pages.
+        An interrupted search continues from its checkpoint, if there is one for the same seed, parameters and pages.
 
         Raises:
             InputError: there are no pages, or all expressions took too long.

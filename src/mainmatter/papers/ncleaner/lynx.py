@@ -77,7 +77,7 @@ def dump(page: Page, by: By = "blocks", *, marked: bool = False) -> str:
     Args:
         page: an HTML page.
         by: "lynx", by the browser, which must be installed; or "blocks", our reader's blocks laid out as by Lynx.
-        marked: whether NCleaner's first and third stage are to help: headings begin with "# ", list items with "* ",
+        marked: whether to apply NCleaner's first and third stage: headings begin with "# ", list items with "* ",
             and what `<br>` separates are paragraphs; each is one line, as far as possible.
 
     Raises:

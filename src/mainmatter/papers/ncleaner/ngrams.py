@@ -653,7 +653,7 @@ def restore(
 class _Stored:
     """What a model holds; equal to another if the arrays are the very same objects, so that comparing costs nothing.
 
-    Whoever remembers one keeps its arrays alive, so no other array can be at the same place in memory.
+    Keeping one keeps its arrays alive, so no other array can have the same place in memory.
     """
 
     own: str
@@ -665,7 +665,7 @@ class _Stored:
 
     @property
     def is_constant(self) -> bool:
-        """Whether nobody may write into the arrays, as in models that were read from disk."""
+        """Whether the arrays are read-only, as in models that were read from disk."""
         return not any(array.flags.writeable for array in self.arrays)
 
     @property

@@ -1,4 +1,4 @@
-"""What NCleaner describes, and where it is here."""
+"""What NCleaner describes, and where mainmatter implements it."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Chunks:
 
 
 def check_unit(name: str, unit: str) -> None:
-    """Refuse a unit that there is not.
+    """Refuse an unknown unit.
 
     Raises:
         InputError: it is none of `UNITS`.

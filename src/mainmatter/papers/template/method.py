@@ -1,8 +1,8 @@
 """`template`: what a site repeats on many of its pages is template, and what is left is the text (Template, section 3).
 
 Unlike all other methods, this one learns a site, not what pages look like: `fit` counts on how many pages of their site
-chunks are (site_counts.py), and `extract` drops the chunks that are on many. Of a site that was not counted it
-knows nothing, and keeps everything; so does a method that was not fitted at all.
+chunks are (site_counts.py), and `extract` drops the chunks that are on many. It keeps
+everything of a site that was not counted; so does a method that was not fitted at all.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Template(Trainable[SiteCounts]):
         """Count the pages of one or many sites, one after the other; those of no URL are one site.
 
         Args:
-            examples: the pages, read or not, with gold text or not, which is not looked at.
+            examples: the pages, read or not; gold texts are not needed, and are ignored.
             report: called with a line about the progress now and then.
 
         Raises:
@@ -144,7 +144,7 @@ class Template(Trainable[SiteCounts]):
         return self
 
     def extract(self, document: Document) -> Extraction:
-        """Keep the chunks that few pages of the site have, or all where nobody knows."""
+        """Keep the chunks that few pages of the site have, or all if the site is unknown."""
         if not hasattr(self, "sites_"):
             return self._keep_all(document, "no site was counted")
         counted = self.sites_.look_up(document)

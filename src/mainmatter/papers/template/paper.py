@@ -1,4 +1,4 @@
-"""What Template describes, and where it is here."""
+"""What Template describes, and where mainmatter implements it."""
 
 from __future__ import annotations
 

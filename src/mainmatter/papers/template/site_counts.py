@@ -383,7 +383,7 @@ class SiteCounts:
         """The counts once more.
 
         Raises:
-            InputError: these bytes are none, or are damaged.
+            InputError: these bytes are not site counts, or are damaged.
         """
         if not data.startswith(_MAGIC):
             raise InputError("not mainmatter's site counts, or from another version")
