@@ -565,7 +565,7 @@ def _need_several(pages: object) -> None:
 
 
 async def _in_thread(work: Callable[[], Result]) -> Result:
-    from asyncio import to_thread  # noqa: PLC0415 - whoever awaits has loaded it
+    from asyncio import to_thread  # noqa: PLC0415 - callers that await have loaded it
 
     return await to_thread(work)
 

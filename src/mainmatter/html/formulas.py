@@ -457,15 +457,15 @@ def split_formulas(text: str, *, dollars: bool = False) -> list[str | Formula]:
 
 
 def _formula_in(tex: str, sign: str, *, is_group: bool = False) -> Formula | None:
-    r"""What stands between delimiters, if it is no text.
+    r"""The formula between delimiters; None if it is text.
 
-    In `\[1\]` and `\(see there\)` somebody's Markdown was not read, `\(a\|b\)` is a regular expression, and `$$` is a
-    class of prices.
+    `\[1\]` and `\(see there\)` are Markdown that was not rendered, `\(a\|b\)` is a regular expression, and `$$` is
+    a class of prices.
 
     Args:
-        tex: what stands there.
+        tex: what is there.
         sign: the first delimiter.
-        is_group: what is around it says that parentheses are those of a regular expression.
+        is_group: the context shows that the parentheses are those of a regular expression.
     """
     display = sign in ("$$", "\\[")
     if not display and (is_group or _EXPRESSION.search(tex) is not None):

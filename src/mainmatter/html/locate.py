@@ -125,7 +125,7 @@ class _Locator:
         return self._steps[node]
 
     def _add_steps(self, parent: Node) -> None:
-        """Work out the step to each child: by name, or by `*` where an element's name is no plain HTML name."""
+        """Work out the step to each child: by name, or by `*` where an element's name is not a plain HTML name."""
         elements = texts = 0
         seen: dict[str, int] = {}
         steps = self._steps

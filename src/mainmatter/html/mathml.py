@@ -4,7 +4,7 @@ The TeX is what LaTeX with amsmath, MathJax and KaTeX have in common. Characters
 are, since all three accept Unicode.
 
 MathML on web pages is written by a dozen tools and broken in as many ways. An element that has too few or too many
-children is read as a row, so that nothing is lost; one that is nested too deep to be a formula gives its text.
+children is read as a row, so that nothing is lost; one that is nested too deep to be a formula becomes its text.
 """
 
 from __future__ import annotations

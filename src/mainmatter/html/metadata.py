@@ -84,7 +84,7 @@ def complete_metadata(
         metadata: what the page declares.
         headline: the page's headline in the eyes of the method; "" if it has none.
         bylines: what the method takes for bylines.
-        site_keys: keys of the names that the site goes by.
+        site_keys: keys of the site's names.
     """
     site_keys = {*site_keys, key(metadata.site or "")} - {""}
     title = without_site(tidy(headline).rstrip(_PERMALINK), site_keys)
@@ -163,7 +163,7 @@ def _address(declared: Declared, tree: Tree, url: str | None) -> str:
 
 
 def _site(declared: Declared, address: str) -> tuple[str, set[str]]:
-    """The site's name, and the keys of all names that it goes by."""
+    """The site's name, and the keys of all its names."""
     of_host = host_keys(address)
     publishers = [first_text(item.get("publisher")) for item in declared.items[:_MOST_NAMES]]
     owners = [first_text(item) for item in declared.items if _is_organisation(item)][:_MOST_NAMES]
@@ -220,7 +220,7 @@ def _read_headline(
     Args:
         headings: the page's headings, in order.
         titles: the declared titles, most trusted first.
-        site_keys: keys of the names that the site goes by.
+        site_keys: keys of the site's names.
         is_article: whether the page says that it is an article.
     """
     declared = [stripped for title in titles if (stripped := without_site(title, site_keys))]
@@ -246,7 +246,7 @@ def without_site(title: str, site_keys: Collection[str]) -> str:
 
 
 def _site_in_title(title: str, site_keys: Collection[str]) -> str:
-    """The last part of a title, if it is a name that the site goes by."""
+    """The last part of a title, if it is one of the site's names."""
     last_part = _SEPARATOR.split(title)[-1].strip()
     return last_part if last_part != title and key(last_part) in site_keys else ""
 
@@ -285,7 +285,7 @@ def _names_site(part: str, site_keys: Collection[str]) -> bool:
 # The people who wrote a page: declared ones first, then those that a byline names. "By Jane Doe and John Roe | 5 May"
 # is two names and some noise. Sites, accounts and addresses are not people.
 
-# How schema.org's names of types end that are no people.
+# Endings of schema.org's types that are not people.
 _ORGANISATIONS = ("Organization", "Corporation", "Business", "WebSite", "Brand")
 _AUTHOR_METAS = tuple(
     """
@@ -359,7 +359,7 @@ def _authors(
         declared: the page's declarations.
         items: the JSON-LD objects that stand for the page, most telling first.
         lines: what follows the headline, where a byline may stand.
-        site_keys: keys of the names that the site goes by.
+        site_keys: keys of the site's names.
     """
     by_id = {item["@id"]: item for item in declared.items if isinstance(item.get("@id"), str)}
     for item in items:

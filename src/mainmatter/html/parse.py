@@ -147,7 +147,7 @@ def parse(html: str, *, scripting: bool = True) -> Tree:
 
     Args:
         html: the page.
-        scripting: as a browser that runs scripts, to which the content of `<noscript>` is no markup.
+        scripting: parse like a browser that runs scripts, for which the content of `<noscript>` is not markup.
     """
     return _parse(html, scripting=scripting, allow_declarative_shadow_roots=False)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _NOSCRIPT = re.compile("<noscript", re.IGNORECASE)  # also in the head, where the walk does not look
 _TAG = re.compile(r"<[^<>]*>|\s+")
 _MOST_META = 200  # tags among which those are looked for that declare a title
-# A page may vanish: an element whose content is no markup was never closed, and holds all that follows. A browser shows
+# A page may vanish: an element whose content is not markup was never closed, and holds all the rest. A browser shows
 # such a page as blank. Crawlers that cut and glue pages make them: `<title>Sport library-->` and then the rest of the
 # page, or a comment without an end.
 _OPENING = re.compile(r"<(title|script|style|xmp|iframe|noframes|noembed)\b[^<>]*>|<!--", re.IGNORECASE)

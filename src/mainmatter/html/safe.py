@@ -168,7 +168,7 @@ def _set_aside(tree: Tree) -> None:
 
 
 def _without_loads(css: str) -> str:
-    """Style rules without what they load; whoever hides an address from us, by escapes, finds that it is forbidden."""
+    """Style rules without what they load. An address that escapes hide from us is still blocked by the policy."""
     return _LOADED_URL.sub(rf"\1{_URL_ASIDE}", _LOADED_RULE.sub(_RULE_ASIDE, css))
 
 

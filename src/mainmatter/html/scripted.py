@@ -47,7 +47,7 @@ _NOTICE = re.compile(
 _FILLED_BY_SCRIPTS = "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, #q-app, #react-root, #app-root, [ng-app]"
 
 _WINDOW = 12  # characters of text that are compared; less is the same in many texts by chance
-_SHOWN_SHARE = 0.5  # of a block's windows: whoever shows so much of it shows it, with small differences
+_SHOWN_SHARE = 0.5  # of a block's windows: a page that shows so much of it shows it, with small differences
 _MAX_SHOWN_KEY = 200_000
 
 _LINKED_DATA = 'script[type*="ld+json" i]'
@@ -395,7 +395,7 @@ def _prose_of(group: _Group) -> float:
     return total if group.kind == _TEXT else total / 2
 
 
-# Hostile sizes: whoever has more to say shows it.
+# Hostile sizes: honest pages with more text show it.
 MAX_PIECES = 2_000
 MAX_CHARS = 1_000_000
 

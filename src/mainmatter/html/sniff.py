@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SNIFFED = 2000  # bytes of a file that are looked at to tell what it is
 
-# How files begin that are given by mistake. Those that a text could begin with are told by more than their own sign.
+# The beginnings of files that are given by mistake. If text could begin the same way, more than the sign is checked.
 MAGIC_NUMBERS = {
     b"\x89PNG\r\n\x1a\n": "a PNG picture",
     b"\xff\xd8\xff": "a JPEG picture",
@@ -173,7 +173,7 @@ def looks_like_html(head: bytes) -> bool:
 def has_controls(page: str | bytes) -> bool:
     """Whether a page holds more control characters than a text has; in UTF-16, any does. Takes some microseconds.
 
-    Only a sample is looked at, spread evenly: what is no text is no text everywhere.
+    Only a sample is checked, spread evenly: binary data is binary everywhere.
     """
     if len(page) < LEAST:
         return False

@@ -296,7 +296,7 @@ def _unpacked(path: Path) -> Path:
 def _is_page(path: str) -> bool | None:
     """Whether a file of a folder is a page or a dump: by its ending, or else by how it begins; None for no file.
 
-    What cannot be read is one, and so is a link that leads nowhere if its ending says so: whoever reads it tells.
+    What cannot be read counts as one, and so does a broken link with such an ending: reading it raises the error.
     """
     ending = ending_of(path)
     if ending in OTHER_ENDINGS:
@@ -312,7 +312,7 @@ def _is_page(path: str) -> bool | None:
 
 
 def _begins_as_html(path: str) -> bool:
-    """Whether a file begins as pages do, or cannot be read, which whoever reads it tells."""
+    """Whether a file begins as pages do, or cannot be read: reading it raises the error."""
     try:
         with io.FileIO(path) as file:
             head = file.read(SNIFFED)

@@ -93,7 +93,7 @@ class Child:
     """A child process. Only `kill` may be called while another thread waits for an answer.
 
     Args:
-        make: called in the child; makes the service that answers calls. It must be importable if this is no fork.
+        make: called in the child; makes the service that answers calls. It must be importable unless this is a fork.
         arguments: for `make`.
         memory: how many bytes the child may take above what it has when it is ready; 0 for no limit. It ends itself
             after a call when earlier ones have left too much (`is_last`).
@@ -261,7 +261,7 @@ class Child:
             self._process.kill()
         try:
             code = self._process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:  # the kernel holds it back: it is nobody's child any more
+        except subprocess.TimeoutExpired:  # the kernel holds it back: give it up
             code = -signal.SIGKILL
         stderr = self._last_line()
         self._release()
@@ -389,7 +389,7 @@ def _flush() -> None:
 def _begin(connection: int, lifeline: int) -> Channel:
     """In the new process: tie its life to the one that started it, and open the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where somebody had it ignored, no exit code would be told
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, no exit code would be reported
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     # Let the kernel end this process, wherever it is, also inside of C, when the other end of the lifeline closes.
     signal.signal(signal.SIGIO, signal.SIG_DFL)

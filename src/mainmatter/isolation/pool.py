@@ -155,7 +155,7 @@ class Pool:
         slot.calls.put(call)
 
     def _work(self, slot: _Slot) -> None:
-        """The thread of a slot: call after call, without waiting for whoever reads the results."""
+        """The thread of a slot: call after call, without waiting until the results are read."""
         while (call := slot.calls.get()) is not None:
             if isinstance(call, Call):
                 self._do(slot, call)
@@ -170,7 +170,7 @@ class Pool:
             slot.child = None
 
     def _begin(self, slot: _Slot, started: Future[None]) -> Call | None:
-        """Start the child of a slot. Whoever waits for that finds the slot idle then, or at work on a call."""
+        """Start the child of a slot. When the future is done, the slot is idle or working on a call."""
         error: Exception | None = None
         try:
             self._need_child(slot)

@@ -160,7 +160,7 @@ def evaluate(
     follows that of each page, so that the figures measure the method and not the convention.
 
     Args:
-        method: its name, or a method itself, which goes by its own name in the report.
+        method: its name, or a method itself, which has its own name in the report.
         dataset: the name of the dataset, for the report.
         pages: the dataset's pages.
         metrics: the names of the metrics.

@@ -83,7 +83,7 @@ class ObservedPage:
         convention: the name of the rules that its labels follow.
         example: the page as the net sees it, but for the words of names; its convention has no number yet.
         dump: its text as the net for dumps sees it, likewise.
-        is_dump: there is no page but this text.
+        is_dump: there is only this text, and no page.
     """
 
     site: str
@@ -111,7 +111,7 @@ class ObservedPage:
         return replace(self.example, inputs=inputs, convention=self._convention(conventions))
 
     def _convention(self, conventions: Sequence[str]) -> int:
-        """What follows rules that nobody knows is taken for ours."""
+        """An unknown convention counts as our own."""
         return conventions.index(self.convention if self.convention in conventions else OUR_CONVENTION)
 
 
@@ -177,7 +177,7 @@ def _called_comments(
     """The blocks in what a page calls comments, for learning what comments look like where no name tells.
 
     A forum's posts are its main matter, whatever it calls them; and what holds the headline, or most of a page that has
-    none, is no comment: many a page says in the name of its body whether it has comments.
+    none, is not a comment: many pages say in the name of their body whether they have comments.
     """
     found = np.zeros(len(page.dense), np.bool_)
     if page_type == "forum" or not len(found):

@@ -1,7 +1,7 @@
 """Why `main` decided as it did, in a sentence for each block: the signals for and against it, and what overruled them.
 
-A family of signals speaks for a block as far as the net would be less sure without it: the family is set to what it is
-on the average page, and the net is asked again. Of names, the one that says most is told (`Main.weigh_names`).
+A family of signals speaks for a block if the net would be less sure without it: the family is set to its value on the
+average page, and the net is asked again. Of names, the one with the most weight is given (`Main.weigh_names`).
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class SignalReasons(LazyReasons):
         if dial == 1:
             is_site = 0 < self.threshold <= probability  # likely enough, and yet dropped
             return [*parts, f"{'the name of the site above the headline: ' * is_site}kept only at dial 1"]
-        # Rounded up, so that what is told is true.
+        # Rounded up, so that the statement is true.
         return [*parts, f"kept from dial {ceil(100 * dial) / 100:.2f} on" if dial else "kept at any dial"]
 
 

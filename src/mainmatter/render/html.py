@@ -105,7 +105,7 @@ def write_tags(content: Content, tags: Tags, escaped: Callable[[str], str], *, i
                 add(node.children, node.type, in_line=True)
             continue
         line, blocks = _line_and_blocks(node)
-        if blocks and not begin:  # what a format knows nothing of
+        if blocks and not begin:  # what a format does not know
             add(blocks, node.type, in_line=False)
             continue
         written.append(" " * depth + begin)

@@ -30,7 +30,7 @@ _encode_tightly = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).en
 def render(extraction: Extraction, *, blocks: bool = True, chunks: int | None = None, overlap: int = 0) -> str:
     """The extraction as a JSON object, each block on a line.
 
-    `comments` is the text of the comments if they are marked, and they are no part of `text` then; else it is null.
+    `comments` is the text of the comments if they are marked, which `text` then does not contain; else it is null.
     A page that shows next to nothing without its scripts has `needs_scripts`, which is true.
 
     Args:

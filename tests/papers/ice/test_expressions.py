@@ -159,7 +159,7 @@ def test_what_keeps_everything() -> None:
 
 
 def test_what_the_grammar_refuses() -> None:
-    assert BOUNDED.problem(literal("(a+)+")) == "'(a+)+' is no literal of the grammar 'bounded'"
+    assert BOUNDED.problem(literal("(a+)+")) == "'(a+)+' is not a literal of the grammar 'bounded'"
     two = either(literal(r"\w*+"), literal(r"[^\n]*+"))
     assert BOUNDED.problem(group(*[two] * 4)) == ""  # 2 + 4 + 8 + 16
     assert "may try 126 literals; 96 are allowed" in BOUNDED.problem(group(*[two] * 6))

@@ -68,8 +68,8 @@ _ARGUMENTS = (
     "--proxy-server=http://127.0.0.1:9",
     "--proxy-bypass-list=<-loopback>",
 )
-# Requests of pages that are shown are stopped before they are made (`_Tab`). Besides, no name has an address, not even
-# one that is an address.
+# Requests of rendered pages are stopped before they are made (`_Tab`). In addition, the browser resolves no names, not
+# even IP addresses.
 _NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND"
 
 

@@ -320,7 +320,7 @@ def group_tables(cells: Sequence[ContestantResult]) -> list[tuple[str, str]]:
 
 
 def panels_of(cells: Sequence[ContestantResult]) -> list[tuple[str, list[TradeoffPoint]]]:
-    """What to draw: the set on which time is told and, if there are more, the mean of all sets over the same time."""
+    """What to draw: the set that gives the time and, if there are more sets, their mean score over the same time."""
     timed = timed_dataset(cells)
     datasets = list(dict.fromkeys(cell.dataset for cell in cells))
     on_timed, on_all = [], []
@@ -339,7 +339,7 @@ def panels_of(cells: Sequence[ContestantResult]) -> list[tuple[str, list[Tradeof
 
 
 def timed_dataset(cells: Sequence[ContestantResult]) -> str:
-    """The set on which time is told: the one with large pages of all types if it is there, else the first."""
+    """The set that gives the time: the one with large pages of all types if it was measured, else the first."""
     datasets = [cell.dataset for cell in cells]
     return TIMED_ON if TIMED_ON in datasets else datasets[0]
 

@@ -164,7 +164,7 @@ def kept_html(extraction: Extraction) -> str:
         if isinstance(node, Element) and node.tag == "noscript":
             node.tag = "div"
     url = extraction.document.page.url or extraction.metadata.url or ""
-    with suppress(ValueError):  # a link is no address at all
+    with suppress(ValueError):  # a link is not a valid URL
         body.resolve_links(tree.base_url(url) or url)
     return str(body.html)
 

@@ -226,7 +226,7 @@ def measure_scaling(
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Milliseconds a page of each step, and of all of them when nobody looks at the steps.
+    """Milliseconds a page for each step, and for all of them without timing the steps.
 
     Attributes:
         method: what the method is called.

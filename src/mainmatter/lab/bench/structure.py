@@ -88,7 +88,7 @@ class Item:
         ordered: its list is numbered.
         checked: in a list of tasks, whether it is done.
         needed: it must come through; else it may.
-        stray: it is no item, but text that stands in a list beside the items; each block of it may be one.
+        stray: it is not an item, but text in a list beside the items; each block of it may be one.
     """
 
     ordered: bool
@@ -199,7 +199,7 @@ class Fact(NamedTuple):
 
     Attributes:
         kind: what it is a fact of.
-        keys: what it is told by; several where any of them will do.
+        keys: what identifies it; several if any of them will do.
         text: for people.
         needed: it must come through; else it may.
     """

@@ -15,7 +15,7 @@ What need not come through, and is not invented if it does:
 - links to what is not on the web, mail or a telephone;
 - numbers of the lines of code, buttons in code, links to edit a section.
 
-Anchors of headings (`¶`, `#`, "permalink") are no part of the structure at all, nor are links without an address.
+Anchors of headings (`¶`, `#`, "permalink") are not part of the structure, nor are links without an address.
 
 A table is one of data if some row has several cells with text, and no cell holds several blocks, a heading, code, a
 table, or an image beside its text; if it has a header cell, cells may hold several paragraphs and lists, and images.
@@ -626,7 +626,7 @@ def _language_of(code: Element) -> str:
 
 
 def _checked(item: Element) -> bool | None:
-    """Whether a task is done; None for an item that is no task."""
+    """Whether a task is done; None for an item that is not a task."""
     box = next((e for e in item.iter_elements("input") if (e.attr("type") or "").lower() == "checkbox"), None)
     if box is None or not ("task" in as_text(item.attr("class")) or box.attr("disabled") is not None):
         return None

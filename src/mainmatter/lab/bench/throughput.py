@@ -125,7 +125,7 @@ def _command(name: str, archives: Sequence[Path], out: Path, workers: int) -> li
 
 
 def _cpu_of_children() -> float:
-    """Of all that have ended, and of theirs that nobody waited for, which become ours (`_adopt_orphans`)."""
+    """The processor time of all ended children, and of their orphans, which become ours (`_adopt_orphans`)."""
     with suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG) != (0, 0):
             pass

@@ -54,7 +54,7 @@ class Label:
             a look at the block; "" where it is the annotator's own.
 
     Raises:
-        InputError: it is no label.
+        InputError: it is not a valid label.
     """
 
     kept: bool
@@ -222,7 +222,7 @@ def carry_over(said: Mapping[int, Label], origins: Origins, decided: Iterable[in
 def _inherit(said: Mapping[int, Label], sources: Sequence[tuple[int, int]]) -> Label | None:
     """The label of a block that comes from others: theirs, if all of them agree on keeping it and on comments.
 
-    A heading that is joined with its paragraph is no reason to ask again: the larger part says what the whole is.
+    If a heading was joined with its paragraph, the larger part decides what the whole is.
     """
     theirs = [(count, said[i]) for i, count in sources if i in said]
     if not theirs or len(theirs) < len(sources):

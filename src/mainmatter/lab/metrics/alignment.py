@@ -7,7 +7,7 @@ The CleanEval score of ICE (Hofmann and Weerkamp 2007), table 1: similarity by e
 
 Words (tokens between white space) are inserted, deleted and substituted at equal cost; the distance is
 divided by the length of the longer of the two texts. That is our reading: the organisers' Perl script is not
-at hand. The longer text is the largest distance there can be, so that 0 and 100 are both reached, as in table
+available. The longer text is the largest distance there can be, so that 0 and 100 are both reached, as in table
 1, and that extracting too much costs as much as extracting too little.
 
 What table 1 confirms: the combined score is the mean of the other two, which holds for all four rows of

@@ -70,7 +70,7 @@ def curve_svg(curve: Sequence[CurvePoint]) -> str:
     """The learning curve as an SVG document: pages learned from, to the right by powers of two; the score, upwards.
 
     Raises:
-        InputError: there is no point.
+        InputError: there are no points.
     """
     if not curve:
         raise InputError("a curve needs at least one point")

@@ -56,7 +56,7 @@ def evaluation_report(
         pages: the pages of each dataset, by its name.
         command: what was run, to be shown.
         made: the date to be shown; now by default.
-        methods: methods that go by no name of the registry, by their own.
+        methods: methods that are not in the registry, by name.
         worst: how many pages with low scores to show for each method on each dataset.
         best: how many with high scores.
 

@@ -134,7 +134,7 @@ def study(
         dataset: its name.
         pages: its pages, those that were evaluated.
         evaluations: of methods on it.
-        methods: those that go by no name of the registry, by their own.
+        methods: those that are not in the registry, by name.
         worst: how many pages with low scores to show for each method.
         best: how many with high scores.
         characters: how many each diff may show.

@@ -113,7 +113,7 @@ def label_pieces(document: Document, gold: Gold, shares: NDArray[np.float64]) ->
     """What each block is, by a gold standard that keeps bylines, captions and comments apart.
 
     The headline is the first line of the gold text, if it stands in the page's title or in a heading. Where that is not
-    so, nobody knows which of the headings it is.
+    so, it is unknown which of the headings it is.
     """
     texts, kinds = document.texts, document.columns.kinds
     labels = np.where(shares > _MOST, MAIN, BOILERPLATE)

@@ -821,7 +821,7 @@ def _count(count: int, noun: str) -> str:
 
 
 def format_percent(probability: float) -> str:
-    """A probability in whole percent, of which nobody claims to know that it is 0 or 100."""
+    """A probability in whole percent, never 0 or 100, since nothing is that certain."""
     return f"{min(99, max(1, round(100 * probability)))} %"
 
 

@@ -1,7 +1,7 @@
 """How probable it is that a taught model is better than the shipped one, on other pages of the kind it was taught with.
 
-Of the pages at hand we know by how much the taught model is better on each while it was left out: a mean gain d with
-its standard error s. Judging by d alone is too cautious with few pages, since teaching mostly helps. So we begin with
+For each given page, we know how much better the taught model was while the page was left out: a mean gain d with its
+standard error s. Judging by d alone is too cautious with few pages, since teaching mostly helps. So we begin with
 experience: the true gains on kinds of pages are normally distributed, and what is measured at hand differs from the
 true one by s. Both are normal, so there is a formula for the probability that the true gain is above 0. The numbers of
 experience were fitted to trials in which the true gain was measured on many other pages: docs/results/teaching.md has
@@ -93,7 +93,7 @@ def standard_error(differences: Sequence[float], sites: Sequence[Hashable]) -> f
 
 
 def weigh_answers(probability: float, wins: int, losses: int) -> float:
-    """A probability after somebody compared both models' texts blindly.
+    """The probability after a blind comparison of both models' texts.
 
     If the taught model is better, it is preferred on more than half of all pages on which one is preferred, and all
     shares above a half are as probable as each other; if it is worse, likewise below a half. So the odds are multiplied

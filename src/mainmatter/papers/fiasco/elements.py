@@ -4,7 +4,7 @@ An element is a target node if its text nodes that are its immediate children ar
 inline elements are, too, and one target node may hold others. Where an element holds line breaks, what stands between
 them becomes a paragraph element (2.1). Script, style and comments are removed.
 
-Lengths are those of texts whose white space is normalised: the indentation of the source is no text.
+Lengths are those of texts whose white space is normalised: the indentation of the source is not text.
 """
 
 from __future__ import annotations
@@ -276,7 +276,7 @@ def _children(element: Element) -> Iterable[Any]:
 def _make_paragraphs(children: Iterable[Any]) -> list[Any]:
     """The children of an element; where line breaks are among them, what stands between those as lists.
 
-    Block-level elements end such a paragraph, and are no part of one.
+    Block-level elements end such a paragraph, and are not part of it.
     """
     nodes = list(children)
     roles = [ROLES.get(node.tag) if type(node) is Element else None for node in nodes]

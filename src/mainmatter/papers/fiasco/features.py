@@ -282,7 +282,7 @@ def choose_keywords(
 ) -> list[str]:
     """The words that are most typical for the texts here, the most typical first.
 
-    A word's keyness is that of the texts it is in: many occurrences in one text are no independent evidence. With
+    A word's keyness is that of the texts it is in: many occurrences in one text are not independent evidence. With
     general language, which is counted by occurrences, occurrences are compared.
 
     Args:

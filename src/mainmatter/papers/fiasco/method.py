@@ -246,7 +246,7 @@ class Fiasco(Trainable[NodesOfPage]):
         return [*names, *KEYWORDS] if "linguistic" in self.families else names
 
     def names_of(self, family: str) -> tuple[str, ...]:
-        """The features of a family, without keywords; layout is ours altogether, so whoever asks for it gets it."""
+        """The features of a family, without keywords. Layout is all ours, so `own_features` does not apply to it."""
         names = FAMILIES[family]
         return names if self.own_features or family == "layout" else tuple(name for name in names if name in _LISTED)
 

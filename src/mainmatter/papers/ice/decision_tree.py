@@ -251,7 +251,7 @@ def _check(tree: DecisionTree) -> None:
     if tree.counts.shape != (nodes, len(tree.classes)) or not tree.classes:
         raise ValueError(f"counts of shape {tree.counts.shape} for {nodes} nodes and {len(tree.classes)} classes")
     if not (np.isfinite(tree.counts).all() and (tree.counts >= 0).all() and np.isfinite(tree.thresholds).all()):
-        raise ValueError("counts or thresholds that are no numbers")
+        raise ValueError("counts or thresholds that are not numbers")
     with np.errstate(over="ignore"):
         if not np.isfinite(tree.counts.sum()):
             raise ValueError("counts that are too large")

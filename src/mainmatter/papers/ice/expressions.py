@@ -225,7 +225,7 @@ class Grammar:
             node.literal for node in tree.walk() if node.kind == "literal" and node.literal not in self.family_of
         ]
         if foreign:
-            return f"{foreign[0]!r} is no literal of the grammar {self.name!r}"
+            return f"{foreign[0]!r} is not a literal of the grammar {self.name!r}"
         if self.bounded and tree.effort > MAX_EFFORT:
             return f"an attempt to match may try {tree.effort} literals; {MAX_EFFORT} are allowed"
         return ""

@@ -78,7 +78,7 @@ class Source:
 
     @cached_property
     def runs(self) -> list[Span]:
-        """Where text stands: what is no tag, no comment, no script and no style. In time linear in the page."""
+        """Where the text is: all but tags, comments, scripts and styles. In time linear in the page."""
         html, at = self.text, 0
         if not self.has_markup:
             return [line.span() for line in _ONE_LINE.finditer(html)]

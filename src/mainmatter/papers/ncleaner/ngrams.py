@@ -574,7 +574,7 @@ class TwoModels:
         """The model of clean or of dirty text.
 
         Raises:
-            ValueError: the arrays are no counts of n-grams.
+            ValueError: the arrays are not counts of n-grams.
         """
         codes, counts = (self.arrays[f"{name}_{what}"] for what in ("codes", "counts"))
         if (
@@ -620,7 +620,7 @@ def make_log_odds(models: TwoModels) -> LogOdds:
     """How much likelier the clean model finds texts than the dirty one.
 
     Raises:
-        ValueError: the arrays are no counts of n-grams.
+        ValueError: the arrays are not counts of n-grams.
     """
     return LogOdds(models.model("clean"), models.model("dirty"))
 

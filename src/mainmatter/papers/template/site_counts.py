@@ -490,7 +490,7 @@ def _digest(parts: Iterable[bytes]) -> bytes:
 def _site_and_key(page: Page) -> tuple[int, int]:
     """The site of a page, and the hash by which it may be drawn: of its URL and its name, or else its content.
 
-    A URL alone is not enough: some collections know no more of it than the host.
+    A URL alone is not enough: some collections have no more of it than the host.
     """
     name = page.id
     if name is None:
