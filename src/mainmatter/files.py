@@ -21,7 +21,7 @@ def write_whole(target: Path, data: bytes) -> None:
 def open_whole(target: Path) -> Iterator[BinaryIO]:
     """The same for content that is written piece by piece: the file appears once it is complete."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    is_special = target.exists() and not target.is_file()  # a device, a pipe; a folder is told as such
+    is_special = target.exists() and not target.is_file()  # a device, a pipe; a folder raises an error of its own
     draft = target if is_special else target.with_name(f".{target.name}.{os.getpid()}")
     try:
         with draft.open("wb") as file:

@@ -263,7 +263,7 @@ class Document:
         return len(self.columns.texts)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Trees do not travel between processes; what was worked out can be worked out again.
+        # Trees are not sent between processes; facts that were computed can be computed again.
         return {"page": self.page, "columns": self.columns, "encoding": self.encoding}
 
     @cached_property

@@ -29,8 +29,8 @@ _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGN
 
 
 _FOREIGN = frozenset(("svg", "math"))  # where an element of HTML holds another than of HTML
-# Where an element stands: itself, path, XPath, depth, whether it is hidden. Below `MAX_DEPTH`, where its ancestor at
-# that depth stands. No named tuple, which takes three times as long to make.
+# The place of an element: itself, path, XPath, depth, whether it is hidden. Below `MAX_DEPTH`, that of its ancestor at
+# that depth. Not a named tuple, since making one takes three times as long.
 _Place = tuple[Node, str, str, int, bool]
 
 

@@ -628,6 +628,6 @@ def _month(name: str) -> int:
 def _iso(year: str, month: str | int, day: str | int) -> str | None:
     try:
         found = date(int(year), int(month), int(day))
-    except ValueError:  # 31 February, or month 0 for a word that is none
+    except ValueError:  # 31 February, or month 0 for a word that is not a month
         return None
     return found.isoformat() if FIRST_YEAR <= found.year <= LAST_YEAR else None

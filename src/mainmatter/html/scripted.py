@@ -43,7 +43,7 @@ NOTICE_SHARE = 0.5  # of those characters: more are in the blocks that ask, sinc
 _NOTICE = re.compile(
     r"\bjavascript\b|\bplease wait\b|\bloading\b(?:\W*$|[^.:!?\u2026]*(?:\.\.\.|\u2026))", re.IGNORECASE
 )
-# Where the usual frameworks put a page; besides, elements of a page's own making (`<app-root>`) at its top.
+# Where the usual frameworks put a page, or custom elements (`<app-root>`) at its top.
 _FILLED_BY_SCRIPTS = "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, #q-app, #react-root, #app-root, [ng-app]"
 
 _WINDOW = 12  # characters of text that are compared; less is the same in many texts by chance
@@ -436,7 +436,7 @@ def item_pieces(items: Sequence[Item]) -> list[str]:
     seen: set[str] = set()
     size = 0
     for item in items:
-        # A list of products is a catalogue: of none of them is it said that the page is about it.
+        # A list of products is a catalogue: the page is not about any one of them.
         is_described = described == [id(item)]
         if not is_described and (id(item) in described or not _is_one_of(item, _TEXTS)):
             continue

@@ -35,7 +35,7 @@ REDIRECTS = 5
 _CHUNK = 65_536
 _TEXT_TYPES = ("text/plain", "text/markdown")
 _HTML_TYPES = ("text/html", "application/xhtml+xml", "application/xml", "text/xml")
-_LONGEST_REASON = 300  # characters; some begin what a server sent that is none of the web
+_LONGEST_REASON = 300  # characters; some messages quote what a server that is not a web server sent
 _CONNECTION = re.compile(r"^<?\w+\(host=[^)]*\)[^:]*: ")  # how the HTTP library's messages begin
 HTTP_PORTS = frozenset((80, 443))
 FIRST_FREE_PORT = 1024  # below are services of the system: mail, name servers, ...
@@ -107,7 +107,7 @@ def fetch(url: str, *, limits: Limits = DEFAULT_LIMITS, timeout: float = TIMEOUT
                     address = urljoin(address, location)
     except AddressRefused as error:
         raise AddressRefused(f"{url}: is not fetched: {str(error).removeprefix(f'{url}: ')}") from error
-    except (urllib3.exceptions.HTTPError, ValueError) as error:  # ValueError: a redirect to no address at all
+    except (urllib3.exceptions.HTTPError, ValueError) as error:  # ValueError: a redirect to something that is not a URL
         raise FetchError(f"{url}: could not be fetched: {_reason(error)}") from error
     raise FetchError(f"{url}: could not be fetched: more than {REDIRECTS} redirects")
 

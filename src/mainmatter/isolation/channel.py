@@ -92,7 +92,7 @@ def pack(content: Any) -> Message:  # noqa: ANN401 - as above
 
     def is_small(buffer: PickleBuffer) -> bool:
         raw = buffer.raw()
-        if len(raw) < _LARGE or not raw.readonly:  # what may be changed has to arrive as something that may be
+        if len(raw) < _LARGE or not raw.readonly:  # what is writable has to arrive as something writable
             return True
         message.append(raw)
         return False

@@ -132,7 +132,7 @@ class Child:
         ours, theirs = socket.socketpair()
         lifeline_end, self._lifeline = os.pipe()  # when ours closes, as it does when we die, the child ends
         self._connection = Channel(ours)
-        # Ctrl-C goes to all processes of the terminal, and is ours to answer: the mask is inherited until `_begin`.
+        # Ctrl-C goes to all processes of the terminal, but only we handle it: the mask is inherited until `_begin`.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self._process: subprocess.Popen[bytes] | _Forked
@@ -152,7 +152,7 @@ class Child:
         self.pid = self._process.pid
         _held.update((self._connection.fileno(), self._lifeline))
         try:
-            with suppress(ConnectionError):  # it died; waiting for its answer tells
+            with suppress(ConnectionError):  # it died; waiting for its answer raises the error
                 if not fork:
                     self._connection.send(_main_script() if b"__main__" in payload else {})
                     self._connection.send_message([payload])
@@ -194,7 +194,7 @@ class Child:
         """Have the service called; `receive` waits for the answer, also if the child is dead."""
         message = pack((arguments, processor_seconds))
         self.is_idle = False
-        with suppress(OSError):  # it died; waiting for its answer tells
+        with suppress(OSError):  # it died; waiting for its answer raises the error
             self._connection.send_message(message)
 
     def poll(self, seconds: float) -> bool:
@@ -269,7 +269,7 @@ class Child:
             return ChildExited(self.killed_for, code, stderr)
         if code == -signal.SIGPROF:
             return ChildExited("time", code, stderr)
-        # Libraries in Rust and C++ end the process for want of memory, with these words.
+        # Libraries in Rust and C++ end the process with these words when they run out of memory.
         tells_of_memory = "bad_alloc" in stderr or "memory allocation of" in stderr or stderr.startswith("MemoryError")
         return ChildExited("memory" if code == OUT_OF_MEMORY or tells_of_memory else "crash", code, stderr)
 
@@ -377,7 +377,7 @@ def _fork(
         traceback.print_exc()
     finally:
         _flush()
-        os._exit(code)  # what this process would do at its end is for the one that forked it to do
+        os._exit(code)  # exit handlers are those of the process that forked this one
 
 
 def _flush() -> None:

@@ -77,7 +77,7 @@ def ordered_map(
     pending: deque[tuple[list[Item], Call]] = deque()
     pool = Pool(lambda: forked.pop() if forked else Child(_Mapper, function), count)
     try:
-        # Forks are made before there are threads; in a thread, what replaces one that died is a new interpreter.
+        # Forks are made before there are threads. In a thread, a new interpreter replaces a process that died.
         forked += (Child(_Mapper, function, fork=True) for _ in range(count if fork else 0))
         while True:
             ahead += islice(chunks, workers * CHUNKS_AHEAD - len(pending) - len(ahead))

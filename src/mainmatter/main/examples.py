@@ -258,7 +258,7 @@ def _change_texts(
     rng: Generator,
 ) -> None:
     """Another language, no title, a page of another size, in place; given are the columns that tell of these."""
-    # Chinese says in a third of the characters what German does, even as we count them.
+    # Chinese needs a third of the characters that German needs, even as we count them.
     shift = rng.normal(-0.8, 0.3) if rng.random() < _OTHER_SCRIPT else rng.normal(0, 0.25)
     before = dense[:, sizes]
     dense[:, sizes] = np.where(before > 0, np.maximum(before + shift, 0.3), before)

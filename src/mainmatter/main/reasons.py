@@ -182,7 +182,7 @@ class SignalReasons(LazyReasons):
             likely, threshold = f"{probability:.4f}", f"{self.threshold:.4f}"
         parts = [f"probability {likely}, threshold {threshold}"]
         if dial == 1:
-            is_site = 0 < self.threshold <= probability  # likely enough, and yet dropped
+            is_site = 0 < self.threshold <= probability  # likely enough, but dropped
             return [*parts, f"{'the name of the site above the headline: ' * is_site}kept only at dial 1"]
         # Rounded up, so that the statement is true.
         return [*parts, f"kept from dial {ceil(100 * dial) / 100:.2f} on" if dial else "kept at any dial"]

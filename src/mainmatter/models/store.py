@@ -227,7 +227,7 @@ def _unpack(weights: bytes, path: Path) -> dict[str, NDArray[Any]]:
             if size > _MOST_BYTES:
                 raise ValueError(f"its arrays have {size:,} bytes")
             arrays = {member.filename.removesuffix(".npy"): _unpack_one(archive, member) for member in members}
-    except Exception as error:  # numpy has Python read the headers, which raises what it likes
+    except Exception as error:  # numpy lets Python parse the headers, which may raise anything
         raise ModelError(f"{path}: not an archive of arrays: {' '.join(str(error).split())}") from error
     return arrays
 
