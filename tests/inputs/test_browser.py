@@ -253,7 +253,7 @@ def test_a_page_that_is_private_itself(web: Web, way: str) -> None:
     words = r": is not fetched: .* is a loopback address, and pages are fetched from public addresses only"
     with pytest.raises(AddressRefused, match=words) as caught:
         fetch_with_browser(url)
-    assert ("; --allow-private, or public_only=False, allows others" in str(caught.value)) == (url == address)
+    assert ("; to allow others, use --allow-private or public_only=False" in str(caught.value)) == (url == address)
     assert web.asked == []
 
 
@@ -306,7 +306,9 @@ def test_a_public_page_reaches_nothing_private_if_a_private_one_led_to_it(web: W
         assert text_of(f"http://{web.private}{start}", public_only=False) == SENTENCE
     assert start in web.asked
     assert "/secret" not in web.asked
-    assert [": 1 request refused, since only public" in str(one.message) for one in caught] == [True] * (way != "frame")
+    assert [": 1 request refused, because only public" in str(one.message) for one in caught] == [True] * (
+        way != "frame"
+    )
 
 
 def test_bytes_are_limited(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,7 +328,7 @@ def test_bytes_are_limited(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_memory_is_limited_and_the_next_page_is_loaded(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browser, "MOST_MEMORY", 700)
     url = web.page("<p>x</p><script>const a = []; while (true) a.push(new Uint8Array(1e7).fill(1))</script>")
-    with pytest.raises(FetchError, match=r": could not be loaded: it takes more than 700 MB of memory$"):
+    with pytest.raises(FetchError, match=r": could not be loaded: it took more than 700 MB of memory$"):
         fetch_with_browser(url)
     assert text_of(web.page(f"<p>{SENTENCE}</p>")) == SENTENCE
 
@@ -379,7 +381,7 @@ def test_on_the_command_line(web: Web) -> None:
     url = web.page(f"<body><div id=root></div><script>{script}; fetch('http://PRIVATE/')</script>")
     run = CliRunner().invoke(group, ["clean", url, f"{url}?2", "--browser", "-j", "1", "-m", "ice-baseline"])
     assert run.stdout == "".join(f"==> {one} <==\nFog\n\n{SENTENCE}\n" for one in (url, f"{url}?2"))
-    assert run.stderr.count("Warning: ") == run.stderr.count(": 1 request refused, since only public addresses") == 2
+    assert run.stderr.count("Warning: ") == run.stderr.count(": 1 request refused, because only public addresses") == 2
     run = CliRunner().invoke(group, ["explain", url, "--browser"])
     assert SENTENCE[:40] in run.stdout
     assert "refused" in run.stderr

@@ -144,7 +144,7 @@ def test_damaged_description(folder: Path, content: str | bytes) -> None:
 @pytest.mark.parametrize("content", ["[]", "3", '{"format": "onnx"}', "{}"])
 def test_foreign_description(folder: Path, content: str) -> None:
     (folder / DESCRIPTION).write_text(content, encoding="utf-8")
-    with pytest.raises(ModelError, match="not a mainmatter model"):
+    with pytest.raises(ModelError, match="not a model of mainmatter"):
         load(folder)
 
 

@@ -187,7 +187,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"content": b"%PDF-1.7", "headers": {"Content-Type": "text/html"}}, "this is a PDF document, not a web page", ""),
     ({"files": {"file": b"\x89PNG\r\n\x1a\n"}}, "this is a PNG picture, not a web page", ""),
     ({"files": {"file": b'{"html": "<p>x"}'}}, "this is JSON data, not a web page", "for collections of pages, use"),
-    ({"files": {"file": gzip.compress(b"WARC/1.0")}}, "this is a WARC archive, not a web page", "collections of"),
+    ({"files": {"file": gzip.compress(b"WARC/1.0")}}, "this is a WARC archive, not a web page", "for collections of"),
     ({"files": {"file": gzip.compress(b"<p>x")[:-9]}}, "this is a gzip archive that cannot be unpacked", ""),
 ]  # fmt: skip
 

@@ -170,7 +170,7 @@ def _read_description(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{path}: damaged, or not a model: {' '.join(str(error).split())}") from error
     if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise ModelError(f"{path}: not a mainmatter model; train one with: mainmatter train")
+        raise ModelError(f"{path}: not a model of mainmatter; train one with: mainmatter train")
     version = description.get("format_version")
     if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
         raise ModelError(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mainmatter.workbench.settings import Settings
 
 # Of collections of pages.
-_READER = "the import of Annotate, or for `mainmatter serve --corpus` and `mainmatter corpus`"
+_READER = "the import of Annotate, `mainmatter serve --corpus` or `mainmatter corpus`"
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,8 +133,8 @@ def test_saved_and_loaded(browser: Chromium, tmp_path: Path) -> None:
     np.savez(tmp_path / "old.npz", version=0)
     for name, problem in (
         ("missing", "cannot be read"),
-        ("other", "no rendering"),
-        ("cut", "no rendering"),
+        ("other", "not a rendering"),
+        ("cut", "not a rendering"),
         ("old.npz", "another version"),
     ):
         with pytest.raises(InputError, match=problem):
@@ -171,7 +171,7 @@ def _lines_of(html: str) -> int:
 
 def test_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(chromium.PROGRAM, str(tmp_path / "nothing"))
-    with pytest.raises(InputError, match=r"MAINMATTER_CHROMIUM names .*nothing"):
+    with pytest.raises(InputError, match=r"MAINMATTER_CHROMIUM is .*nothing"):
         chromium.find_chromium()
     monkeypatch.delenv(chromium.PROGRAM)
     monkeypatch.setenv("PATH", str(tmp_path))

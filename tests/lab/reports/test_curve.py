@@ -70,7 +70,7 @@ def test_the_ending_tells_the_format(tmp_path: Path, lesson: Lesson, name: str) 
 
 
 def test_other_endings_and_a_missing_library_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match=r"ends in \.svg"):
+    with pytest.raises(InputError, match=r"must end in \.svg"):
         check_ending(tmp_path / "curve.gif")
     hide_package(monkeypatch, "matplotlib")
     with pytest.raises(MissingExtra):
