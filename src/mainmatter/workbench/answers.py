@@ -47,6 +47,7 @@ Value = TypeVar("Value")
 
 _log = logging.getLogger("mainmatter.workbench")
 _MOST_PROBLEMS = 5  # of a request that are named
+_LONGEST_PROBLEM = 300  # letters; clients choose the names of fields
 
 STATUSES: dict[type[Exception], int] = {
     MainmatterError: 422,
@@ -87,6 +88,7 @@ HINTS: dict[type[Exception], str] = {
     Stale: "load the page again",
 }
 _MEANINGS = {
+    400: "The request is no JSON, or cannot be read as HTTP.",
     401: "The token is missing or wrong.",
     403: "The request comes from another site.",
     404: "There is no such page or import.",
@@ -162,14 +164,14 @@ def invalid_answer(problems: Sequence[Mapping[str, Any]]) -> JSONResponse:
 
 
 def _tell(problem: Mapping[str, Any]) -> str:
-    if problem.get("type") == "json_invalid":
-        return f"the request is no JSON: {problem.get('ctx', {}).get('error', '')}".rstrip(": ")
     steps = [str(step) for step in problem["loc"]]
     place = ".".join(steps[1:] if steps[:1] in (["body"], ["query"], ["path"]) else steps)
     if problem.get("type") == "extra_forbidden":
-        return f"there is no field {place}"
-    message = str(problem["msg"]).removeprefix("Value error, ")
-    return f"{place}: {message}" if place else message
+        place, message = "", f"there is no field {place}"
+    else:
+        message = str(problem["msg"]).removeprefix("Value error, ")
+    told = f"{place}: {message}" if place else message
+    return told if len(told) <= _LONGEST_PROBLEM else f"{told[:_LONGEST_PROBLEM]}…"
 
 
 async def _answer_http(request: Request, error: Exception) -> Response:
@@ -181,6 +183,11 @@ async def _answer_http(request: Request, error: Exception) -> Response:
         return error_answer(404, "there is nothing here", "the pages are / /corpus /compare /annotate /teach /api")
     if error.status_code == 405:
         return error_answer(405, f"{request.method} is not for this address", "see /api", error.headers)
+    return http_answer(error)
+
+
+def http_answer(error: HTTPException) -> JSONResponse:
+    """The answer to a request that an HTTP status refuses; what to do stands after the last semicolon."""
     text, semicolon, hint = str(error.detail).rpartition("; ")
     if not semicolon:
         text, hint = hint, HINTS[MainmatterError]
