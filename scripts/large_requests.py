@@ -5,7 +5,7 @@
 
 Prints for each the status, the seconds until its answer, the longest time that /api/health took meanwhile, and by how
 much the memory of the server itself rose. The exit code is 1 if /api/health took more than a second or the memory rose
-by more than 300 MB.
+by more than 100 MB.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 
 SIZE = 9_000_000  # bytes; the server takes 10 MB
 LONGEST_WAIT = 1.0  # seconds until /api/health has answered
-MOST_MEMORY = 300.0  # MB above what the server had
+MOST_MEMORY = 100.0  # MB above what the server had
 _PAUSE = 0.01
 _JSON = "application/json"
 

@@ -168,7 +168,7 @@ async def _read(request: Request, workbench: Workbench) -> tuple[EvaluateOptions
         raise wrong_type(media_type, (JSON, FORM))
     fields = await read_json(request)
     if isinstance(sent := fields.get("pages"), list):
-        need_few(len(sent), "the set", settings.max_pages)
+        need_few(len(sent), "set", settings.max_pages)
     asked = check(EvaluateRequest, fields)
     pages = tuple(page.model_dump() for page in asked.pages)
     return asked, SmallSet(asked.name, pages, None, settings.max_pages, settings.max_bytes)
