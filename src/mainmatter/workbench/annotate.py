@@ -51,7 +51,7 @@ router = APIRouter(
     prefix="/api/annotate",
     tags=["Annotate"],
     dependencies=[Depends(take_turn_at_store)],
-    responses=error_answers(400, 404, 409, 413, 422, 429),
+    responses=error_answers(400, 404, 409, 413, 422, 429, 507),
 )
 router.include_router(imports.router)
 

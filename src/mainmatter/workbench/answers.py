@@ -26,7 +26,7 @@ from mainmatter.errors import (
 )
 from mainmatter.inputs.fetch import AddressRefused
 from mainmatter.workbench.html_pages import html_page
-from mainmatter.workbench.labels.records import NoSuchImport, NoSuchPage, Stale, StillLabelling
+from mainmatter.workbench.labels.records import CannotStore, NoSuchImport, NoSuchPage, Stale, StillLabelling
 from mainmatter.workbench.workers import (
     CANNOT_WRITE,
     UNFORESEEN,
@@ -59,6 +59,7 @@ STATUSES: dict[type[Exception], int] = {
     TookTooLong: 504,
     Crashed: 500,
     CannotWrite: 507,
+    CannotStore: 507,
     NoSuchPage: 404,
     NoSuchImport: 404,
     StillLabelling: 409,
@@ -81,6 +82,7 @@ HINTS: dict[type[Exception], str] = {
     TookTooMuchMemory: "send a smaller page, or start the server with more --memory",
     Crashed: "this is a bug, of which the server's log tells more; the server goes on",
     CannotWrite: "tell whoever runs the server",
+    CannotStore: "tell whoever runs the server",
     FetchError: "check the address in a browser, or send the page's HTML instead",
     NoSuchPage: "load the list of pages again",
     NoSuchImport: "load the list of pages again, to see what was added",
@@ -100,6 +102,7 @@ _MEANINGS = {
     500: "A bug. The server goes on.",
     502: "The page could not be fetched: its server did not answer as it should.",
     504: "The work took longer than the server allows.",
+    507: "The server's disk is full, or cannot be written.",
 }
 
 

@@ -36,10 +36,10 @@ from mainmatter.workbench.corpus import LONGEST_NAME, LeastSure, PageChoice, pat
 from mainmatter.workbench.labels import AnnotationError, Store
 from mainmatter.workbench.labels.disagreement import disagreements
 from mainmatter.workbench.labels.importing import FoundPage, add_found, input_locations, read_inputs, read_rejected
-from mainmatter.workbench.labels.records import NoSuchImport
+from mainmatter.workbench.labels.records import CannotStore, NoSuchImport
 from mainmatter.workbench.reading import StrictModel
 from mainmatter.workbench.workbench import Workbench, workbench_of
-from mainmatter.workbench.workers import Busy, Workers
+from mainmatter.workbench.workers import CANNOT_WRITE, Busy, Workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -377,7 +377,8 @@ def _new_folder(bench: Workbench) -> Path:
         bench.database.parent.mkdir(parents=True, exist_ok=True)
         return Path(tempfile.mkdtemp(prefix=".import-", dir=bench.database.parent))
     except OSError as error:
-        raise AnnotationError(f"the workbench's folder cannot be written: {error.strerror}") from error
+        kind = CannotStore if error.errno in CANNOT_WRITE else AnnotationError
+        raise kind(f"the workbench's folder cannot be written: {error.strerror}") from error
 
 
 async def _keep(file: UploadFile, folder: Path, number: int) -> str:

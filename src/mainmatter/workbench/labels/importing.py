@@ -21,7 +21,7 @@ from mainmatter.inputs.paths import DUMP_ENDINGS, find_inputs
 from mainmatter.lab.datasets.labels import Label, kind_by_markup
 from mainmatter.lab.training.examples import make_example
 from mainmatter.limits import DEFAULT_LIMITS, Limits
-from mainmatter.workbench.labels.records import GOLD
+from mainmatter.workbench.labels.records import GOLD, CannotStore
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -74,7 +74,11 @@ class Addition:
 
 
 def add_found(store: Store, found: Iterable[FoundPage], limits: Limits = DEFAULT_LIMITS) -> Iterator[Addition]:
-    """Add pages as they are read, if the limits allow, and tell what came of each; none stops the others."""
+    """Add pages as they are read, if the limits allow, and tell what came of each; none stops the others.
+
+    Raises:
+        CannotStore: the disk is full, for one.
+    """
     return (_add(store, each, limits) for each in found)
 
 
@@ -86,6 +90,8 @@ def _add(store: Store, found: FoundPage, limits: Limits) -> Addition:
         if known is not None:
             return Addition(found.name, known)
         page_id = store.add_page(found.page, found.source, name=found.name, note=found.note, limits=limits)
+    except CannotStore:  # nor could any other page be
+        raise
     except MainmatterError as error:
         return Addition(found.name, None, problem=str(error))
     return Addition(found.name, page_id, is_new=True)
