@@ -108,6 +108,26 @@ def test_a_disk_that_is_full(make_client: MakeClient, tmp_path: Path, monkeypatc
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_disk_that_is_full_while_somebody_annotates(make_client: MakeClient, tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        page = store.add_page(PAGE, "a.html")
+        refs = store.references(page)
+    client = make_client(folder=tmp_path)
+    labels = {ref: {"kept": True, "kind": "heading", "suggested_by": "x" * 300} for ref in refs}
+    seen = {"annotator": "Ada" * 30, "revision": 0}
+    connection = client.app.state.annotating.store._database._connection  # type: ignore[attr-defined]
+    connection.execute(f"PRAGMA max_page_count = {connection.execute('PRAGMA page_count').fetchone()[0]}")
+    for _ in range(100):  # until what is free in the database is used up
+        answer = client.post(f"/api/annotate/pages/{page}/labels", json=seen | {"labels": labels})
+        if answer.status_code != 200:
+            break
+        seen["revision"] = answer.json()["revision"]
+        labels = {ref: label | {"kept": not label["kept"]} for ref, label in labels.items()}
+    assert answer.status_code == 507
+    assert answer.json()["error"] == "annotations.db: cannot be written: database or disk is full"
+    assert client.get(f"/api/annotate/pages/{page}/labels?annotator=Ada").status_code == 200
+
+
 # Whom nobody has to wait for
 
 
