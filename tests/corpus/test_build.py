@@ -206,6 +206,18 @@ def test_a_finished_run_does_nothing_and_says_so(crawl: Path, tmp_path: Path) ->
     assert {file: file.stat().st_mtime_ns for file in out.rglob("*") if file.is_file()} == times
 
 
+def test_links_to_files_are_counted_or_followed(tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/a.html").write_bytes(page(1))
+    (tmp_path / "b.html").write_bytes(page(2))
+    (tmp_path / "pages/b.html").symlink_to(tmp_path / "b.html")
+    inputs = [str(tmp_path / "pages")]
+    refused = build_corpus(inputs, str(tmp_path / "refused"), DENSITY, workers=1)
+    assert (refused.kept, refused.pages, refused.skipped) == (1, 1, {"link": 1})
+    followed = build_corpus(inputs, str(tmp_path / "followed"), replace(DENSITY, follow_links=True), workers=1)
+    assert (followed.kept, followed.pages, followed.skipped) == (2, 2, {})
+
+
 @pytest.mark.parametrize("damage", ["[]", "{", '{"rejects": [1]}', '{"pages": "many"}', '{"pages": 1}'])
 def test_a_damaged_summary_is_told(crawl: Path, tmp_path: Path, damage: str) -> None:
     out = tmp_path / "out"
