@@ -103,19 +103,19 @@ def is_json(media_type: str) -> bool:
     return media_type == JSON or (media_type.startswith("application/") and media_type.endswith("+json"))
 
 
-def count_values(text: bytes) -> int:
-    """How many values a JSON text holds, counted without parsing it; some number above `MOST_VALUES` if it holds more.
+def count_values(text: bytes, most: int = MOST_VALUES) -> int:
+    """How many values a JSON text holds, counted without parsing it; some number above `most` if it holds more.
 
     Each value but the first of an object or list has a comma before it, and each object or list a bracket.
     """
-    if (count := _count_separators(text)) <= MOST_VALUES:
+    if (count := _count_separators(text)) <= most:
         return count
     plain = text.replace(rb"\\", b"").replace(rb"\"", b"")
     count, first = 0, 0  # the first part of each piece is a text's if a text reaches into it
     for start in range(0, len(plain), MEGABYTE):
         parts = plain[start : start + MEGABYTE].split(b'"')
         count += _count_separators(b"".join(parts[first::2]))
-        if count > MOST_VALUES:
+        if count > most:
             break
         first ^= (len(parts) - 1) % 2
     return count
