@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -277,12 +276,9 @@ def input_locations(
 
 def _load_rejects(file: Path) -> list[Reject]:
     try:
-        rejects = [Reject(**json.loads(line)) for line in file.read_bytes().splitlines() if line.strip()]
-    except (OSError, ValueError, TypeError, RecursionError) as error:
+        return [Reject.from_json(line) for line in file.read_bytes().splitlines() if line.strip()]
+    except (OSError, ValueError) as error:
         raise InputError(f"{file}: cannot be read as a file of rejects: {error}") from error
-    if not all(isinstance(one.source, str) and isinstance(one.position, int) for one in rejects):
-        raise InputError(f"{file}: cannot be read as a file of rejects: a source is no text, or a position no number")
-    return rejects
 
 
 def _find_again(
