@@ -30,7 +30,7 @@ SCRIPT: Any = importlib.util.module_from_spec(_SPEC)
 sys.modules["large_requests"] = SCRIPT  # its dataclasses look there
 _SPEC.loader.exec_module(SCRIPT)
 
-SECONDS = 3.0  # until /api/health has answered; a tenth of that where nothing else runs
+SECONDS = 5.0  # until /api/health has answered; a tenth of that where nothing else runs
 ITEMS = 150_000  # the server refuses more by count
 REQUESTS = [*SCRIPT.bad_requests(SCRIPT.SIZE, ITEMS), *SCRIPT.bad_requests(SCRIPT.SIZE)[:9:4]]
 
@@ -56,7 +56,7 @@ def test_a_large_request_costs_little(request_: Any, server: tuple[int, int]) ->
     cost = SCRIPT.measure(*server, request_)
     assert cost.status in (400, 413, 422)
     assert set(json.loads(cost.answer)) == {"error", "hint"}
-    assert len(cost.answer) < 2500
+    assert len(cost.answer) < 11_000
     assert cost.wait < SECONDS
     assert cost.memory < SCRIPT.MOST_MEMORY
 

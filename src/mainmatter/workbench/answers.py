@@ -47,7 +47,7 @@ Value = TypeVar("Value")
 
 _log = logging.getLogger("mainmatter.workbench")
 _MOST_PROBLEMS = 5  # of a request that are named
-_LONGEST_PROBLEM = 300  # letters; clients choose the names of fields
+_LONGEST_ERROR = 10_000  # characters; it may quote what clients sent, such as a URL or the name of a field
 
 STATUSES: dict[type[Exception], int] = {
     MainmatterError: 422,
@@ -115,7 +115,10 @@ class ErrorAnswer(BaseModel):
 
 def error_answer(status: int, error: str, hint: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """An answer that says what went wrong."""
-    return JSONResponse({"error": error, "hint": hint}, status, headers)
+    if len(error) > _LONGEST_ERROR:
+        half = _LONGEST_ERROR // 2
+        error = f"{error[:half]} … {error[-half:]}"
+    return JSONResponse({"error": error, "hint": hint[:_LONGEST_ERROR]}, status, headers)
 
 
 def busy_answer(retry_after: int) -> JSONResponse:
@@ -173,8 +176,7 @@ def _tell(problem: Mapping[str, Any]) -> str:
         place, message = "", f"there is no field {place}"
     else:
         message = str(problem["msg"]).removeprefix("Value error, ")
-    told = f"{place}: {message}" if place else message
-    return told if len(told) <= _LONGEST_PROBLEM else f"{told[:_LONGEST_PROBLEM]}…"
+    return f"{place}: {message}" if place else message
 
 
 async def _answer_http(request: Request, error: Exception) -> Response:
