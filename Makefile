@@ -95,7 +95,7 @@ image:
 	$(IMAGE) mainmatter:corpus --version | grep -F '(compiled)'
 	$(IMAGE) mainmatter:corpus clean site/de/nebelhorn.html | grep -m 1 Nebelhorn
 	$(IMAGE) mainmatter:corpus corpus crawl.warc.gz --output /tmp/corpus
-	@set -e; container=$$(docker run --detach --rm --env MAINMATTER_TOKEN=trial mainmatter); \
+	@set -e; container=$$(docker run --detach --rm --env MAINMATTER_TOKEN=only-a-trial mainmatter); \
 	trap "docker stop $$container >/dev/null" EXIT; \
 	for second in $$(seq 90); do \
 		health=$$(docker inspect --format '{{.State.Health.Status}}' $$container); \
