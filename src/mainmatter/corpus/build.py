@@ -19,7 +19,7 @@ from mainmatter.corpus.folder import ABOUT, CARD, HUB_FILE, PLAN, PROGRESS, REJE
 from mainmatter.corpus.job import Job
 from mainmatter.corpus.language import unpacking_model
 from mainmatter.corpus.plan import check_same, make_plan, read_plan, write_plan
-from mainmatter.corpus.readers import find_shards, input_facts
+from mainmatter.corpus.readers import choose_shard_size, find_shards, input_facts
 from mainmatter.corpus.shard import run_shard
 from mainmatter.corpus.site_templates import TABLES, TEMPLATES, merge_templates
 from mainmatter.corpus.summary import Progress, Report, Summary, add_up
@@ -49,7 +49,8 @@ def build_corpus(
     """Clean a whole collection. Called again after an interruption, it goes on where it was.
 
     Args:
-        inputs: WARC and WET archives, folders of pages, JSONL, Parquet, lists of URLs; paths that fsspec knows.
+        inputs: WARC and WET archives, folders of pages, JSONL, Parquet, lists of URLs or archives; paths that fsspec
+            knows.
         out: the folder of the result, likewise; new, empty, or that of an earlier run with the same inputs and job.
         job: what is wanted; by default all pages with the default method, as Parquet.
         engine: where the work is done: "local", "ray" or "spark".
@@ -121,8 +122,11 @@ def _delete_result(folder: Folder) -> None:
 
 def _plan(inputs: Sequence[str], job: Job) -> tuple[Plan, list[list[Slice]]]:
     """The plan of a run that would begin now, and its shards."""
-    shards = find_shards(inputs, job.shard_size, job.field_names)
-    stamps = {facts.path: f"{facts.size} bytes, {facts.stamp}" for facts in input_facts(inputs)}
+    found = input_facts(inputs, job.archives_at)
+    shard_size = job.shard_size or choose_shard_size(sum(facts.size for facts in found))
+    job = replace(job, shard_size=shard_size)
+    shards = find_shards(inputs, shard_size, job.field_names, job.archives_at)
+    stamps = {facts.path: f"{facts.size} bytes, {facts.stamp}" for facts in found}
     return make_plan(job, inputs, len(shards), stamps), shards
 
 

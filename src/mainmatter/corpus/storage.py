@@ -200,6 +200,18 @@ def list_names(folder: str) -> list[str]:
     return sorted(one["name"].rstrip("/").rpartition("/")[2] for one in listed if one["type"] == "file")
 
 
+def list_folder(folder: str) -> dict[str, Facts]:
+    """What is known of the files in a remote folder, without those in the folders below it, by their names.
+
+    Raises:
+        InputError: it cannot be listed.
+    """
+    files, place_there = _file_system(folder)
+    listed = _asked(folder, lambda there: files.ls(there, detail=True, refresh=True), place_there)
+    names = {one["name"].rstrip("/").rpartition("/")[2]: one for one in listed if one["type"] == "file"}
+    return {name: _remote_facts(join(folder, name), one) for name, one in names.items()}
+
+
 def _list_here(folder: str) -> Iterator[tuple[str, Facts]]:
     root = without_scheme(folder)
 
