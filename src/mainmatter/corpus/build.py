@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from socket import gethostname
 from typing import TYPE_CHECKING
 
 from mainmatter.corpus import storage
@@ -24,6 +26,7 @@ from mainmatter.corpus.shard import run_shard
 from mainmatter.corpus.site_templates import TABLES, TEMPLATES, merge_templates
 from mainmatter.corpus.summary import Progress, Report, Summary, add_up
 from mainmatter.errors import InputError, MainmatterError
+from mainmatter.registry import split_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -162,13 +165,45 @@ def _run(
     for stage in plan.job.stages:
         if stage == "unique":
             find_all_duplicates(folder, plan.job.duplicates, plan.shards)
-        work = partial(run_shard, folder.out, stage, languages=languages)
+        shard_work = partial(run_shard, folder.out, stage, languages=languages)
+        work = partial(_work_in, _folder_needed(folder, plan), shard_work)
         done = _run_stage(folder, plan, stage, work, run_all, report)
         if stage == "clean":
             earlier = done
         if stage == "templates":
             merge_templates(folder, plan.job, plan.shards)
     return _finish(folder, plan, earlier, time.monotonic() - began)
+
+
+def _folder_needed(folder: Folder, plan: Plan) -> str:
+    """The folder that paths of the run are relative to; "" if none is."""
+    paths = [folder.out, *plan.inputs, plan.job.archives_at or "/"]
+    if plan.model is not None:
+        paths.append(split_name(plan.job.method)[0])
+    is_needed = any(not storage.is_remote(one) and not storage.without_scheme(one).startswith("/") for one in paths)
+    return str(Path.cwd()) if is_needed else ""
+
+
+def _work_in(place: str, work: Callable[[int], Report], number: int) -> Report:
+    """Do some work in a folder: processes of a cluster are started elsewhere.
+
+    Raises:
+        InputError: there is no such folder on this machine.
+    """
+    if not place:
+        return work(number)
+    before = Path.cwd()
+    try:
+        os.chdir(place)
+    except OSError as error:
+        raise InputError(
+            f"{place}: cannot be entered on {gethostname()} ({error.strerror}), and paths of this run are relative to "
+            "it; name inputs and output by paths that all machines of the cluster reach"
+        ) from error
+    try:
+        return work(number)
+    finally:
+        os.chdir(before)
 
 
 def _run_stage(

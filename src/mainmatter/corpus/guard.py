@@ -19,6 +19,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mainmatter.corpus.readers import read_slice
@@ -113,6 +114,7 @@ class Guard:
         self._notes_file.truncate(mmap.PAGESIZE)
         self._notes = mmap.mmap(self._notes_file.fileno(), mmap.PAGESIZE)
         self.pid = os.getpid()
+        self.folder = Path.cwd()  # also the child's, to which paths are relative
 
     def close(self) -> None:
         """End the child, for good."""

@@ -11,6 +11,7 @@ import os
 import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mainmatter.corpus.duplicates import CLEANED_REJECTS, cleaned_name, pack_signature, read_duplicates, signatures_name
@@ -188,6 +189,9 @@ def _write_rejects(folder: Folder, number: int, rejects: list[Reject]) -> None:
 def _guard() -> Guard:
     """The guard of this process, whose child lives on from shard to shard."""
     global _the_guard  # noqa: PLW0603 - one for a process
+    if _the_guard is not None and _the_guard.pid == os.getpid() and _the_guard.folder != Path.cwd():
+        _the_guard.close()
+        _the_guard = None
     if _the_guard is None or _the_guard.pid != os.getpid():  # a forked process must not talk with its parent's child
         _the_guard = Guard()
         atexit.register(_the_guard.close)

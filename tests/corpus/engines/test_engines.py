@@ -45,6 +45,18 @@ def test_a_cluster_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch)
         list(ray.run_all(abs, [1], 1))
 
 
+def test_a_missing_token_of_a_cluster_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = pytest.importorskip("ray")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise library.exceptions.AuthenticationError("no token was found")
+
+    monkeypatch.setenv("RAY_ADDRESS", "auto")
+    monkeypatch.setattr(library, "init", refuse)
+    with pytest.raises(InputError, match=r"at auto \(RAY_ADDRESS\): no token was found.*set RAY_AUTH_MODE=token and"):
+        list(ray.run_all(abs, [1], 1))
+
+
 def test_spark_connect_is_told_to_be_too_little(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyspark")
     monkeypatch.setenv("SPARK_REMOTE", "sc://localhost")

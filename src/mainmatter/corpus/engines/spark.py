@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 MOST_FAILURES = 4  # of a task on this machine, as Spark has it on a cluster (spark.task.maxFailures)
+# At the end of a stage, Spark does a task once more elsewhere that takes far longer than others: a machine may be ill.
+SPECULATION = {"spark.speculation": "true", "spark.speculation.minTaskRuntime": "30s"}
 PAUSE = 0.1  # seconds between two looks at what has come in
 
 
@@ -56,7 +58,7 @@ def run_all(work: Callable[[int], Result], numbers: Sequence[int], workers: int 
 def _context(workers: int | None) -> Iterator[SparkContext]:
     """Spark for the time of a run; a context that was there before stays."""
     try:
-        from pyspark import SparkContext  # noqa: PLC0415 - an extra
+        from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - an extra
         from pyspark.sql import SparkSession  # noqa: PLC0415
     except ImportError as error:
         raise MissingExtra("pyspark", "spark") from error
@@ -74,6 +76,11 @@ def _context(workers: int | None) -> Iterator[SparkContext]:
     os.environ.setdefault("MASTER", f"local[{workers or default_workers()},{MOST_FAILURES}]")
     builder = SparkSession.builder.appName("mainmatter corpus").config("spark.ui.showConsoleProgress", "false")
     try:
+        SparkContext._ensure_initialized()  # what spark-submit and spark-defaults.conf say is known from here on
+        given = SparkConf()
+        for name, value in SPECULATION.items():
+            if not given.contains(name):
+                builder = builder.config(name, value)
         session = builder.getOrCreate()
     except Exception as error:
         raise InputError(f"cannot start Spark ({_brief(error)}); is Java installed, and MASTER a cluster?") from error
