@@ -20,11 +20,11 @@ from mainmatter.corpus.duplicates import KINDS
 from mainmatter.corpus.engines import DEFAULT_ENGINE, ENGINES
 from mainmatter.corpus.filters import Filters
 from mainmatter.corpus.folder import ABOUT, REJECTS, Folder
-from mainmatter.corpus.job import DEFAULT_MEMORY, DEFAULT_SECONDS, Job, TextFormat
+from mainmatter.corpus.job import Job, TextFormat
 from mainmatter.corpus.readers.find import names_urls
 from mainmatter.errors import InputError
 from mainmatter.isolation.interrupts import INTERRUPTED
-from mainmatter.limits import MEGABYTE
+from mainmatter.limits import DEFAULT_MEMORY, DEFAULT_SECONDS, MEGABYTE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

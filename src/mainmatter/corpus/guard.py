@@ -27,7 +27,7 @@ from mainmatter.corpus.records import Record, Reject, Skipped
 from mainmatter.corpus.work import load_for_all, make_work
 from mainmatter.errors import MainmatterError
 from mainmatter.isolation.child import Child, ChildExited, limit_memory, may_fork, memory_given
-from mainmatter.limits import Limits
+from mainmatter.limits import WALL_FACTOR, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,6 @@ MOST_AT_ONCE = 32  # outcomes in a message
 LONGEST_WAIT = 0.05  # seconds until what came of a page is sent
 LARGEST_MESSAGE = 1 << 20  # characters of text
 TICK = 1.0  # seconds; time is counted in these, so that a computer that was asleep has not waited
-WALL_FACTOR = 10  # a page may be that much longer under way than its processor time: computers are busy
 READING_PATIENCE = 300.0  # seconds by the clock for reading: networks are slow
 
 Place = tuple[int, int | None]  # the number of a slice, and where in it to begin

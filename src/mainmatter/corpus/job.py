@@ -12,7 +12,7 @@ from mainmatter.corpus.readers import FieldNames
 from mainmatter.corpus.site_templates import check_has_templates, check_method
 from mainmatter.corpus.writers import NEEDED_COLUMNS, SCHEMA
 from mainmatter.errors import InputError, UnknownName
-from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE
+from mainmatter.limits import DEFAULT_LIMITS, DEFAULT_MEMORY, DEFAULT_SECONDS
 from mainmatter.registry import DEFAULT_METHOD, get_method
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 OutputFormat = Literal["parquet", "jsonl"]
 TextFormat = Literal["text", "markdown", "html"]
 Duplicates = Literal["", "exact", "i-match", "near"]
-
-DEFAULT_SECONDS = 60.0
-DEFAULT_MEMORY = 2000 * MEGABYTE
 
 
 @dataclass(frozen=True, slots=True)
