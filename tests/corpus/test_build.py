@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import random
+import time
+import uuid
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,7 @@ from mainmatter.corpus.work import make_work
 from mainmatter.corpus.writers import COLUMNS, mainmatter_version
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 DENSITY = Job(method="density", format="jsonl")
@@ -80,6 +83,30 @@ def test_jsonl_has_all_columns_rejects_have_reasons_and_the_summary_counts(crawl
     assert summary.bytes == sum(len(html) for html in [*pages(4).values(), page(0), b"<html><body></body></html>"])
     assert json.loads((out / "__about/summary.json").read_text("utf-8")) == summary.to_json()
     assert (seen[-1].shards_done, seen[-1].pages, seen[-1].share) == (1, 6, 1.0)
+
+
+def test_it_is_told_how_far_a_shard_on_remote_storage_is(crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("fsspec")
+    seen: list[Progress] = []
+
+    def one_after_another(work: Any, numbers: list[int], *, on_note: Any, **_: Any) -> Iterator[Any]:
+        def tell(note: dict[str, Any]) -> None:
+            on_note(note)
+            for _ in range(500):  # until it is reported
+                if any(one.pages and not one.shards_done for one in seen):
+                    break
+                time.sleep(0.01)
+
+        for number in numbers:
+            yield work(number, tell=tell)
+
+    monkeypatch.setattr("mainmatter.corpus.engines.local.run_all", one_after_another)
+    monkeypatch.setattr("mainmatter.corpus.build.TICK", 0.01)
+    monkeypatch.setattr("mainmatter.corpus.shard.TOLD_EVERY", 0)
+    summary = build_corpus([str(crawl)], f"memory://{uuid.uuid4().hex}", DENSITY, report=seen.append)
+    under_way = next(one for one in seen if one.pages)
+    assert 0 < under_way.pages < summary.pages == seen[-1].pages == 6
+    assert 0 <= under_way.share < 1 == seen[-1].share
 
 
 def test_parquet_holds_the_same_as_jsonl_and_blocks_on_request(crawl: Path, tmp_path: Path) -> None:

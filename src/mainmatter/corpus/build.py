@@ -11,13 +11,25 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from socket import gethostname
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mainmatter.corpus import storage
 from mainmatter.corpus.card import dataset_card, hub_file
 from mainmatter.corpus.duplicates import WORKING_FOLDERS, find_all_duplicates
 from mainmatter.corpus.engines import DEFAULT_ENGINE, get_engine
-from mainmatter.corpus.folder import ABOUT, CARD, HUB_FILE, PLAN, PROGRESS, REJECTS, RUN, SUMMARY, Folder, old_name
+from mainmatter.corpus.folder import (
+    ABOUT,
+    CARD,
+    HUB_FILE,
+    PLAN,
+    PROGRESS,
+    REJECTS,
+    RUN,
+    SUMMARY,
+    Folder,
+    old_name,
+    progress_of,
+)
 from mainmatter.corpus.job import Job
 from mainmatter.corpus.language import unpacking_model
 from mainmatter.corpus.plan import check_same, make_plan, read_plan, write_plan
@@ -184,14 +196,14 @@ def _folder_needed(folder: Folder, plan: Plan) -> str:
     return str(Path.cwd()) if is_needed else ""
 
 
-def _work_in(place: str, work: Callable[[int], Report], number: int) -> Report:
+def _work_in(place: str, work: Callable[..., Report], number: int, **options: Any) -> Report:  # noqa: ANN401
     """Do some work in a folder: processes of a cluster are started elsewhere.
 
     Raises:
         InputError: there is no such folder on this machine.
     """
     if not place:
-        return work(number)
+        return work(number, **options)
     before = Path.cwd()
     try:
         os.chdir(place)
@@ -201,7 +213,7 @@ def _work_in(place: str, work: Callable[[int], Report], number: int) -> Report:
             "it; name inputs and output by paths that all machines of the cluster reach"
         ) from error
     try:
-        return work(number)
+        return work(number, **options)
     finally:
         os.chdir(before)
 
@@ -210,7 +222,7 @@ def _run_stage(
     folder: Folder,
     plan: Plan,
     stage: str,
-    work: Callable[[int], Report],
+    work: Callable[..., Report],
     run_all: Engine,
     report: Callable[[Progress], object] | None,
 ) -> Report:
@@ -219,7 +231,8 @@ def _run_stage(
     earlier = add_up((_marked(folder, stage, number) for number in sorted(done)), stage)
     watch = _Watch(folder, stage, plan.job.stages, plan.shards, len(done), earlier)
     missing = [number for number in range(plan.shards) if number not in done]
-    with watch.reporting(report), closing(run_all(work, missing)) as reports:  # type: ignore[type-var]
+    on_note = None if folder.is_local or report is None else watch.hear
+    with watch.reporting(report), closing(run_all(work, missing, on_note=on_note)) as reports:  # type: ignore[type-var]
         for one in reports:
             watch.add(one)
     return earlier
@@ -282,6 +295,7 @@ class _Watch:
     _now: Report | None = None
     _done_before: int = field(init=False)
     _finished: set[int] = field(default_factory=set)
+    _heard: dict[int, tuple[Report, float]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -291,11 +305,19 @@ class _Watch:
         with self._lock:
             self._now = report if self._now is None else add_up((self._now, report), self.stage)
             self._finished.add(report.number)
+            self._heard.pop(report.number, None)
             self.done += 1
+
+    def hear(self, note: dict[str, Any]) -> None:
+        """Take a note of a shard that is under way on remote storage."""
+        with self._lock:
+            report, share = progress_of(note)
+            self._heard[report.number] = report, share
 
     def progress(self) -> Progress:
         with self._lock:
-            under_way = [(one, share) for one, share in self.folder.progress() if one.number not in self._finished]
+            told = (*self.folder.progress(), *self._heard.values())
+            under_way = [(one, share) for one, share in told if one.number not in self._finished]
             reports = [one for one, _ in under_way] + ([self._now] if self._now is not None else [])
             share = sum(share for _, share in under_way)
             now = add_up(reports, self.stage)

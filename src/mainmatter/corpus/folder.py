@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mainmatter.corpus import storage
 from mainmatter.corpus.summary import Report
@@ -39,6 +39,13 @@ SUMMARY = f"{ABOUT}/summary.json"
 HUB_FILE = ".huggingface.yaml"
 _OLD = {RUN: "_run", REJECTS: "rejects", SUMMARY: "summary.json"}
 PROGRESS = f"{RUN}/now"  # the folder in which shards that are under way tell how far they are
+
+
+class Tell(Protocol):
+    """Brings notes to whoever watches a run; some may be lost."""
+
+    def __call__(self, note: dict[str, Any], /) -> object:
+        """Send a note."""
 
 
 @dataclass(frozen=True)
@@ -124,10 +131,15 @@ class Folder:
         names = (name for name in self.names(RUN) if name.startswith(start) and name.endswith(end))
         return {int(number) for name in names if (number := name[len(start) : -len(end)]).isdecimal()}
 
-    def note_progress(self, report: Report, share: float) -> None:
-        """Tell how far a shard is, and what share of it is done; for those who watch, so it may fail or be lost."""
-        if self.is_local:
-            content = {"report": report.to_json(), "share": share}
+    def note_progress(self, report: Report, share: float, tell: Tell | None = None) -> None:
+        """Tell how far a shard is, and what share of it is done; for those who watch, so it may fail or be lost.
+
+        Without anybody to tell, it is noted in the folder, if that is local.
+        """
+        content = {"report": report.to_json(), "share": share}
+        if tell is not None:
+            tell(content)
+        elif self.is_local:
             with suppress(OSError):
                 self.write(_progress_name(report.number), json.dumps(content).encode())
 
@@ -141,8 +153,7 @@ class Folder:
         """What the shards that are under way told, and what share of each is done."""
         for name in self.names(PROGRESS) if self.is_local else ():
             with suppress(OSError, InputError, ValueError):  # it may be done meanwhile
-                content = json.loads(self.read(f"{PROGRESS}/{name}"))
-                yield Report(**content["report"]), content["share"]
+                yield progress_of(json.loads(self.read(f"{PROGRESS}/{name}")))
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -167,6 +178,11 @@ class Folder:
             yield
         finally:
             os.close(descriptor)
+
+
+def progress_of(note: dict[str, Any]) -> tuple[Report, float]:
+    """What a shard told, and what share of it is done."""
+    return Report(**note["report"]), note["share"]
 
 
 def part_name(number: int, format_: str) -> str:

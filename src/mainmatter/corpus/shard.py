@@ -26,16 +26,24 @@ from mainmatter.errors import MainmatterError
 from mainmatter.papers.template.site_counts import SiteCounts
 
 if TYPE_CHECKING:
+    from mainmatter.corpus.folder import Tell
     from mainmatter.corpus.plan import Plan
     from mainmatter.corpus.records import Slice
 
 PROGRESS_EVERY = 0.5  # seconds
+TOLD_EVERY = 5.0  # seconds, where one process hears of all shards
 _ID, _WORDS, _URL, _SOURCE, _POSITION, _LANGUAGE = map(
     COLUMNS.index, ("id", "words", "url", "source", "position", "language")
 )
 
 
-def run_shard(out: str, stage: str, number: int, languages: str | None = None) -> Report:
+def run_shard(
+    out: str,
+    stage: str,
+    number: int,
+    languages: str | None = None,
+    tell: Tell | None = None,
+) -> Report:
     """Do one stage of one shard of the run whose plan lies in OUT/__run, unless its marker says that it is done.
 
     Args:
@@ -43,6 +51,7 @@ def run_shard(out: str, stage: str, number: int, languages: str | None = None) -
         stage: one of the job's `stages`; all shards must be through the one before.
         number: the shard's.
         languages: where the model that tells languages lies unpacked, if it does; see `language.unpacking_model`.
+        tell: called now and then with how far the shard is; without it, that is noted in a local folder.
 
     Returns:
         What came of it, also if that was earlier.
@@ -57,9 +66,11 @@ def run_shard(out: str, stage: str, number: int, languages: str | None = None) -
         return done
     plan = read_plan(folder)
     if stage == "clean":
-        report = _clean(folder, plan, number, languages)
+        report = _clean(folder, plan, number, languages, tell)
+    elif stage == "templates":
+        report = _count_templates(folder, plan, number, tell)
     else:
-        report = {"templates": _count_templates, "unique": _drop_duplicates}[stage](folder, plan, number)
+        report = _drop_duplicates(folder, plan, number)
     folder.mark(report)
     folder.forget_progress(number)
     return report
@@ -73,6 +84,7 @@ class _Counts:
     stage: str
     number: int
     slices: tuple[Slice, ...]
+    tell: Tell | None = None
     began: float = field(default_factory=time.monotonic)
     pages: int = 0
     kept: int = 0
@@ -97,11 +109,11 @@ class _Counts:
                 self.words += outcome.result[_WORDS]
                 self.languages[outcome.result[_LANGUAGE] or UNKNOWN_LANGUAGE] += 1
         now = time.monotonic()
-        if now - self.told > PROGRESS_EVERY:
+        if now - self.told > (PROGRESS_EVERY if self.tell is None else TOLD_EVERY):
             self.told = now
             one = self.slices[outcome.slice]
             share = (outcome.position - one.start) / max(1, one.end - one.start)
-            self.folder.note_progress(self.report(), (outcome.slice + share) / len(self.slices))
+            self.folder.note_progress(self.report(), (outcome.slice + share) / len(self.slices), self.tell)
 
     def report(self) -> Report:
         seconds = round(time.monotonic() - self.began, 3)
@@ -109,10 +121,10 @@ class _Counts:
         return Report(self.stage, self.number, *counts, seconds, dict(self.languages))
 
 
-def _count_templates(folder: Folder, plan: Plan, number: int) -> Report:
+def _count_templates(folder: Folder, plan: Plan, number: int, tell: Tell | None) -> Report:
     """Count what the pages of each site have in common."""
     slices = read_shard(folder, number)
-    counts = _Counts(folder, "templates", number, slices)
+    counts = _Counts(folder, "templates", number, slices, tell)
     chunks = template_of(plan.job).no_counts()
     for outcome in _guard().outcomes(Task("templates", plan.job, slices)):
         counts.count(outcome)
@@ -122,11 +134,11 @@ def _count_templates(folder: Folder, plan: Plan, number: int) -> Report:
     return counts.report()
 
 
-def _clean(folder: Folder, plan: Plan, number: int, languages: str | None) -> Report:
+def _clean(folder: Folder, plan: Plan, number: int, languages: str | None, tell: Tell | None) -> Report:
     """Clean the pages of a shard. If duplicates are to be dropped, the result is not the final one."""
     job = plan.job
     slices = read_shard(folder, number)
-    counts = _Counts(folder, "clean", number, slices)
+    counts = _Counts(folder, "clean", number, slices, tell)
     writer = make_writer(job, whole=bool(job.duplicates))
     rejects: list[Reject] = []
     signatures = bytearray()

@@ -11,6 +11,8 @@ import os
 import socket
 import time
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -34,13 +36,19 @@ SHORTEST_SLOW = 30.0  # seconds
 PATIENCE = 10.0  # seconds until a cluster answers
 
 
-def run_all(work: Callable[[int], Result], numbers: Sequence[int], workers: int | None = None) -> Iterator[Result]:
+def run_all(
+    work: Callable[..., Result],
+    numbers: Sequence[int],
+    workers: int | None = None,
+    on_note: Callable[[Any], object] | None = None,
+) -> Iterator[Result]:
     """Call a function for each number, one processor for each call; see `mainmatter.corpus.engines.Engine`.
 
     Args:
         work: can be pickled; what it needs is installed on all machines of the cluster.
         numbers: what to call it with.
         workers: how many at a time; None for as many as the cluster has processors, or this machine.
+        on_note: called with what the work tells, which an actor gathers.
 
     Raises:
         MissingExtra: Ray is not installed.
@@ -55,7 +63,10 @@ def run_all(work: Callable[[int], Result], numbers: Sequence[int], workers: int 
     except ImportError as error:
         raise MissingExtra("ray", "ray") from error
     with _connected(ray, workers):
-        yield from _Tasks(ray, work, workers).as_completed(numbers)
+        notes = None if on_note is None else _Notes(ray, on_note)
+        if notes is not None:
+            work = partial(work, tell=notes.tell)
+        yield from _Tasks(ray, work, workers, notes).as_completed(numbers)
 
 
 @contextmanager
@@ -106,12 +117,19 @@ class _Tasks:
         ray: the module.
         work: what a task does.
         workers: how many at a time; None for as many as keep the cluster busy.
+        notes: what tasks tell on the way, if anybody wants to know.
     """
 
-    def __init__(self, ray: Any, work: Callable[[int], Result], workers: int | None) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        ray: Any,  # noqa: ANN401 - a module
+        work: Callable[[int], Result],
+        workers: int | None,
+        notes: _Notes | None,
+    ) -> None:
         # Spread: Ray would fill one machine first, and each machine has a disk and a network of its own.
         options = {"scheduling_strategy": "SPREAD", "max_retries": MOST_DEATHS, "retry_exceptions": False}
-        self.ray, self.work, self.workers = ray, work, workers
+        self.ray, self.work, self.workers, self.notes = ray, work, workers, notes
         self.task = ray.remote(num_cpus=1, **options)(_call)
         self.pending: dict[Any, int] = {}  # the numbers of tasks that are not done, oldest first
         self.again: dict[int, list[Any]] = {}  # the two tasks of each number that was handed out twice
@@ -135,12 +153,16 @@ class _Tasks:
                     self.submit_slow_again()
         finally:
             self.cancel(list(self.pending))
+            if self.notes is not None:
+                self.notes.close()
 
     def look(self) -> None:
         """See how large the cluster is; it may grow and shrink."""
         if time.monotonic() - self.looked >= LOOK:
             self.processors = int(self.ray.cluster_resources().get("CPU", 0))
             self.looked = time.monotonic()
+            if self.notes is not None:
+                self.notes.take()
 
     def submit(self, number: int) -> Any:  # noqa: ANN401 - Ray's
         reference = self.task.options(name=f"shard {number}").remote(self.work, number)
@@ -190,6 +212,59 @@ class _Tasks:
             self.pending.pop(reference, None)
             with suppress(self.ray.exceptions.RayError):
                 self.ray.cancel(reference, force=True)
+
+
+class _Notes:
+    """What tasks tell: an actor gathers it, and is asked for it from time to time.
+
+    Args:
+        ray: the module.
+        on_note: called with each note.
+    """
+
+    def __init__(self, ray: Any, on_note: Callable[[Any], object]) -> None:  # noqa: ANN401
+        self.ray, self.on_note = ray, on_note
+        self.actor = ray.remote(num_cpus=0)(_Gatherer).remote()
+        self.tell = _Tell(self.actor)
+        self.answer: Any = None
+
+    def take(self) -> None:
+        """Give on what has come in, and ask for more; without waiting."""
+        with suppress(self.ray.exceptions.RayError):  # the actor's machine may be gone
+            if self.answer is not None:
+                if not self.ray.wait([self.answer], timeout=0)[0]:
+                    return
+                for note in self.ray.get(self.answer):
+                    self.on_note(note)
+            self.answer = self.actor.take.remote()
+
+    def close(self) -> None:
+        with suppress(self.ray.exceptions.RayError):
+            self.ray.kill(self.actor)
+
+
+class _Gatherer:
+    """The actor."""
+
+    def __init__(self) -> None:
+        self.notes: list[Any] = []
+
+    def put(self, note: object) -> None:
+        self.notes.append(note)
+
+    def take(self) -> list[Any]:
+        notes, self.notes = self.notes, []
+        return notes
+
+
+@dataclass(frozen=True, slots=True)
+class _Tell:
+    """What work calls to tell something; does not wait until that has arrived."""
+
+    actor: Any
+
+    def __call__(self, note: object) -> None:
+        self.actor.put.remote(note)
 
 
 def _call(work: Callable[[int], Result], number: int) -> tuple[Result, float]:

@@ -16,6 +16,7 @@ import threading
 import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from mainmatter.errors import InputError, MainmatterError, MissingExtra
@@ -34,13 +35,19 @@ SPECULATION = {"spark.speculation": "true", "spark.speculation.minTaskRuntime": 
 PAUSE = 0.1  # seconds between two looks at what has come in
 
 
-def run_all(work: Callable[[int], Result], numbers: Sequence[int], workers: int | None = None) -> Iterator[Result]:
+def run_all(
+    work: Callable[..., Result],
+    numbers: Sequence[int],
+    workers: int | None = None,
+    on_note: Callable[[Any], object] | None = None,
+) -> Iterator[Result]:
     """Call a function for each number, a task for each call; see `mainmatter.corpus.engines.Engine`.
 
     Args:
         work: can be pickled; what it needs is installed on all machines of the cluster.
         numbers: what to call it with.
         workers: how many at a time on this machine; on a cluster Spark's own options say how many.
+        on_note: never called: Spark brings nothing of a task before it is done.
 
     Raises:
         MissingExtra: PySpark is not installed.
@@ -51,7 +58,7 @@ def run_all(work: Callable[[int], Result], numbers: Sequence[int], workers: int 
     if not numbers:
         return
     with _context(workers) as context:
-        yield from _as_completed(context, work, numbers)
+        yield from _as_completed(context, work if on_note is None else partial(work, tell=None), numbers)
 
 
 @contextmanager
