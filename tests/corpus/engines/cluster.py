@@ -197,7 +197,7 @@ def a_machine_is_killed(name: str, inputs: list[str], out: Path, job: Job, notes
     run_all = module.run_all
     killed: list[int] = []
 
-    def run_and_kill(work: Any, numbers: Any, workers: int | None = None) -> Iterator[Any]:
+    def run_and_kill(work: Any, numbers: Any, workers: int | None = None, on_note: Any = None) -> Iterator[Any]:
         def noted(number: int) -> Any:
             notes.put("begun", number)
             wait_for_two_machines(notes)
@@ -208,7 +208,7 @@ def a_machine_is_killed(name: str, inputs: list[str], out: Path, job: Job, notes
             return result
 
         killer.start()  # beside the run, which must not wait for it
-        yield from run_all(noted, numbers, workers)
+        yield from run_all(noted, numbers, workers, on_note)
 
     killer = threading.Thread(target=lambda: killed.append(kill_one_at_work(notes, needed)))
     module.run_all = run_and_kill
