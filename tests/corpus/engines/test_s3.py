@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 import socket
 import subprocess
@@ -15,6 +16,7 @@ from mainmatter.corpus import storage
 from mainmatter.corpus.build import build_corpus
 from mainmatter.corpus.folder import Folder
 from mainmatter.corpus.job import Job
+from mainmatter.corpus.readers import find_shards
 from mainmatter.errors import InputError
 
 if TYPE_CHECKING:
@@ -101,6 +103,24 @@ def test_a_corpus_on_s3_is_the_same_as_here(
     assert here.kept > 50
     found = {name: storage.read_whole(f"{bucket}/out/{name}") for name in corpus_files(tmp_path / "here")}
     assert found == corpus_files(tmp_path / "here")
+
+
+def test_keys_of_a_list_are_found_in_its_bucket(bucket: str, archives: Path, tmp_path: Path) -> None:
+    keys = [f"crawl-data/segments/{number}/warc/{number}.warc.gz" for number in range(2)]
+    for number, key in enumerate(keys):
+        storage.write_whole(f"{bucket}/{key}", (archives / f"{number}.warc.gz").read_bytes())
+    for number in range(2, 12):
+        keys.append(f"crawl-data/segments/1/warc/{number}.warc.gz")  # so many that the folder is listed
+        storage.write_whole(f"{bucket}/{keys[-1]}", b"")
+    names = "\n".join(keys).encode()
+    storage.write_whole(f"{bucket}/crawl-data/warc.paths.gz", gzip.compress(names))
+    (tmp_path / "warc.paths").write_bytes(names)
+    ((*there,),) = find_shards([f"{bucket}/crawl-data/warc.paths.gz"])
+    assert [(one.path, one.end) for one in there] == [
+        (f"{bucket}/{key}", storage.size(f"{bucket}/{key}")) for key in keys
+    ]
+    assert there[1].end > 1000
+    assert find_shards([str(tmp_path / "warc.paths")], archives_at=bucket) == [there]
 
 
 def test_a_corpus_on_s3_goes_on_where_it_was_unless_an_input_has_changed(
