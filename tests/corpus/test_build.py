@@ -373,3 +373,13 @@ def test_other_storage(crawl: Path, tmp_path: Path) -> None:
     out = f"local://{tmp_path / 'there'}"
     build_corpus([f"file://{crawl}"], out, DENSITY, workers=1)
     assert [row["text"] for row in rows(tmp_path / "there")] == [row["text"] for row in rows(here)]
+
+
+def test_a_run_that_began_with_small_shards_goes_on_with_them(crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = crawl.parent / "out"
+    first = build_corpus([str(crawl)], str(out), DENSITY)
+    monkeypatch.setattr("mainmatter.corpus.build.choose_shard_size", lambda _: 500)
+    assert build_corpus([str(crawl)], str(out), DENSITY) == replace(first, was_done=True)
+    assert build_corpus([str(crawl)], str(out), DENSITY, restart=True).shards > 1
+    with pytest.raises(InputError, match="shard_size was 500, and is 700 now"):
+        build_corpus([str(crawl)], str(out), replace(DENSITY, shard_size=700))

@@ -33,7 +33,7 @@ from mainmatter.corpus.folder import (
 from mainmatter.corpus.job import Job
 from mainmatter.corpus.language import unpacking_model
 from mainmatter.corpus.plan import check_same, make_plan, read_plan, write_plan
-from mainmatter.corpus.readers import choose_shard_size, find_shards, input_facts
+from mainmatter.corpus.readers import SHARD_SIZE, choose_shard_size, find_shards, input_facts
 from mainmatter.corpus.shard import run_shard
 from mainmatter.corpus.site_templates import TABLES, TEMPLATES, merge_templates
 from mainmatter.corpus.summary import Progress, Report, Summary, add_up
@@ -90,7 +90,9 @@ def build_corpus(
         languages = held.enter_context(unpacking_model()) if engine == DEFAULT_ENGINE else None
         job.check()
         _check_place(folder, names)
-        new, shards = _plan(names, job)  # a misspelt input must not cost the result of an earlier run
+        new, shards = _plan(
+            names, job, None if restart else folder
+        )  # a misspelt input must not cost the result of an earlier run
         held.enter_context(folder.locked())
         if restart:
             _delete_result(folder)
@@ -135,10 +137,13 @@ def _delete_result(folder: Folder) -> None:
             storage.remove(folder.path(f"{RUN}/{name}"))
 
 
-def _plan(inputs: Sequence[str], job: Job) -> tuple[Plan, list[list[Slice]]]:
-    """The plan of a run that would begin now, and its shards."""
+def _plan(inputs: Sequence[str], job: Job, earlier: Folder | None) -> tuple[Plan, list[list[Slice]]]:
+    """The plan of a run that would begin now, and its shards; `earlier` may hold one to go on with."""
     found = input_facts(inputs, job.archives_at)
     shard_size = job.shard_size or choose_shard_size(sum(facts.size for facts in found))
+    if job.shard_size is None and earlier is not None and earlier.exists(PLAN):
+        begun = read_plan(earlier).job.shard_size
+        shard_size = SHARD_SIZE if begun == SHARD_SIZE else shard_size  # of all runs that earlier versions began
     job = replace(job, shard_size=shard_size)
     shards = find_shards(inputs, shard_size, job.field_names, job.archives_at)
     stamps = {facts.path: f"{facts.size} bytes, {facts.stamp}" for facts in found}

@@ -57,10 +57,10 @@ class GuardedCleaner:
 
     def __call__(self, html: object, url: str | None = None) -> Cleaned:
         """Clean a page; see `PipelineCleaner`. One that goes beyond a limit has an error that says so."""
-        if os.name != "posix":
-            return self.cleaner(html, url)
         if isinstance(html, bytearray | memoryview):
             html = bytes(html)
+        if os.name != "posix" or not isinstance(html, str | bytes):
+            return self.cleaner(html, url)
         return _child_for(self)(html, url)
 
 
@@ -70,9 +70,10 @@ class _CleaningChild:
     def __init__(self, wanted: GuardedCleaner) -> None:
         self._wanted = wanted
         self._child: Child | None = None
+        self._pid = os.getpid()
         self._lock = threading.Lock()
 
-    def __call__(self, html: object, url: str | None) -> Cleaned:
+    def __call__(self, html: str | bytes, url: str | None) -> Cleaned:
         from mainmatter.isolation.child import ChildExited  # noqa: PLC0415 - Windows has none
 
         seconds = self._wanted.max_seconds
@@ -109,7 +110,7 @@ class _CleaningChild:
             self._end()
 
     def _end(self) -> None:
-        if self._child is not None:
+        if self._child is not None and self._pid == os.getpid():  # else this is a fork, and the child is its parent's
             self._child.end()
             self._child = None
 
@@ -130,8 +131,8 @@ def _child_for(wanted: GuardedCleaner) -> _CleaningChild:
     """The child of this process for a way of cleaning; the one that was not asked for the longest makes room."""
     cleaner = wanted.cleaner
     method = cleaner.method if isinstance(cleaner.method, str | os.PathLike) else id(cleaner.method)
-    key = repr((os.getpid(), method, cleaner.limits, cleaner.format, cleaner.parameters, wanted.max_seconds))
-    key += f" {wanted.max_memory}"
+    limits = cleaner.limits, wanted.max_seconds, wanted.max_memory
+    key = repr((os.getpid(), method, cleaner.format, cleaner.parameters, limits))
     with _lock:
         if key not in _children:
             _children[key] = _CleaningChild(wanted)
@@ -155,7 +156,7 @@ class _CleaningService:
         self._cleaner = cleaner
         self._cleaner.warm_up()
 
-    def __call__(self, html: object, url: str | None) -> Cleaned:
+    def __call__(self, html: str | bytes, url: str | None) -> Cleaned:
         cleaned = self._cleaner(html, url)
         if cleaned.error is not None and cleaned.error.startswith("MemoryError"):
             raise MemoryError  # ends this process, whose memory is in no good state

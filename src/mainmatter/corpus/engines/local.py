@@ -26,11 +26,9 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-_LARGEST_NOTE = 1 << 20  # bytes
 MOST_TRIES = 5  # of a number whose process died each time
-
-
 PAUSE = 0.2  # seconds between two looks at what was told
+_LARGEST_NOTE = 1 << 20  # bytes
 
 
 def run_all(

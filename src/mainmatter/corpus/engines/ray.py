@@ -264,7 +264,8 @@ class _Tell:
     actor: Any
 
     def __call__(self, note: object) -> None:
-        self.actor.put.remote(note)
+        with suppress(Exception):  # work goes on without it
+            self.actor.put.remote(note)
 
 
 def _call(work: Callable[[int], Result], number: int) -> tuple[Result, float]:

@@ -286,6 +286,8 @@ def _split(kind: SourceKind, path: str, size: int | None, wanted: _Search) -> It
     """The parts of a file; it stays whole if its size is not known."""
     if kind == "parquet":
         yield from _split_rows(path, wanted)
+    elif kind == "urls" and lists.is_list_of_archives(path):
+        yield from _find_in_list(path, wanted)
     elif kind == "urls":
         lines = urls.count_lines(path)
         for start in range(0, lines, _URLS):
