@@ -60,7 +60,7 @@ def run_all(
     busy: dict[Future[Result], int] = {}
     most = max(1, workers or default_workers())
     with ExitStack() as held:
-        notes = held.enter_context(_Notes.opened()) if on_note else None
+        notes = held.enter_context(_NotesSocket.opened()) if on_note else None
         service = work if notes is None else partial(_work_and_tell, work, notes.address)
         pool = Pool(lambda: Child(as_service, service), most)
         held.callback(pool.close)
@@ -98,7 +98,7 @@ def _tell(address: str, note: object) -> None:
         sender.sendto(json.dumps(note).encode(), address)
 
 
-class _Notes:
+class _NotesSocket:
     """Where notes of other processes of this machine arrive."""
 
     def __init__(self, address: str, receiver: socket.socket) -> None:

@@ -63,7 +63,7 @@ def run_all(
     except ImportError as error:
         raise MissingExtra("ray", "ray") from error
     with _connected(ray, workers):
-        notes = None if on_note is None else _Notes(ray, on_note)
+        notes = None if on_note is None else _TaskNotes(ray, on_note)
         if notes is not None:
             work = partial(work, tell=notes.tell)
         yield from _Tasks(ray, work, workers, notes).as_completed(numbers)
@@ -125,7 +125,7 @@ class _Tasks:
         ray: Any,  # noqa: ANN401 - a module
         work: Callable[[int], Result],
         workers: int | None,
-        notes: _Notes | None,
+        notes: _TaskNotes | None,
     ) -> None:
         # Spread: Ray would fill one machine first, and each machine has a disk and a network of its own.
         options = {"scheduling_strategy": "SPREAD", "max_retries": MOST_DEATHS, "retry_exceptions": False}
@@ -214,7 +214,7 @@ class _Tasks:
                 self.ray.cancel(reference, force=True)
 
 
-class _Notes:
+class _TaskNotes:
     """What tasks tell: an actor gathers it, and is asked for it from time to time.
 
     Args:
