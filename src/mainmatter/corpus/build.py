@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+import uuid
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,6 +21,7 @@ from mainmatter.corpus.job import Job
 from mainmatter.corpus.language import unpacking_model
 from mainmatter.corpus.plan import check_same, make_plan, read_plan, write_plan
 from mainmatter.corpus.readers import find_shards, input_facts
+from mainmatter.corpus.retries import retries
 from mainmatter.corpus.shard import run_shard
 from mainmatter.corpus.site_templates import TABLES, TEMPLATES, merge_templates
 from mainmatter.corpus.summary import Progress, Report, Summary, add_up
@@ -68,6 +70,7 @@ def build_corpus(
     """
     job = Job() if job is None else job
     run_all = get_engine(engine)
+    retried = retries.count
     names = [str(name) for name in inputs]
     folder = Folder(storage.without_scheme(str(out)))
     with ExitStack() as held:
@@ -85,7 +88,7 @@ def build_corpus(
         finished = _finished(folder)
         if finished is not None:
             return finished
-        return _run(folder, plan, partial(run_all, workers=workers), languages, report)
+        return _run(folder, plan, partial(run_all, workers=workers), languages, report, retried)
 
 
 def _check_place(folder: Folder, inputs: Sequence[str]) -> None:
@@ -100,7 +103,7 @@ def _check_place(folder: Folder, inputs: Sequence[str]) -> None:
                 raise InputError(f"{folder.out}: lies in the input {name}; name a folder outside of it")
         is_foreign = place.exists() and any(one.name not in (RUN, old_name(RUN)) for one in place.iterdir())
     else:
-        is_foreign = bool(folder.names())
+        is_foreign = not folder.exists(PLAN) and bool(folder.names())  # a listing of all parts is long
     if is_foreign and not folder.exists(PLAN):
         raise InputError(f"{folder.out}: holds something else than a run of this command; name a new or empty folder")
 
@@ -114,15 +117,14 @@ def _delete_result(folder: Folder) -> None:
         folder.remove_all(name)
     if folder.is_old:
         folder.remove_all(RUN)
-    for name in folder.names(RUN):
-        if name != "lock":
-            storage.remove(folder.path(f"{RUN}/{name}"))
+    folder.remove(RUN, [name for name in folder.names(RUN) if name != "lock"])
 
 
 def _plan(inputs: Sequence[str], job: Job) -> tuple[Plan, list[list[Slice]]]:
     """The plan of a run that would begin now, and its shards."""
-    shards = find_shards(inputs, job.shard_size, job.field_names)
-    stamps = {facts.path: f"{facts.size} bytes, {facts.stamp}" for facts in input_facts(inputs)}
+    with storage.asked_once(inputs):
+        shards = find_shards(inputs, job.shard_size, job.field_names)
+        stamps = {facts.path: f"{facts.size} bytes, {facts.stamp}" for facts in input_facts(inputs)}
     return make_plan(job, inputs, len(shards), stamps), shards
 
 
@@ -151,20 +153,24 @@ def _run(
     run_all: Engine,
     languages: str | None,
     report: Callable[[Progress], object] | None,
+    retried: int,
 ) -> Summary:
+    """Do all stages; `retried` is what `retries.count` was before."""
     began = time.monotonic()
     folder.remove_all(PROGRESS)
-    earlier = Report("clean", -1)
+    earlier = total = Report("clean", -1)
+    run = uuid.uuid4().hex
     for stage in plan.job.stages:
         if stage == "unique":
             find_all_duplicates(folder, plan.job.duplicates, plan.shards)
-        work = partial(run_shard, folder.out, stage, languages=languages)
-        done = _run_stage(folder, plan, stage, work, run_all, report)
+        work = partial(run_shard, folder.out, stage, languages=languages, run=run)
+        before, total = _run_stage(folder, plan, stage, work, run_all, report)
+        retried -= total.retries - before.retries
         if stage == "clean":
-            earlier = done
+            earlier = before
         if stage == "templates":
             merge_templates(folder, plan.job, plan.shards)
-    return _finish(folder, plan, earlier, time.monotonic() - began)
+    return _finish(folder, plan, earlier, total, time.monotonic() - began, retried)
 
 
 def _run_stage(
@@ -174,29 +180,30 @@ def _run_stage(
     work: Callable[[int], Report],
     run_all: Engine,
     report: Callable[[Progress], object] | None,
-) -> Report:
-    """Do a stage of all shards that have not done it; gives what had been done before."""
+) -> tuple[Report, Report]:
+    """Do a stage of all shards that have not done it; gives what had been done before, and all that is done now."""
     done = folder.done(stage)
-    earlier = add_up((_marked(folder, stage, number) for number in sorted(done)), stage)
+    earlier = add_up(_marked(folder, stage, sorted(done)), stage)
     watch = _Watch(folder, stage, plan.job.stages, plan.shards, len(done), earlier)
     missing = [number for number in range(plan.shards) if number not in done]
     with watch.reporting(report), closing(run_all(work, missing)) as reports:  # type: ignore[type-var]
         for one in reports:
             watch.add(one)
-    return earlier
+    return earlier, watch.total()
 
 
-def _marked(folder: Folder, stage: str, number: int) -> Report:
-    report = folder.marker(stage, number)
-    if report is None:
-        raise MainmatterError(f"{folder.out}: the marker of shard {number} has vanished during the run")
-    return report
+def _marked(folder: Folder, stage: str, numbers: Sequence[int]) -> Iterator[Report]:
+    for number, report in zip(numbers, folder.markers(stage, numbers), strict=True):
+        if report is None:
+            raise MainmatterError(f"{folder.out}: the marker of shard {number} has vanished during the run")
+        yield report
 
 
-def _finish(folder: Folder, plan: Plan, earlier: Report, seconds: float) -> Summary:
-    """Count everything, from the markers, and leave only what is of worth."""
-    last = plan.job.stages[-1]
-    total = add_up((_marked(folder, last, number) for number in range(plan.shards)), last)
+def _finish(folder: Folder, plan: Plan, earlier: Report, total: Report, seconds: float, retried: int) -> Summary:
+    """Count everything, and leave only what is of worth; `retried` is as in `_run`."""
+    for name in reversed(_WORKING_FOLDERS):
+        folder.remove_all(name)
+    _remove_drafts(folder)
     summary = Summary(
         folder.out,
         plan.shards,
@@ -210,10 +217,8 @@ def _finish(folder: Folder, plan: Plan, earlier: Report, seconds: float) -> Summ
         earlier.pages,
         earlier.bytes,
         total.languages,
+        retries.count - retried,
     )
-    for name in reversed(_WORKING_FOLDERS):
-        folder.remove_all(name)
-    _remove_drafts(folder)
     if not folder.is_old:  # whose names no card could make a dataset of
         folder.write(CARD, dataset_card(plan, summary).encode())
         folder.write(HUB_FILE, hub_file(plan.job).encode())
@@ -222,11 +227,9 @@ def _finish(folder: Folder, plan: Plan, earlier: Report, seconds: float) -> Summ
 
 
 def _remove_drafts(folder: Folder) -> None:
-    """Remove what killed processes had begun to write."""
-    for below in ("", ABOUT, REJECTS, RUN):
-        for name in folder.names(below):
-            if name.startswith(".") and name != HUB_FILE:
-                storage.remove(folder.path(f"{below}/{name}" if below else name))
+    """Remove what killed processes had begun to write; on remote storage a file is there whole or not at all."""
+    for below in ("", ABOUT, REJECTS, RUN) if folder.is_local else ():
+        folder.remove(below, [name for name in folder.names(below) if name.startswith(".") and name != HUB_FILE])
 
 
 @dataclass
@@ -253,6 +256,10 @@ class _Watch:
             self._now = report if self._now is None else add_up((self._now, report), self.stage)
             self._finished.add(report.number)
             self.done += 1
+
+    def total(self) -> Report:
+        """What was done before and what is done now."""
+        return add_up((self.earlier, self._now) if self._now is not None else (self.earlier,), self.stage)
 
     def progress(self) -> Progress:
         with self._lock:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 from mainmatter.corpus.duplicates import CLEANED_REJECTS, cleaned_name, pack_signature, read_duplicates, signatures_name
 from mainmatter.corpus.folder import Folder, part_name, rejects_name
 from mainmatter.corpus.guard import Guard, Outcome, Task
-from mainmatter.corpus.plan import read_plan, read_shard
+from mainmatter.corpus.plan import WorkPlan, work_plan_of
 from mainmatter.corpus.records import Reject
+from mainmatter.corpus.retries import retries
 from mainmatter.corpus.site_templates import counts_name, template_of
 from mainmatter.corpus.summary import UNKNOWN_LANGUAGE, Report
 from mainmatter.corpus.writers import COLUMNS, make_writer, read_rejects, read_rows, rejects_to_bytes
@@ -25,7 +26,6 @@ from mainmatter.errors import MainmatterError
 from mainmatter.papers.template.site_counts import SiteCounts
 
 if TYPE_CHECKING:
-    from mainmatter.corpus.plan import Plan
     from mainmatter.corpus.records import Slice
 
 PROGRESS_EVERY = 0.5  # seconds
@@ -34,7 +34,7 @@ _ID, _WORDS, _URL, _SOURCE, _POSITION, _LANGUAGE = map(
 )
 
 
-def run_shard(out: str, stage: str, number: int, languages: str | None = None) -> Report:
+def run_shard(out: str, stage: str, number: int, languages: str | None = None, run: str = "") -> Report:
     """Do one stage of one shard of the run whose plan lies in OUT/__run, unless its marker says that it is done.
 
     Args:
@@ -42,6 +42,7 @@ def run_shard(out: str, stage: str, number: int, languages: str | None = None) -
         stage: one of the job's `stages`; all shards must be through the one before.
         number: the shard's.
         languages: where the model that tells languages lies unpacked, if it does; see `language.unpacking_model`.
+        run: differs with each start of a run; a process reads the plan once for all shards that have it in common.
 
     Returns:
         What came of it, also if that was earlier.
@@ -50,18 +51,19 @@ def run_shard(out: str, stage: str, number: int, languages: str | None = None) -
         InputError: there is no such run, or an input cannot be read any more.
         OSError: the result cannot be written.
     """
-    folder = Folder(out)
+    plan = work_plan_of(out, run) if run else WorkPlan(Folder(out))
+    folder = plan.folder
+    retried = retries.count + _guard().retries
     done = folder.marker(stage, number)
     if done is not None:
         return done
-    plan = read_plan(folder)
     if stage == "clean":
         report = _clean(folder, plan, number, languages)
     else:
         report = {"templates": _count_templates, "unique": _drop_duplicates}[stage](folder, plan, number)
     folder.mark(report)
     folder.forget_progress(number)
-    return report
+    return replace(report, retries=retries.count + _guard().retries - retried)
 
 
 @dataclass
@@ -108,9 +110,9 @@ class _Counts:
         return Report(self.stage, self.number, *counts, seconds, dict(self.languages))
 
 
-def _count_templates(folder: Folder, plan: Plan, number: int) -> Report:
+def _count_templates(folder: Folder, plan: WorkPlan, number: int) -> Report:
     """Count what the pages of each site have in common."""
-    slices = read_shard(folder, number)
+    slices = plan.slices(number)
     counts = _Counts(folder, "templates", number, slices)
     chunks = template_of(plan.job).no_counts()
     for outcome in _guard().outcomes(Task("templates", plan.job, slices)):
@@ -121,10 +123,10 @@ def _count_templates(folder: Folder, plan: Plan, number: int) -> Report:
     return counts.report()
 
 
-def _clean(folder: Folder, plan: Plan, number: int, languages: str | None) -> Report:
+def _clean(folder: Folder, plan: WorkPlan, number: int, languages: str | None) -> Report:
     """Clean the pages of a shard. If duplicates are to be dropped, the result is not the final one."""
     job = plan.job
-    slices = read_shard(folder, number)
+    slices = plan.slices(number)
     counts = _Counts(folder, "clean", number, slices)
     writer = make_writer(job, whole=bool(job.duplicates))
     rejects: list[Reject] = []
@@ -149,7 +151,7 @@ def _clean(folder: Folder, plan: Plan, number: int, languages: str | None) -> Re
     return counts.report()
 
 
-def _drop_duplicates(folder: Folder, plan: Plan, number: int) -> Report:
+def _drop_duplicates(folder: Folder, plan: WorkPlan, number: int) -> Report:
     """Write the final part of a shard: what was cleaned, without the pages that repeat another one."""
     began = time.monotonic()
     name = part_name(number, plan.job.format)
