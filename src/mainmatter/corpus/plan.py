@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _SHARDS_IN_FILE = 500  # so that who works on one shard need not read of a million
 _BYTES_IN_FILE = 1 << 20  # beyond which no shard is added: one of small files names thousands of them
+_MOST_NAMED = 3  # inputs, in an error
 _LAYOUT = 3  # of the files in OUT/__run, and of what is read from which input
 _OLD_LAYOUT = 2  # inputs and dates in the plan's own file, 500 shards in each list
 
@@ -163,10 +164,10 @@ def check_same(folder: Folder, old: Plan, new: Plan) -> None:
         f"{name} was {before[name]!r}, and is {now[name]!r} now" for name in now if before.get(name) != now[name]
     ]
     if old.inputs != new.inputs:
-        changes.append(f"the inputs were {' '.join(old.inputs)}, and are {' '.join(new.inputs)} now")
+        changes.append(f"the inputs were {_brief(old.inputs)}, and are {_brief(new.inputs)} now")
     elif old.stamps != new.stamps or old.shards != new.shards:
         names = [name for name in {**old.stamps, **new.stamps} if old.stamps.get(name) != new.stamps.get(name)]
-        changes.append(f"{', '.join(names[:3]) or 'the input'}{' and others' * (len(names) > 3)} has changed")
+        changes.append(f"{_brief(names) or 'the input'} has changed")
     if old.model != new.model:
         changes.append(f"the model {new.job.method} has changed")
     if old.version != new.version:
@@ -176,6 +177,11 @@ def check_same(folder: Folder, old: Plan, new: Plan) -> None:
             f"{folder.out}: holds a run that was begun otherwise: {'; '.join(changes)}. "
             "Name another output folder, or begin anew with --restart, which deletes this one's result"
         )
+
+
+def _brief(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return " ".join(names[:_MOST_NAMED]) + (f" and {more:,} others" if more > 0 else "")
 
 
 def options_of(job: Job) -> dict[str, Any]:
