@@ -51,7 +51,7 @@ class Dump:
     archive_mb: float = 1000.0
     pages: float = 3e9
     shard_mb: float = 1000.0
-    rate: float = 210.0  # pages a second of processor time
+    rate: float = 195.0  # pages a second of processor time
     spread: float = 0.15  # of the time that shards of one size take, as the sigma of a log-normal distribution
     duplicates: float = 0.0  # seconds of processor time for 1,000 pages, in a second stage
     cores: int = 1000

@@ -44,7 +44,9 @@ def test_a_driver_asks_once_for_each_archive_and_marker(tmp_path: Path, monkeypa
     monkeypatch.setattr("mainmatter.corpus.engines.ENGINES", dict(ENGINES))
     process, server = script.start(latency=1)
     try:
-        few, many = ({part.name: part.requests for part in script.measure(server, n, named=True)} for n in (20, 50))
+        few, many = (
+            {part.name: part.requests for part in script.measure(server, n, named=True)} for n in (20, 50)
+        )  # fewer than are listed
         folder = {part.name: part.requests for part in script.measure(server, 50, named=False)}
         [one] = script.work(server, write_warc(tmp_path / "one.warc.gz", pages(3)))
     finally:

@@ -219,6 +219,21 @@ def test_while_planning_nothing_is_asked_twice(requests_made: list[str]) -> None
     assert requests_made[4:] == ["find", "info"]
 
 
+def test_a_folder_of_many_inputs_is_listed(requests_made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage, "_FEWEST_TO_LIST", 3)
+    monkeypatch.setattr(storage, "_OBJECT_STORES", frozenset(["memory"]))
+    folder = f"memory://{uuid.uuid4().hex}"
+    for name in ("a", "b", "c", "d/e"):
+        storage.write_whole(f"{folder}/{name}", b"12")
+    requests_made.clear()
+    names = ["a", "b", "c", "d", "none"]
+    with storage.asked_once([*(f"{folder}/{name}" for name in names), f"{folder}/d/e"]):
+        assert requests_made == ["ls", "info", "info"]
+        assert [storage.exists(f"{folder}/{name}") for name in names] == [True, True, True, True, False]
+        assert [storage.is_folder(f"{folder}/{name}") for name in names] == [False, False, False, True, False]
+        assert storage.size(f"{folder}/a") == 2
+
+
 def test_files_are_removed_a_thousand_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     memory = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
     monkeypatch.setattr(storage, "_OBJECT_STORES", frozenset(["memory"]))

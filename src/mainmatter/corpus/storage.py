@@ -10,8 +10,9 @@ import io
 import os
 import re
 import stat
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
@@ -35,6 +36,7 @@ _OBJECT_STORES = frozenset("abfs abfss adl az gcs gs s3 s3a".split())  # have no
 _WEB = ("http://", "https://")
 _S3 = frozenset(("s3", "s3a"))
 _AT_ONCE = 64  # requests to remote storage
+_FEWEST_TO_LIST = 100  # paths in a folder; a request of its own for each would take longer
 _AHEAD = 4096  # results of parallel requests that may wait for whoever wants them
 _IN_ONE_DELETE = 1000  # files, as many as S3 takes
 _PATTERN = re.compile(r"[*?\[]")  # in a path that fsspec would look up instead of taking it as it is
@@ -219,12 +221,18 @@ def asked_once(paths: Iterable[str]) -> Iterator[None]:
     """Ask remote storage only once what each path is, and what each folder holds, while this lasts.
 
     Args:
-        paths: will be asked for; those that are remote are looked up now, many at a time.
+        paths: will be asked for; those that are remote are looked up now, many at a time. On object storage, a folder
+            that holds many of them is listed instead.
     """
     answers = _Answers()
     remote = [path for path in dict.fromkeys(paths) if is_remote(path) and not path.startswith(_WEB)]
-    if remote:
-        answers.infos.update(zip(remote, at_once(_info, remote, remote[0]), strict=True))
+    for folder, number in Counter(path.rpartition("/")[0] for path in remote).items():
+        if number >= _FEWEST_TO_LIST and folder.partition("://")[0] in _OBJECT_STORES:
+            with suppress(InputError):  # some may be read and not listed
+                answers.infos.update({join(folder, name): info for name, info in _infos_in(folder).items()})
+    unknown = [path for path in remote if path not in answers.infos]
+    if unknown:
+        answers.infos.update(zip(unknown, at_once(_info, unknown, unknown[0]), strict=True))
     token = _answers.set(answers)
     try:
         yield
@@ -292,16 +300,7 @@ def list_names(folder: str) -> list[str]:
     if not is_remote(folder):
         place = Path(without_scheme(folder))
         return sorted(one.name for one in os.scandir(place) if one.is_file()) if place.is_dir() else []
-    files, place_there = _file_system(folder)
-    try:
-        listed = retries.call(lambda: files.ls(place_there, detail=True, refresh=True))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except Exception as error:
-        raise InputError(f"{folder}: cannot be read: {reason(error)}") from error
-    here = place_there.rstrip("/")  # a file lists itself
-    names = (one["name"].rstrip("/") for one in listed if one["type"] == "file")
-    return sorted(name.rpartition("/")[2] for name in names if name != here)
+    return sorted(name for name, info in _infos_in(folder).items() if info["type"] == "file")
 
 
 def _list_here(folder: str) -> Iterator[tuple[str, Facts]]:
@@ -342,6 +341,24 @@ def _list_remote(folder: str) -> Iterator[tuple[str, Facts]]:
             if answers is not None:
                 answers.infos[path] = info
             yield relative, _remote_facts(path, info)
+
+
+def _infos_in(folder: str) -> dict[str, dict[str, Any]]:
+    """What remote storage knows of what is in a folder, by name; nothing if there is no such folder.
+
+    Raises:
+        InputError: the folder cannot be listed.
+    """
+    files, place = _file_system(folder)
+    try:
+        listed = retries.call(lambda: files.ls(place, detail=True, refresh=True))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except Exception as error:
+        raise InputError(f"{folder}: cannot be read: {reason(error)}") from error
+    here = place.rstrip("/")  # a file lists itself
+    names = ((one["name"].rstrip("/"), one) for one in listed)
+    return {name.rpartition("/")[2]: one for name, one in names if name != here}
 
 
 def _info(path: str) -> dict[str, Any] | None:
