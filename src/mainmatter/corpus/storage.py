@@ -197,11 +197,11 @@ def at_once(function: Callable[[Value], Result], values: Sequence[Value], path: 
     """Call a function for each of some values, and give the results in their order.
 
     Args:
-        function: makes requests to storage. If that is remote, many calls are under way at a time, in threads.
+        function: makes requests to storage. Of remote storage that bears it, many are under way at a time, in threads.
         values: what to call it with.
         path: any path in that storage.
     """
-    if not is_remote(path):
+    if not is_remote(path) or not _file_system(path)[0].async_impl:
         yield from map(function, values)
         return
     with ThreadPoolExecutor(_AT_ONCE) as pool:
