@@ -189,12 +189,15 @@ def test_each_question_is_one_request(requests_made: list[str]) -> None:
     asked: dict[str, Callable[[], object]] = {
         "cat_file": lambda: storage.read_whole(f"{folder}/a"),
         "info": lambda: (storage.exists(f"{folder}/a"), storage.is_folder(folder), storage.facts(f"{folder}/a")),
-        "ls": lambda: storage.list_names(folder),
     }
     for name, ask in asked.items():
         ask()
         assert requests_made == [name] * (3 if name == "info" else 1)
         requests_made.clear()
+    assert storage.list_names(folder) == ["a"]
+    assert storage.list_names(f"{folder}/none") == []
+    assert requests_made == ["info", "ls", "info"]
+    requests_made.clear()
     for _ in range(2):
         storage.remove(f"{folder}/a")
     assert requests_made == ["rm_file"] * 2
@@ -228,7 +231,7 @@ def test_a_folder_of_many_inputs_is_listed(requests_made: list[str], monkeypatch
     requests_made.clear()
     names = ["a", "b", "c", "d", "none"]
     with storage.asked_once([*(f"{folder}/{name}" for name in names), f"{folder}/d/e"]):
-        assert requests_made == ["ls", "info", "info"]
+        assert requests_made == ["info", "ls", "info", "info"]
         assert [storage.exists(f"{folder}/{name}") for name in names] == [True, True, True, True, False]
         assert [storage.is_folder(f"{folder}/{name}") for name in names] == [False, False, False, True, False]
         assert storage.size(f"{folder}/a") == 2

@@ -349,16 +349,16 @@ def _infos_in(folder: str) -> dict[str, dict[str, Any]]:
     Raises:
         InputError: the folder cannot be listed.
     """
+    if not folder.startswith(_WEB) and not is_folder(folder):  # s3fs would list the whole folder above it
+        return {}
     files, place = _file_system(folder)
     try:
         listed = retries.call(lambda: files.ls(place, detail=True, refresh=True))
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         return {}
     except Exception as error:
         raise InputError(f"{folder}: cannot be read: {reason(error)}") from error
-    here = place.rstrip("/")  # a file lists itself
-    names = ((one["name"].rstrip("/"), one) for one in listed)
-    return {name.rpartition("/")[2]: one for name, one in names if name != here}
+    return {one["name"].rstrip("/").rpartition("/")[2]: one for one in listed}
 
 
 def _info(path: str) -> dict[str, Any] | None:
