@@ -262,6 +262,9 @@ def _say(summary: Summary) -> None:
             f"{summary.bytes / MEGABYTE:,.1f} MB of pages in {summary.seconds:,.1f} s: "
             f"{summary.pages_per_second:,.1f} pages/s, {summary.megabytes_per_second:,.2f} MB/s{earlier}"
         )
+    if summary.retries:
+        times = "once" if summary.retries == 1 else f"{summary.retries:,} times"
+        click.echo(f"storage failed {times}; the requests were repeated")
     parts = f"{summary.shards} part" + "s" * (summary.shards != 1)
     rejects = f"; rejects with their reasons in {Folder(summary.out).path(REJECTS)}" if summary.rejects else ""
     click.echo(f"written to {summary.out} ({parts}){rejects}")

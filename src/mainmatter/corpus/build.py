@@ -6,6 +6,7 @@ import json
 import os
 import threading
 import time
+import uuid
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -34,6 +35,7 @@ from mainmatter.corpus.job import Job
 from mainmatter.corpus.language import unpacking_model
 from mainmatter.corpus.plan import check_same, make_plan, read_plan, write_plan
 from mainmatter.corpus.readers import SHARD_SIZE, choose_shard_size, find_shards, input_facts
+from mainmatter.corpus.retries import retries
 from mainmatter.corpus.shard import run_shard
 from mainmatter.corpus.site_templates import TABLES, TEMPLATES, merge_templates
 from mainmatter.corpus.summary import Progress, Report, Summary, add_up
@@ -84,6 +86,7 @@ def build_corpus(
     """
     job = Job() if job is None else job
     run_all = get_engine(engine)
+    retried = retries.count
     names = [str(name) for name in inputs]
     folder = Folder(storage.without_scheme(str(out)))
     with ExitStack() as held:
@@ -103,7 +106,7 @@ def build_corpus(
         finished = _finished(folder)
         if finished is not None:
             return finished
-        return _run(folder, plan, partial(run_all, workers=workers), languages, report)
+        return _run(folder, plan, partial(run_all, workers=workers), languages, report, retried)
 
 
 def _check_place(folder: Folder, inputs: Sequence[str]) -> None:
@@ -118,7 +121,7 @@ def _check_place(folder: Folder, inputs: Sequence[str]) -> None:
                 raise InputError(f"{folder.out}: lies in the input {name}; name a folder outside of it")
         is_foreign = place.exists() and any(one.name not in (RUN, old_name(RUN)) for one in place.iterdir())
     else:
-        is_foreign = bool(folder.names())
+        is_foreign = not folder.exists(PLAN) and bool(folder.names())  # a listing of all parts is long
     if is_foreign and not folder.exists(PLAN):
         raise InputError(f"{folder.out}: holds something else than a run of this command; name a new or empty folder")
 
@@ -132,20 +135,19 @@ def _delete_result(folder: Folder) -> None:
         folder.remove_all(name)
     if folder.is_old:
         folder.remove_all(RUN)
-    for name in folder.names(RUN):
-        if name != "lock":
-            storage.remove(folder.path(f"{RUN}/{name}"))
+    folder.remove(RUN, [name for name in folder.names(RUN) if name != "lock"])
 
 
 def _plan(inputs: Sequence[str], job: Job, earlier: Folder | None) -> tuple[Plan, list[list[Slice]]]:
     """The plan of a run that would begin now, and its shards; `earlier` may hold one to go on with."""
-    found = input_facts(inputs, job.archives_at)
-    shard_size = job.shard_size or choose_shard_size(sum(facts.size for facts in found))
-    if job.shard_size is None and earlier is not None and earlier.exists(PLAN):
-        begun = read_plan(earlier).job.shard_size
-        shard_size = SHARD_SIZE if begun == SHARD_SIZE else shard_size  # of all runs that earlier versions began
+    with storage.asked_once(inputs):
+        found = input_facts(inputs, job.archives_at)
+        shard_size = job.shard_size or choose_shard_size(sum(facts.size for facts in found))
+        if job.shard_size is None and earlier is not None and earlier.exists(PLAN):
+            begun = read_plan(earlier).job.shard_size
+            shard_size = SHARD_SIZE if begun == SHARD_SIZE else shard_size  # of all runs that earlier versions began
+        shards = find_shards(inputs, shard_size, job.field_names, job.archives_at)
     job = replace(job, shard_size=shard_size)
-    shards = find_shards(inputs, shard_size, job.field_names, job.archives_at)
     stamps = {facts.path: f"{facts.size} bytes, {facts.stamp}" for facts in found}
     return make_plan(job, inputs, len(shards), stamps), shards
 
@@ -175,21 +177,25 @@ def _run(
     run_all: Engine,
     languages: str | None,
     report: Callable[[Progress], object] | None,
+    retried: int,
 ) -> Summary:
+    """Do all stages; `retried` is what `retries.count` was before."""
     began = time.monotonic()
     folder.remove_all(PROGRESS)
-    earlier = Report("clean", -1)
+    earlier = total = Report("clean", -1)
+    run = uuid.uuid4().hex
     for stage in plan.job.stages:
         if stage == "unique":
             find_all_duplicates(folder, plan.job.duplicates, plan.shards)
-        shard_work = partial(run_shard, folder.out, stage, languages=languages)
+        shard_work = partial(run_shard, folder.out, stage, languages=languages, run=run)
         work = partial(_work_in, _folder_needed(folder, plan), shard_work)
-        done = _run_stage(folder, plan, stage, work, run_all, report)
+        before, total = _run_stage(folder, plan, stage, work, run_all, report)
+        retried -= total.retries - before.retries
         if stage == "clean":
-            earlier = done
+            earlier = before
         if stage == "templates":
             merge_templates(folder, plan.job, plan.shards)
-    return _finish(folder, plan, earlier, time.monotonic() - began)
+    return _finish(folder, plan, earlier, total, time.monotonic() - began, retried)
 
 
 def _folder_needed(folder: Folder, plan: Plan) -> str:
@@ -230,30 +236,31 @@ def _run_stage(
     work: Callable[..., Report],
     run_all: Engine,
     report: Callable[[Progress], object] | None,
-) -> Report:
-    """Do a stage of all shards that have not done it; gives what had been done before."""
+) -> tuple[Report, Report]:
+    """Do a stage of all shards that have not done it; gives what had been done before, and all that is done now."""
     done = folder.done(stage)
-    earlier = add_up((_marked(folder, stage, number) for number in sorted(done)), stage)
+    earlier = add_up(_marked(folder, stage, sorted(done)), stage)
     watch = _Watch(folder, stage, plan.job.stages, plan.shards, len(done), earlier)
     missing = [number for number in range(plan.shards) if number not in done]
     on_note = None if folder.is_local or report is None else watch.hear
     with watch.reporting(report), closing(run_all(work, missing, on_note=on_note)) as reports:  # type: ignore[type-var]
         for one in reports:
             watch.add(one)
-    return earlier
+    return earlier, watch.total()
 
 
-def _marked(folder: Folder, stage: str, number: int) -> Report:
-    report = folder.marker(stage, number)
-    if report is None:
-        raise MainmatterError(f"{folder.out}: the marker of shard {number} has vanished during the run")
-    return report
+def _marked(folder: Folder, stage: str, numbers: Sequence[int]) -> Iterator[Report]:
+    for number, report in zip(numbers, folder.markers(stage, numbers), strict=True):
+        if report is None:
+            raise MainmatterError(f"{folder.out}: the marker of shard {number} has vanished during the run")
+        yield report
 
 
-def _finish(folder: Folder, plan: Plan, earlier: Report, seconds: float) -> Summary:
-    """Count everything, from the markers, and leave only what is of worth."""
-    last = plan.job.stages[-1]
-    total = add_up((_marked(folder, last, number) for number in range(plan.shards)), last)
+def _finish(folder: Folder, plan: Plan, earlier: Report, total: Report, seconds: float, retried: int) -> Summary:
+    """Count everything, and leave only what is of worth; `retried` is as in `_run`."""
+    for name in reversed(_WORKING_FOLDERS):
+        folder.remove_all(name)
+    _remove_drafts(folder)
     summary = Summary(
         folder.out,
         plan.shards,
@@ -267,10 +274,8 @@ def _finish(folder: Folder, plan: Plan, earlier: Report, seconds: float) -> Summ
         earlier.pages,
         earlier.bytes,
         total.languages,
+        retries.count - retried,
     )
-    for name in reversed(_WORKING_FOLDERS):
-        folder.remove_all(name)
-    _remove_drafts(folder)
     if not folder.is_old:  # whose names no card could make a dataset of
         folder.write(CARD, dataset_card(plan, summary).encode())
         folder.write(HUB_FILE, hub_file(plan.job).encode())
@@ -279,11 +284,9 @@ def _finish(folder: Folder, plan: Plan, earlier: Report, seconds: float) -> Summ
 
 
 def _remove_drafts(folder: Folder) -> None:
-    """Remove what killed processes had begun to write."""
-    for below in ("", ABOUT, REJECTS, RUN):
-        for name in folder.names(below):
-            if name.startswith(".") and name != HUB_FILE:
-                storage.remove(folder.path(f"{below}/{name}" if below else name))
+    """Remove what killed processes had begun to write; on remote storage a file is there whole or not at all."""
+    for below in ("", ABOUT, REJECTS, RUN) if folder.is_local else ():
+        folder.remove(below, [name for name in folder.names(below) if name.startswith(".") and name != HUB_FILE])
 
 
 @dataclass
@@ -318,6 +321,10 @@ class _Watch:
         with self._lock:
             report, share = progress_of(note)
             self._heard[report.number] = report, share
+
+    def total(self) -> Report:
+        """What was done before and what is done now."""
+        return add_up((self.earlier, self._now) if self._now is not None else (self.earlier,), self.stage)
 
     def progress(self) -> Progress:
         with self._lock:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mainmatter.corpus.readers import read_slice
 from mainmatter.corpus.records import Record, Reject, Skipped
+from mainmatter.corpus.retries import retries
 from mainmatter.corpus.work import load_for_all, make_work
 from mainmatter.errors import MainmatterError
 from mainmatter.isolation.child import Child, ChildExited, limit_memory, may_fork, memory_given
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from mainmatter.corpus.work import Result, Work
 
 NOTE = struct.Struct("=QQQQ")  # how many notes there were, phase, number of the slice, position
+RETRIES = struct.Struct("=Q")  # after the note: how often children have repeated a request to storage
 READING, CLEANING = range(2)  # phases
 MOST_AT_ONCE = 32  # outcomes in a message
 LONGEST_WAIT = 0.05  # seconds until what came of a page is sent
@@ -114,6 +116,11 @@ class Guard:
         self._notes = mmap.mmap(self._notes_file.fileno(), mmap.PAGESIZE)
         self.pid = os.getpid()
         self.folder = Path.cwd()  # also the child's, to which paths are relative
+
+    @property
+    def retries(self) -> int:
+        """How often children have repeated a request to storage."""
+        return int(RETRIES.unpack_from(self._notes, NOTE.size)[0])
 
     def close(self) -> None:
         """End the child, for good."""
@@ -258,6 +265,7 @@ class _RecordService:
         self._count = 0
         self._base = 0  # bytes of memory after the imports
         self._made: tuple[Task, Work] | None = None
+        retries.on_retry = self._note_retry
 
     def __call__(self, task: Task) -> Iterator[list[Outcome]]:
         self._note(READING, task.begin[0], task.begin[1] or task.slices[task.begin[0]].start)
@@ -297,6 +305,14 @@ class _RecordService:
     def _note(self, phase: int, number: int, position: int) -> None:
         self._count += 1
         NOTE.pack_into(self._notes, 0, self._count, phase, number, position)
+
+    def _note_retry(self) -> None:
+        """Count a retry, and show that we are alive: storage may take minutes to answer."""
+        (count,) = RETRIES.unpack_from(self._notes, NOTE.size)
+        RETRIES.pack_into(self._notes, NOTE.size, count + 1)
+        _, *rest = NOTE.unpack_from(self._notes)
+        self._count += 1
+        NOTE.pack_into(self._notes, 0, self._count, *rest)
 
     def _outcomes(self, task: Task, work: Work) -> Iterator[Outcome]:
         """Read and work on all records of a task; each gives one outcome."""

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 from mainmatter.corpus.duplicates import CLEANED_REJECTS, cleaned_name, pack_signature, read_duplicates, signatures_name
 from mainmatter.corpus.folder import Folder, part_name, rejects_name
 from mainmatter.corpus.guard import Guard, Outcome, Task
-from mainmatter.corpus.plan import read_plan, read_shard
+from mainmatter.corpus.plan import WorkPlan, work_plan_of
 from mainmatter.corpus.records import Reject
+from mainmatter.corpus.retries import retries
 from mainmatter.corpus.site_templates import counts_name, template_of
 from mainmatter.corpus.summary import UNKNOWN_LANGUAGE, Report
 from mainmatter.corpus.writers import COLUMNS, make_writer, read_rejects, read_rows, rejects_to_bytes
@@ -27,7 +28,6 @@ from mainmatter.papers.template.site_counts import SiteCounts
 
 if TYPE_CHECKING:
     from mainmatter.corpus.folder import Tell
-    from mainmatter.corpus.plan import Plan
     from mainmatter.corpus.records import Slice
 
 PROGRESS_EVERY = 0.5  # seconds
@@ -42,6 +42,7 @@ def run_shard(
     stage: str,
     number: int,
     languages: str | None = None,
+    run: str = "",
     tell: Tell | None = None,
 ) -> Report:
     """Do one stage of one shard of the run whose plan lies in OUT/__run, unless its marker says that it is done.
@@ -51,6 +52,7 @@ def run_shard(
         stage: one of the job's `stages`; all shards must be through the one before.
         number: the shard's.
         languages: where the model that tells languages lies unpacked, if it does; see `language.unpacking_model`.
+        run: differs with each start of a run; a process reads the plan once for all shards that have it in common.
         tell: called now and then with how far the shard is; without it, that is noted in a local folder.
 
     Returns:
@@ -60,11 +62,12 @@ def run_shard(
         InputError: there is no such run, or an input cannot be read any more.
         OSError: the result cannot be written.
     """
-    folder = Folder(out)
+    plan = work_plan_of(out, run) if run else WorkPlan(Folder(out))
+    folder = plan.folder
+    retried = retries.count + _guard().retries
     done = folder.marker(stage, number)
     if done is not None:
         return done
-    plan = read_plan(folder)
     if stage == "clean":
         report = _clean(folder, plan, number, languages, tell)
     elif stage == "templates":
@@ -73,7 +76,7 @@ def run_shard(
         report = _drop_duplicates(folder, plan, number)
     folder.mark(report)
     folder.forget_progress(number)
-    return report
+    return replace(report, retries=retries.count + _guard().retries - retried)
 
 
 @dataclass
@@ -121,9 +124,9 @@ class _Counts:
         return Report(self.stage, self.number, *counts, seconds, dict(self.languages))
 
 
-def _count_templates(folder: Folder, plan: Plan, number: int, tell: Tell | None) -> Report:
+def _count_templates(folder: Folder, plan: WorkPlan, number: int, tell: Tell | None) -> Report:
     """Count what the pages of each site have in common."""
-    slices = read_shard(folder, number)
+    slices = plan.slices(number)
     counts = _Counts(folder, "templates", number, slices, tell)
     chunks = template_of(plan.job).no_counts()
     for outcome in _guard().outcomes(Task("templates", plan.job, slices)):
@@ -134,10 +137,10 @@ def _count_templates(folder: Folder, plan: Plan, number: int, tell: Tell | None)
     return counts.report()
 
 
-def _clean(folder: Folder, plan: Plan, number: int, languages: str | None, tell: Tell | None) -> Report:
+def _clean(folder: Folder, plan: WorkPlan, number: int, languages: str | None, tell: Tell | None) -> Report:
     """Clean the pages of a shard. If duplicates are to be dropped, the result is not the final one."""
     job = plan.job
-    slices = read_shard(folder, number)
+    slices = plan.slices(number)
     counts = _Counts(folder, "clean", number, slices, tell)
     writer = make_writer(job, whole=bool(job.duplicates))
     rejects: list[Reject] = []
@@ -162,7 +165,7 @@ def _clean(folder: Folder, plan: Plan, number: int, languages: str | None, tell:
     return counts.report()
 
 
-def _drop_duplicates(folder: Folder, plan: Plan, number: int) -> Report:
+def _drop_duplicates(folder: Folder, plan: WorkPlan, number: int) -> Report:
     """Write the final part of a shard: what was cleaned, without the pages that repeat another one."""
     began = time.monotonic()
     name = part_name(number, plan.job.format)

@@ -30,6 +30,7 @@ class Report:
         bytes: how many bytes of pages were read.
         seconds: how long it took.
         languages: how many of the kept pages are in each language, by ISO 639; "und" where nobody knows.
+        retries: how many requests to storage had to be repeated; 0 in a marker.
     """
 
     stage: str
@@ -42,6 +43,7 @@ class Report:
     bytes: int = 0
     seconds: float = 0.0
     languages: Mapping[str, int] = field(default_factory=dict)
+    retries: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """As JSON can hold it; names of reasons, types and languages are sorted."""
@@ -65,6 +67,7 @@ class Summary:
         earlier_pages: how many of the pages earlier, interrupted runs had done.
         earlier_bytes: how many of the bytes.
         languages: how many of the kept pages are in each language, by ISO 639; "und" where nobody knows.
+        retries: how many requests to storage had to be repeated, without those of earlier, interrupted runs.
         was_done: the run had been complete before, and nothing was done.
     """
 
@@ -80,6 +83,7 @@ class Summary:
     earlier_pages: int = 0
     earlier_bytes: int = 0
     languages: Mapping[str, int] = field(default_factory=dict)
+    retries: int = 0
     was_done: bool = False
 
     @property
@@ -115,7 +119,17 @@ class Summary:
             counts = content.get(name, {})
             if not isinstance(counts, dict) or not all(type(count) is int for count in counts.values()):
                 raise TypeError(f"{name} are no counts")
-        for name in ("shards", "pages", "kept", "words", "bytes", "seconds", "earlier_pages", "earlier_bytes"):
+        for name in (
+            "shards",
+            "pages",
+            "kept",
+            "words",
+            "bytes",
+            "seconds",
+            "earlier_pages",
+            "earlier_bytes",
+            "retries",
+        ):
             if type(content.get(name, 0)) not in (int, float):
                 raise TypeError(f"{name} is no number")
         return cls(**{one.name: content[one.name] for one in fields(cls) if one.name in content})
@@ -158,13 +172,13 @@ def add_up(reports: Iterable[Report], stage: str, number: int = -1) -> Report:
     languages: Counter[str] = Counter()
     seconds = 0.0
     for report in reports:
-        sums.update({name: getattr(report, name) for name in ("pages", "kept", "words", "bytes")})
+        sums.update({name: getattr(report, name) for name in ("pages", "kept", "words", "bytes", "retries")})
         rejects.update(report.rejects)
         skipped.update(report.skipped)
         languages.update(report.languages)
         seconds += report.seconds
     counts = sums["pages"], sums["kept"], rejects, skipped, sums["words"], sums["bytes"]
-    return Report(stage, number, *counts, seconds, languages)
+    return Report(stage, number, *counts, seconds, languages, sums["retries"])
 
 
 def _sorted(counts: Mapping[str, int]) -> dict[str, int]:

@@ -81,6 +81,24 @@ def test_what_another_process_writes_is_seen(bucket: str) -> None:
     assert storage.list_names(folder) == ["second"]
 
 
+def test_listed_inputs_are_the_same_as_those_that_are_asked_for(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage, "_FEWEST_TO_LIST", 2)
+    paths = [f"{bucket}/inputs/{number}" for number in range(3)]
+    for path in paths:
+        storage.write_whole(path, path.encode())
+    alone = [storage.facts(path) for path in paths]
+    with storage.asked_once(paths):
+        assert [storage.facts(path) for path in paths] == alone
+    assert len({one.stamp for one in alone}) == 3
+
+
+def test_files_are_removed_in_bulk(bucket: str) -> None:
+    for name in ("a", "b", "c"):
+        storage.write_whole(f"{bucket}/bulk/{name}", b"x")
+    storage.remove_all(f"{bucket}/bulk", ["a", "c", "never there"])
+    assert storage.list_names(f"{bucket}/bulk") == ["b"]
+
+
 def test_a_bucket_that_is_not_there_is_not_made(bucket: str) -> None:
     with pytest.raises((OSError, InputError)):
         storage.write_whole("s3://a-typing-error/out/part", b"x")
