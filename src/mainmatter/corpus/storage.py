@@ -309,10 +309,8 @@ def list_folder(folder: str) -> dict[str, Facts]:
     Raises:
         InputError: it cannot be listed.
     """
-    files, place_there = _file_system(folder)
-    listed = _asked(folder, lambda there: files.ls(there, detail=True, refresh=True), place_there)
-    names = {one["name"].rstrip("/").rpartition("/")[2]: one for one in listed if one["type"] == "file"}
-    return {name: _remote_facts(join(folder, name), one) for name, one in names.items()}
+    found = {name: info for name, info in _infos_in(folder).items() if info["type"] == "file"}
+    return {name: _remote_facts(join(folder, name), info) for name, info in found.items()}
 
 
 def _list_here(folder: str) -> Iterator[tuple[str, Facts]]:
