@@ -103,7 +103,7 @@ def read_plan(folder: Folder) -> Plan:
     content = _load_plan(folder)
     if content.pop("layout") == _LAYOUT:
         content = _load(folder, INPUTS) | content
-        del content["lists"]
+        content.pop("lists", None)
     return Plan(**{**content, "job": Job.from_json(content["job"]), "inputs": tuple(content["inputs"])})
 
 
@@ -200,11 +200,13 @@ def _load_plan(folder: Folder) -> dict[str, Any]:
 
 def _load(folder: Folder, name: str) -> dict[str, Any]:
     try:
-        content: dict[str, Any] = json.loads(folder.read(name))
+        content = json.loads(folder.read(name))
     except FileNotFoundError as error:
         raise InputError(f"{folder.out}: holds no run; {name} is missing") from error
     except ValueError as error:
         raise InputError(f"{folder.out}: {name} is damaged; --restart begins anew") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{folder.out}: {name} is damaged; --restart begins anew")
     return content
 
 
