@@ -3,7 +3,7 @@
 Whoever works on a shard finds all of it there. A run that is begun again goes on with its plan, and is refused if
 anything that the output depends on has changed since.
 
-The inputs and their dates lie in a file of their own: of 100,000 archives they are 20 MB, and only whoever begins or
+The inputs and their dates lie in a file of their own: of 100,000 archives they are 30 MB, and only whoever begins or
 goes on with a run needs them. Workers read the job and the list of shards that theirs is in.
 """
 
