@@ -82,6 +82,15 @@ def test_a_run_of_the_layout_before_goes_on(tmp_path: Path) -> None:
         build_corpus([str(crawl)], str(out), JOB, workers=1)
 
 
+@pytest.mark.parametrize("name", ["plan", "inputs"])
+@pytest.mark.parametrize("content", ["[]", "{", '"text"'])
+def test_a_damaged_plan_is_named(tmp_path: Path, name: str, content: str) -> None:
+    folder = written(tmp_path, [[Slice("warc", "a", 0, 9)]])
+    (tmp_path / f"__run/{name}.json").write_text(content)
+    with pytest.raises(InputError, match=f"__run/{name}.json is damaged; --restart begins anew"):
+        read_plan(folder)
+
+
 def test_of_many_inputs_some_are_named(tmp_path: Path) -> None:
     folder = written(tmp_path, [[Slice("warc", "a", 0, 9)]])
     old = read_plan(folder)

@@ -3,7 +3,7 @@
 Whoever works on a shard finds all of it there. A run that is begun again goes on with its plan, and is refused if
 anything that the output depends on has changed since.
 
-The inputs and their dates lie in a file of their own: of 100,000 archives they are 20 MB, and only whoever begins or
+The inputs and their dates lie in a file of their own: of 100,000 archives they are 30 MB, and only whoever begins or
 goes on with a run needs them. Workers read the job and the list of shards that theirs is in.
 """
 
@@ -103,7 +103,7 @@ def read_plan(folder: Folder) -> Plan:
     content = _load_plan(folder)
     if content.pop("layout") == _LAYOUT:
         content = _load(folder, INPUTS) | content
-        del content["lists"]
+        content.pop("lists", None)
     return Plan(**{**content, "job": Job.from_json(content["job"]), "inputs": tuple(content["inputs"])})
 
 
@@ -200,11 +200,13 @@ def _load_plan(folder: Folder) -> dict[str, Any]:
 
 def _load(folder: Folder, name: str) -> dict[str, Any]:
     try:
-        content: dict[str, Any] = json.loads(folder.read(name))
+        content = json.loads(folder.read(name))
     except FileNotFoundError as error:
         raise InputError(f"{folder.out}: holds no run; {name} is missing") from error
     except ValueError as error:
         raise InputError(f"{folder.out}: {name} is damaged; --restart begins anew") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{folder.out}: {name} is damaged; --restart begins anew")
     return content
 
 
