@@ -242,8 +242,9 @@ def _run_stage(
     earlier = add_up(_marked(folder, stage, sorted(done)), stage)
     watch = _Watch(folder, stage, plan.job.stages, plan.shards, len(done), earlier)
     missing = [number for number in range(plan.shards) if number not in done]
-    on_note = None if folder.is_local or report is None else watch.hear
-    with watch.reporting(report), closing(run_all(work, missing, on_note=on_note)) as reports:  # type: ignore[type-var]
+    if report is not None and not folder.is_local:
+        run_all = partial(run_all, on_note=watch.hear)
+    with watch.reporting(report), closing(run_all(work, missing)) as reports:  # type: ignore[type-var]
         for one in reports:
             watch.add(one)
     return earlier, watch.total()
