@@ -7,6 +7,8 @@ import os
 import random
 import re
 import shutil
+import time
+import uuid
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -24,6 +26,7 @@ from mainmatter.corpus.work import make_work
 from mainmatter.corpus.writers import COLUMNS, mainmatter_version
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 DENSITY = Job(method="density", format="jsonl")
@@ -82,6 +85,30 @@ def test_jsonl_has_all_columns_rejects_have_reasons_and_the_summary_counts(crawl
     assert summary.bytes == sum(len(html) for html in [*pages(4).values(), page(0), b"<html><body></body></html>"])
     assert json.loads((out / "__about/summary.json").read_text("utf-8")) == summary.to_json()
     assert (seen[-1].shards_done, seen[-1].pages, seen[-1].share) == (1, 6, 1.0)
+
+
+def test_it_is_told_how_far_a_shard_on_remote_storage_is(crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("fsspec")
+    seen: list[Progress] = []
+
+    def one_after_another(work: Any, numbers: list[int], *, on_note: Any, **_: Any) -> Iterator[Any]:
+        def tell(note: dict[str, Any]) -> None:
+            on_note(note)
+            for _ in range(500):  # until it is reported
+                if any(one.pages and not one.shards_done for one in seen):
+                    break
+                time.sleep(0.01)
+
+        for number in numbers:
+            yield work(number, tell=tell)
+
+    monkeypatch.setattr("mainmatter.corpus.engines.local.run_all", one_after_another)
+    monkeypatch.setattr("mainmatter.corpus.build.TICK", 0.01)
+    monkeypatch.setattr("mainmatter.corpus.shard.TOLD_EVERY", 0)
+    summary = build_corpus([str(crawl)], f"memory://{uuid.uuid4().hex}", DENSITY, report=seen.append)
+    under_way = next(one for one in seen if one.pages)
+    assert 0 < under_way.pages < summary.pages == seen[-1].pages == 6
+    assert 0 <= under_way.share < 1 == seen[-1].share
 
 
 def test_parquet_holds_the_same_as_jsonl_and_blocks_on_request(crawl: Path, tmp_path: Path) -> None:
@@ -362,7 +389,18 @@ def test_other_storage(crawl: Path, tmp_path: Path) -> None:
     assert [row["text"] for row in rows(tmp_path / "there")] == [row["text"] for row in rows(here)]
 
 
+def test_a_run_that_began_with_small_shards_goes_on_with_them(crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = crawl.parent / "out"
+    first = build_corpus([str(crawl)], str(out), DENSITY)
+    monkeypatch.setattr("mainmatter.corpus.build.choose_shard_size", lambda _: 500)
+    assert build_corpus([str(crawl)], str(out), DENSITY) == replace(first, was_done=True)
+    assert build_corpus([str(crawl)], str(out), DENSITY, restart=True).shards > 1
+    with pytest.raises(InputError, match="shard_size was 500, and is 700 now"):
+        build_corpus([str(crawl)], str(out), replace(DENSITY, shard_size=700))
+
+
 DEEP = "[" * 100_000
+LIST: list[Any] = []
 
 
 @pytest.mark.parametrize(
@@ -371,10 +409,10 @@ DEEP = "[" * 100_000
         *(("__run/plan.json", damage) for damage in ("{", "[]", "{}", '{"layout": 2}', DEEP, "\xff")),
         *(("__run/plan.json", {"shards": shards}) for shards in ("many", 1.5, None)),
         *(("__run/plan.json", {"inputs": inputs}) for inputs in (7, [7], None)),
-        *(("__run/plan.json", {"stamps": stamps}) for stamps in ([], {"a": 7}, "none")),
-        *(("__run/plan.json", {"job": job}) for job in ([], {}, {"filters": 7}, {"nonsense": 1, "filters": {}})),
+        *(("__run/plan.json", {"stamps": stamps}) for stamps in (LIST, {"a": 7}, "none")),
+        *(("__run/plan.json", {"job": job}) for job in (LIST, {}, {"filters": 7}, {"nonsense": 1, "filters": {}})),
         *(("__run/clean-00000.json", damage) for damage in ("{", "[]", '{"pages": "many"}', DEEP)),
-        *(("__run/clean-00000.json", {"rejects": rejects}) for rejects in ([], {"empty": "many"})),
+        *(("__run/clean-00000.json", {"rejects": rejects}) for rejects in (LIST, {"empty": "many"})),
         *(("part-00000.jsonl", f"{damage}\n") for damage in ("7", "{", DEEP)),
         *(
             ("part-00000.jsonl", {name: value})

@@ -573,7 +573,7 @@ class UncleanedInput:
             InputError: there are none.
             MissingExtra: reading them needs a package that is not installed.
         """
-        if storage.is_remote(self.path) or any(one.kind == "urls" for one in self.slices):
+        if any(one.kind == "urls" or storage.is_remote(one.path) for one in self.slices):
             raise InputError(f"{self.path}: its pages would have to be fetched; name files of this machine")
 
     def find(self, wish: ListingQuery) -> Listing:

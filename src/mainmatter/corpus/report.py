@@ -135,7 +135,7 @@ def read_facts(out: str, most_rows: int = MOST_ROWS) -> CorpusFacts:
     plan = read_plan(folder)
     summary = _summary(folder)
     numbers = spread(range(plan.shards), _MOST_MARKERS)
-    shards = [report for number in numbers if (report := folder.marker("clean", number)) is not None]
+    shards = [report for report in folder.markers("clean", numbers) if report is not None]
     return CorpusFacts(
         summary, plan, _count(folder, summary, most_rows), _rejects(folder, set(summary.rejects)), shards
     )

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 _COUNTS = ("rejects", "skipped", "languages")
-_NUMBERS = ("number", "shards", "pages", "kept", "words", "bytes", "seconds", "earlier_pages", "earlier_bytes")
+_NUMBERS = (
+    *("number", "shards", "pages", "kept", "words", "bytes", "seconds"),
+    *("earlier_pages", "earlier_bytes", "retries"),
+)
 UNKNOWN_LANGUAGE = "und"  # of ISO 639, for what cannot be told
 
 
@@ -33,6 +36,7 @@ class Report:
         bytes: how many bytes of pages were read.
         seconds: how long it took.
         languages: how many of the kept pages are in each language, by ISO 639; "und" where nobody knows.
+        retries: how many requests to storage had to be repeated; 0 in a marker.
     """
 
     stage: str
@@ -45,6 +49,7 @@ class Report:
     bytes: int = 0
     seconds: float = 0.0
     languages: Mapping[str, int] = field(default_factory=dict)
+    retries: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """As JSON can hold it; names of reasons, types and languages are sorted."""
@@ -77,6 +82,7 @@ class Summary:
         earlier_pages: how many of the pages earlier, interrupted runs had done.
         earlier_bytes: how many of the bytes.
         languages: how many of the kept pages are in each language, by ISO 639; "und" where nobody knows.
+        retries: how many requests to storage had to be repeated, without those of earlier, interrupted runs.
         was_done: the run had been complete before, and nothing was done.
     """
 
@@ -92,6 +98,7 @@ class Summary:
     earlier_pages: int = 0
     earlier_bytes: int = 0
     languages: Mapping[str, int] = field(default_factory=dict)
+    retries: int = 0
     was_done: bool = False
 
     @property
@@ -164,13 +171,13 @@ def add_up(reports: Iterable[Report], stage: str, number: int = -1) -> Report:
     languages: Counter[str] = Counter()
     seconds = 0.0
     for report in reports:
-        sums.update({name: getattr(report, name) for name in ("pages", "kept", "words", "bytes")})
+        sums.update({name: getattr(report, name) for name in ("pages", "kept", "words", "bytes", "retries")})
         rejects.update(report.rejects)
         skipped.update(report.skipped)
         languages.update(report.languages)
         seconds += report.seconds
     counts = sums["pages"], sums["kept"], rejects, skipped, sums["words"], sums["bytes"]
-    return Report(stage, number, *counts, seconds, languages)
+    return Report(stage, number, *counts, seconds, languages, sums["retries"])
 
 
 def _sorted(counts: Mapping[str, int]) -> dict[str, int]:

@@ -281,7 +281,7 @@ def test_facts_of_inputs() -> None:
     second = input_facts(["site", "b.warc"])
     assert second[0].stamp != first[0].stamp
     assert second[1] == first[1]
-    with pytest.raises(InputError, match=r"^none: cannot be read: No such file"):
+    with pytest.raises(InputError, match=r"^none: no such file or folder$"):
         input_facts(["none"])
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mainmatter.corpus import storage
 from mainmatter.corpus.readers.files import read_files, skip_links
 from mainmatter.corpus.readers.jsonl import read_jsonl
+from mainmatter.corpus.readers.lists import read_other_lines
 from mainmatter.corpus.readers.parquet import read_parquet
 from mainmatter.corpus.readers.urls import read_urls
 from mainmatter.corpus.readers.warc import read_warc
@@ -27,6 +28,7 @@ _READERS = {
     "links": skip_links,
     "jsonl": read_jsonl,
     "parquet": read_parquet,
+    "archives": read_other_lines,
 }
 
 
