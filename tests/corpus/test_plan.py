@@ -87,7 +87,7 @@ def test_a_run_of_the_layout_before_goes_on(tmp_path: Path) -> None:
 def test_a_damaged_plan_is_named(tmp_path: Path, name: str, content: str) -> None:
     folder = written(tmp_path, [[Slice("warc", "a", 0, 9)]])
     (tmp_path / f"__run/{name}.json").write_text(content)
-    with pytest.raises(InputError, match=f"__run/{name}.json is damaged; --restart begins anew"):
+    with pytest.raises(InputError, match=f"__run/{name}.json: is damaged; --restart begins anew"):
         read_plan(folder)
 
 

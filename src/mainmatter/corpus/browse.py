@@ -573,7 +573,8 @@ class UncleanedInput:
             InputError: there are none.
             MissingExtra: reading them needs a package that is not installed.
         """
-        if any(one.kind == "urls" or storage.is_remote(one.path) for one in self.slices):
+        is_remote = storage.is_remote(self.path)  # then nobody asks its storage
+        if is_remote or any(one.kind == "urls" or storage.is_remote(one.path) for one in self.slices):
             raise InputError(f"{self.path}: its pages would have to be fetched; name files of this machine")
 
     def find(self, wish: ListingQuery) -> Listing:
