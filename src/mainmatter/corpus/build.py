@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from mainmatter.corpus import storage
 from mainmatter.corpus.card import dataset_card, hub_file
-from mainmatter.corpus.duplicates import WORKING_FOLDERS, find_all_duplicates
+from mainmatter.corpus.duplicate_stages import WORKING_FOLDERS, find_all_duplicates
 from mainmatter.corpus.engines import DEFAULT_ENGINE, get_engine
 from mainmatter.corpus.folder import ABOUT, CARD, HUB_FILE, PLAN, PROGRESS, REJECTS, RUN, SUMMARY, Folder, old_name
 from mainmatter.corpus.job import Job
@@ -154,12 +154,23 @@ def _run(
 ) -> Summary:
     began = time.monotonic()
     folder.remove_all(PROGRESS)
+    stages = plan.job.stages
     earlier = Report("clean", -1)
-    for stage in plan.job.stages:
-        if stage == "unique":
-            find_all_duplicates(folder, plan.job.duplicates, plan.shards)
+
+    def run(stage: str, count: int, stages: tuple[str, ...]) -> Report:
         work = partial(run_shard, folder.out, stage, languages=languages)
-        done = _run_stage(folder, plan, stage, work, run_all, report)
+        return _run_stage(folder, stage, stages, count, work, run_all, report)
+
+    for stage in stages:
+        if stage == "unique":
+            kept = [_marked(folder, "clean", number).kept for number in range(plan.shards)]
+            find_all_duplicates(
+                folder,
+                plan.job.duplicates,
+                kept,
+                lambda one, count, all_ones: run(one, count, (*stages[:-1], *all_ones, "unique")),
+            )
+        done = run(stage, plan.shards, stages)
         if stage == "clean":
             earlier = done
         if stage == "templates":
@@ -169,17 +180,18 @@ def _run(
 
 def _run_stage(
     folder: Folder,
-    plan: Plan,
     stage: str,
+    stages: tuple[str, ...],
+    count: int,
     work: Callable[[int], Report],
     run_all: Engine,
     report: Callable[[Progress], object] | None,
 ) -> Report:
-    """Do a stage of all shards that have not done it; gives what had been done before."""
+    """Do a stage of all shards, or parts, that have not done it; gives what had been done before."""
     done = folder.done(stage)
     earlier = add_up((_marked(folder, stage, number) for number in sorted(done)), stage)
-    watch = _Watch(folder, stage, plan.job.stages, plan.shards, len(done), earlier)
-    missing = [number for number in range(plan.shards) if number not in done]
+    watch = _Watch(folder, stage, stages, count, len(done), earlier)
+    missing = [number for number in range(count) if number not in done]
     with watch.reporting(report), closing(run_all(work, missing)) as reports:  # type: ignore[type-var]
         for one in reports:
             watch.add(one)

@@ -13,7 +13,14 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from mainmatter.corpus.duplicates import CLEANED_REJECTS, cleaned_name, pack_signature, read_duplicates, signatures_name
+from mainmatter.corpus.duplicate_stages import (
+    CLEANED_REJECTS,
+    cleaned_name,
+    do_stage,
+    pack_signature,
+    read_duplicates,
+    signatures_name,
+)
 from mainmatter.corpus.folder import Folder, part_name, rejects_name
 from mainmatter.corpus.guard import Guard, Outcome, Task
 from mainmatter.corpus.plan import read_plan, read_shard
@@ -39,8 +46,9 @@ def run_shard(out: str, stage: str, number: int, languages: str | None = None) -
 
     Args:
         out: the output folder.
-        stage: one of the job's `stages`; all shards must be through the one before.
-        number: the shard's.
+        stage: one of the job's `stages`, or one of finding duplicates, which comes before "unique"; all shards must be
+            through the one before.
+        number: the shard's, or that of a part of the pages where duplicates are found.
         languages: where the model that tells languages lies unpacked, if it does; see `language.unpacking_model`.
 
     Returns:
@@ -57,8 +65,10 @@ def run_shard(out: str, stage: str, number: int, languages: str | None = None) -
     plan = read_plan(folder)
     if stage == "clean":
         report = _clean(folder, plan, number, languages)
-    else:
+    elif stage in plan.job.stages:
         report = {"templates": _count_templates, "unique": _drop_duplicates}[stage](folder, plan, number)
+    else:
+        report = do_stage(folder, plan.job.duplicates, stage, number)
     folder.mark(report)
     folder.forget_progress(number)
     return report
