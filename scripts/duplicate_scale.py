@@ -64,17 +64,19 @@ def _measure(kind: str, pages: int, run: Folder, workers: int, check: bool) -> N
     for number in get_engine("local")(partial(write_signatures, run, kind, counts), range(len(counts)), workers):
         assert number >= 0
     click.echo(f"{pages:,} signatures written in {time.monotonic() - begin:,.0f} s, {_used(run) / 1e9:,.1f} GB")
-    rows = [["stage", "tasks", "s", "core s of tasks", "memory of a process, MB", "disk beside signatures, GB"]]
+    total = 0.0
+    rows = [["stage", "tasks", "s", "core s", "memory of a process, MB", "disk beside signatures, GB"]]
     signatures = _used(run)
 
     def do(stage: str, count: int, stages: tuple[str, ...]) -> None:
         assert stage in stages
         begin = time.monotonic()
         with Peak() as peak:
-            reports = list(get_engine("local")(partial(run_shard, run.out, stage), range(count), workers))
-        spent = sum(report.seconds for report in reports)
+            spent = sum(get_engine("local")(partial(timed_task, run.out, stage), range(count), workers))
         disk = (_used(run) - signatures) / 1e9
         seconds = time.monotonic() - begin
+        nonlocal total
+        total += spent
         rows.append([stage, str(count), f"{seconds:.0f}", f"{spent:.0f}", f"{peak.megabytes:,.0f}", f"{disk:.1f}"])
         click.echo("  ".join(rows[-1]), err=True)
 
@@ -84,7 +86,9 @@ def _measure(kind: str, pages: int, run: Folder, workers: int, check: bool) -> N
     click.echo(format_table(rows))
     dropped = sum(len(json.loads(run.read(f"{DUPLICATES}/{name}"))) for name in run.names(DUPLICATES))
     parts = len(json.loads(run.read(PARTS))["shards"]) - 1
-    click.echo(f"{kind}: {pages:,} pages in {parts} parts, {dropped:,} of them duplicates, in {seconds:,.0f} s")
+    click.echo(
+        f"{kind}: {pages:,} pages in {parts} parts, {dropped:,} of them duplicates, in {seconds:,.0f} s, {total:,.0f} core s"
+    )
     assert run.exists(PLAN)
     if check:
         _check(run, kind, counts)
@@ -103,11 +107,18 @@ def _check(run: Folder, kind: str, counts: list[int]) -> None:
     click.echo(f"one process: {seconds:,.0f} s, {peak.megabytes:,.0f} MB; the same lists: {'yes' if same else 'NO'}")
 
 
+def timed_task(out: str, stage: str, number: int) -> float:
+    """Do a task; gives its seconds of processor time."""
+    begin = time.process_time()
+    run_shard(out, stage, number)
+    return time.process_time() - begin
+
+
 def write_signatures(run: Folder, kind: str, counts: list[int], number: int) -> int:
     """Write the signatures of a shard."""
     values = made_up(kind, number, counts[number])
     dice = np.random.default_rng((2, number))
-    for place in np.flatnonzero(dice.random(len(values)) < 0.2):  # noqa: PLR1704
+    for place in np.flatnonzero(dice.random(len(values)) < 0.2):
         other = max(0, number - int(dice.integers(EARLIER)))
         source = pool(kind, other) if other != number else values[:POOL]
         if other == number and place < POOL:

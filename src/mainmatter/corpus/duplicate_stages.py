@@ -116,11 +116,13 @@ def find_all_duplicates(
     if folder.exists(FOUND):
         return
     if not folder.exists(PARTS):
-        folder.write(PARTS, json.dumps({"pages": list(pages), "shards": _cut(pages, MOST_PAGES[kind])}).encode())
+        shape = band_shape(THRESHOLD) if kind == "near" else (0, 0)  # takes a second to find out
+        content = {"pages": list(pages), "shards": _cut(pages, MOST_PAGES[kind]), "bands": shape}
+        folder.write(PARTS, json.dumps(content).encode())
     parts = _read_parts(folder)
     if parts.count == 1:
         _find_in_one_process(folder, kind, parts)
-    stages = _stages(kind, parts.count) if parts.count > 1 else {}
+    stages = _stages(kind, parts) if parts.count > 1 else {}
     for stage, count in stages.items():
         run(stage, count, tuple(stages))
         for spent in _spent(stage):
@@ -138,15 +140,14 @@ def do_stage(folder: Folder, kind: str, stage: str, number: int) -> Report:
     return Report(stage, number, pages=count, seconds=round(time.monotonic() - began, 3))
 
 
-def _stages(kind: str, parts: int) -> dict[str, int]:
+def _stages(kind: str, parts: _Parts) -> dict[str, int]:
     """The stages of a kind, and of how many tasks each is."""
     if kind == "near":
-        bands, _ = band_shape(THRESHOLD)
         names = ["bands", "repeats", "alike"]
-        names += [f"{stage}-{band:02}" for band in range(bands) for stage in ("send", "match", "join")]
+        names += [f"{stage}-{band:02}" for band in range(parts.bands) for stage in ("send", "match", "join")]
     else:
         names = [*(("terms", "sum") if kind == "i-match" else ()), "digests", "equal"]
-    return {name: 1 if name.startswith(("sum", "join")) else parts for name in (*names, "names", "lists")}
+    return {name: 1 if name.startswith(("sum", "join")) else parts.count for name in (*names, "names", "lists")}
 
 
 def _spent(stage: str) -> Sequence[str]:
@@ -169,10 +170,14 @@ class _Parts:
     Attributes:
         starts: the number of the first page of each shard; the last is how many pages there are.
         shards: the first shard of each part; the last is how many shards there are.
+        bands: how many bands a signature of MinHash has.
+        rows: how many values a band has.
     """
 
     starts: Indices
     shards: Indices
+    bands: int
+    rows: int
 
     @property
     def count(self) -> int:
@@ -203,7 +208,7 @@ def _cut(pages: Sequence[int], most: int) -> list[int]:
 
 def _read_parts(folder: Folder) -> _Parts:
     content = json.loads(folder.read(PARTS))
-    return _Parts(np.cumsum([0, *content["pages"]]), np.array(content["shards"]))
+    return _Parts(np.cumsum([0, *content["pages"]]), np.array(content["shards"]), *content["bands"])
 
 
 def _find_in_one_process(folder: Folder, kind: str, parts: _Parts) -> None:
@@ -367,12 +372,11 @@ class _Task:
 
     def send(self) -> int:
         band, count = int(self.stage[-2:]), 0
-        _, rows = band_shape(THRESHOLD)
         joined = _pairs(self.shuffle.received(_before(f"join-{band:02}"), self.number, "<i8"))
         for piece, alike in enumerate(self.shuffle.kept("alike", _ALIKE, self.number)):
             chosen = alike[alike["bands"] >> np.uint64(band) & np.uint64(1) == 1]
             records = np.empty(len(chosen), _MEMBER)
-            records["hash"] = band_hashes(chosen["signature"][:, band * rows : (band + 1) * rows])
+            records["hash"] = self._hashes(chosen["signature"], band)
             records["page"], records["signature"] = chosen["page"], chosen["signature"]
             records["first"] = chosen["page"]
             _, ours, theirs = np.intersect1d(chosen["page"], joined[:, 0], assume_unique=True, return_indices=True)
@@ -406,7 +410,7 @@ class _Task:
             *(self.shuffle.received(before, part, "<i8") for part in range(self.parts.count)),
             self.shuffle.kept(matched, "<i8"),
         )
-        is_last = int(self.stage[-2:]) == band_shape(THRESHOLD)[0] - 1
+        is_last = int(self.stage[-2:]) == self.parts.bands - 1
         count = 0
         joined = first_of_components((one.reshape(-1, 2) for one in edges), int(self.parts.starts[-1]))
         for piece, pairs in enumerate(joined):
@@ -446,18 +450,21 @@ class _Task:
 
     def _band_keys(self) -> Hashes:
         """For each page of the part that has a signature: a hash of each band; those of two bands differ."""
-        bands, rows = band_shape(THRESHOLD)
+        bands = self.parts.bands
         first, end = self.pages.shards.start, self.pages.shards.stop
         keys = np.empty((int(self.parts.starts[end] - self.parts.starts[first]), bands), np.uint64)
         spread = np.arange(bands, dtype=np.uint64) * _SPREAD
         row = 0
         for pages, table in self.pages.tables():
             for band in range(bands):
-                keys[row : row + len(pages), band] = band_hashes(table[:, band * rows : (band + 1) * rows])
+                keys[row : row + len(pages), band] = self._hashes(table, band)
             row += len(pages)
         keys = keys[:row]
         keys += spread
         return keys
+
+    def _hashes(self, table: NDArray[np.uint32], band: int) -> Hashes:
+        return band_hashes(table[:, band * self.parts.rows : (band + 1) * self.parts.rows])
 
 
 def _pairs(arrays: Iterable[Records]) -> Indices:
