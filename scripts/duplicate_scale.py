@@ -2,8 +2,8 @@
 
 python scripts/duplicate_scale.py --kind near --pages 50000000 --folder /tmp/scale
 
-Signatures are made up and written as cleaning writes them, in shards. A fifth of the pages repeat an earlier one of the
-same shard or another: for near with 5 % of their values changed, some of them repeating such a page in turn. Then the
+Signatures are made up and written as cleaning writes them, in shards. A fifth of the pages repeat a page of this shard
+or of one of the forty before; for near with 5 % of the values changed, so that two of them differ in 10 %. Then the
 stages are done by the local engine. Prints a line for each stage; the folder is removed.
 """
 
@@ -21,10 +21,10 @@ import click
 import numpy as np
 
 from mainmatter.corpus import duplicate_stages
-from mainmatter.corpus.duplicate_stages import DUPLICATES, PARTS, find_all_duplicates, pack_signature, signatures_name
-from mainmatter.corpus.duplicates import KINDS, find_duplicates
+from mainmatter.corpus.duplicate_stages import DUPLICATES, PARTS, find_all_duplicates, pack_signatures, signatures_name
+from mainmatter.corpus.duplicates import KINDS
 from mainmatter.corpus.engines import get_engine
-from mainmatter.corpus.folder import PLAN, Folder
+from mainmatter.corpus.folder import Folder
 from mainmatter.corpus.job import Job
 from mainmatter.corpus.plan import make_plan, write_plan
 from mainmatter.corpus.shard import run_shard
@@ -86,10 +86,8 @@ def _measure(kind: str, pages: int, run: Folder, workers: int, check: bool) -> N
     click.echo(format_table(rows))
     dropped = sum(len(json.loads(run.read(f"{DUPLICATES}/{name}"))) for name in run.names(DUPLICATES))
     parts = len(json.loads(run.read(PARTS))["shards"]) - 1
-    click.echo(
-        f"{kind}: {pages:,} pages in {parts} parts, {dropped:,} of them duplicates, in {seconds:,.0f} s, {total:,.0f} core s"
-    )
-    assert run.exists(PLAN)
+    found = f"{kind}: {pages:,} pages in {parts} parts, {dropped:,} of them duplicates"
+    click.echo(f"{found}, in {seconds:,.0f} s, {total:,.0f} core s")
     if check:
         _check(run, kind, counts)
 
@@ -118,24 +116,20 @@ def write_signatures(run: Folder, kind: str, counts: list[int], number: int) -> 
     """Write the signatures of a shard."""
     values = made_up(kind, number, counts[number])
     dice = np.random.default_rng((2, number))
-    for place in np.flatnonzero(dice.random(len(values)) < 0.2):
-        other = max(0, number - int(dice.integers(EARLIER)))
-        source = pool(kind, other) if other != number else values[:POOL]
-        if other == number and place < POOL:
-            continue
-        copy = source[dice.integers(len(source))].copy()
+    places = POOL + np.flatnonzero(dice.random(max(0, len(values) - POOL)) < 0.2 / (1 - POOL / SHARD))
+    others = np.maximum(number - dice.integers(EARLIER, size=len(places)), 0)
+    for other in np.unique(others).tolist():
+        here = places[others == other]
+        copies = pool(kind, other)[dice.integers(POOL, size=len(here))]
         if kind == "near":
-            changed = dice.random(len(copy)) < CHANGED
-            copy[changed] = dice.integers(0, 2**32, np.count_nonzero(changed), np.uint32)
-        values[place] = copy
+            changed = dice.random(copies.shape, np.float32) < CHANGED
+            copies[changed] = dice.integers(0, 2**32, np.count_nonzero(changed), np.uint32)
+        values[here] = copies
     if kind == "i-match":
         values.sort(axis=1)
     start = number * SHARD
-    entries = (
-        pack_signature(f"<urn:uuid:{start + place:036}>", row.tobytes())
-        for place, row in enumerate(values.astype("<u4"))
-    )
-    run.write(signatures_name(number), b"".join(entries))
+    entries = [(f"<urn:uuid:{start + place:036}>", row.tobytes()) for place, row in enumerate(values.astype("<u4"))]
+    run.write(signatures_name(number), pack_signatures(entries))
     return number
 
 

@@ -1,10 +1,10 @@
 """Connected components of pages: which page is the first of those that are connected with it.
 
-`join` does it in memory. `first_of_components` does it for more edges and pages than memory holds: it cuts the pages,
-in their order, into ranges, and keeps no more than one range in memory. Going down, each range joins the edges among its
-own pages. What a component of the range has below it is replaced by the lowest of these pages, which the component will
-ask, and by edges from that page to the others; so everything that connects pages below moves there. Going up, the first
-page of each component is known below, and answers who asked.
+`join` does it in memory. `first_of_components` does it for more pages and edges than memory holds. It cuts the pages, in
+their order, into ranges, and holds one range at a time. From the last range to the first, it joins the edges among the
+range's own pages. If a component has edges to pages before the range, it remembers the lowest of these pages, and
+connects that one with the others; those edges belong to earlier ranges. From the first range to the last, each component
+then takes over what the page that it remembers has found.
 """
 
 from __future__ import annotations

@@ -24,14 +24,16 @@ page is compared with next depends on the bands before. Within a band each bucke
 from __future__ import annotations
 
 import json
-import struct
+import os
 import time
 from dataclasses import dataclass
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from io import BytesIO
+from itertools import chain
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from mainmatter.corpus import storage
 from mainmatter.corpus.components import first_of_components
 from mainmatter.corpus.duplicates import (
     MOST_LEADERS,
@@ -62,7 +64,6 @@ if TYPE_CHECKING:
 
 # How many pages one process compares at once. Memory: 0.8 GB for exact and i-match; 0.5 GB for near, and 2 GB of disk.
 MOST_PAGES = {"exact": 8_000_000, "i-match": 8_000_000, "near": 4_000_000}
-_ROWS = 65_536  # signatures that are hashed at once: 32 MB
 _PIECE = 250_000  # signatures in a file, or compared at once: 130 MB
 _SPREAD = np.uint64(0xD1B54A32D192ED03)  # odd; by times of it the hashes of one band differ from those of another
 
@@ -77,7 +78,6 @@ SIGNATURES = f"{RUN}/signatures"
 DUPLICATES = f"{RUN}/duplicates"
 CLEANED_REJECTS = f"{CLEANED}/rejects"
 WORKING_FOLDERS = (CLEANED, CLEANED_REJECTS, SIGNATURES, DUPLICATES, SHUFFLE)
-_LENGTHS = struct.Struct("<II")  # of a page's id and its signature
 
 
 def cleaned_name(name: str) -> str:
@@ -90,10 +90,11 @@ def signatures_name(number: int) -> str:
     return f"{SIGNATURES}/{number:05}.bin"
 
 
-def pack_signature(page: str, signature: bytes) -> bytes:
-    """A page's id and its signature, as they lie in the file."""
-    name = page.encode("utf-8", "replace")
-    return _LENGTHS.pack(len(name), len(signature)) + name + signature
+def pack_signatures(entries: Sequence[tuple[str, bytes]]) -> bytes:
+    """The ids of a shard's pages and their signatures, as they lie in the file: how long each is, all ids, the rest."""
+    ids = [page.encode("utf-8", "replace") for page, _ in entries]
+    sizes = np.array([[len(one) for one in ids], [len(signature) for _, signature in entries]], "<u4")
+    return b"".join((len(entries).to_bytes(8, "little"), sizes.tobytes(), *ids, *(one for _, one in entries)))
 
 
 def read_duplicates(folder: Folder, number: int) -> dict[int, tuple[str, str]]:
@@ -110,8 +111,9 @@ def find_all_duplicates(
     Args:
         folder: the run's.
         kind: one of `duplicates.KINDS`.
-        pages: how many pages each shard has that have a signature, with one or without words.
-        run: does a stage for the numbers below another number, by `do_stage`, unless that is done; it is told all stages.
+        pages: how many pages each shard has in its file of signatures.
+        run: called with a stage, how many tasks it has and the names of all stages; does those tasks that are not
+            done yet, each by `do_stage`.
     """
     if folder.exists(FOUND):
         return
@@ -227,25 +229,32 @@ class _Pages:
     shards: range
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
-        for shard in self.shards:
-            yield from enumerate((signature for _, signature in _unpack(self.folder, shard)), self._start(shard))
+        for pages, sizes, signatures in self._signatures():
+            ends = np.cumsum(sizes).tolist()
+            for page, start, end in zip(pages.tolist(), [0, *ends], ends, strict=False):
+                yield page, signatures[start:end]
 
-    def tables(self) -> Iterator[tuple[Indices, NDArray[np.uint32]]]:
-        """The same for MinHash, where there is a signature: numbers, and a row for each, some at a time."""
-        entries = ((page, signature) for page, signature in self if signature)
-        while some := list(islice(entries, _ROWS)):
-            table = np.frombuffer(b"".join(signature for _, signature in some), "<u4").reshape(-1, PERMUTATIONS)
-            yield np.array([page for page, _ in some]), table
+    def tables(self, dtype: str, columns: int) -> Iterator[tuple[Indices, Records]]:
+        """The same for signatures of one size, where there is one: numbers, and a row for each; shard by shard."""
+        for pages, sizes, signatures in self._signatures():
+            yield pages[sizes > 0], np.frombuffer(signatures, dtype).reshape(-1, columns)
 
     def names(self, wanted: Indices) -> dict[int, str]:
         """The ids of those of the wanted pages that are here."""
-        wanted, names = np.unique(wanted), {}
+        names: dict[int, str] = {}
+        wanted = np.unique(wanted)
         for shard in self.shards:
-            start, end = np.searchsorted(wanted, self.parts.starts[shard : shard + 2])
-            left = set(wanted[start:end].tolist())
-            if left:
-                entries = enumerate(_unpack(self.folder, shard), self._start(shard))
-                names |= {page: name for page, (name, _) in entries if page in left}
+            start = self._start(shard)
+            ours = wanted[np.searchsorted(wanted, start) : np.searchsorted(wanted, self._start(shard + 1))]
+            if len(ours):
+                with storage.open_input(self.folder.path(signatures_name(shard))) as file:
+                    sizes, _ = _read_sizes(file)
+                    ids = file.read(int(sizes.sum()))
+                ends = np.cumsum(sizes)[ours - start].tolist()
+                begins = (np.cumsum(sizes) - sizes)[ours - start].tolist()
+                names |= {
+                    page: ids[begin:end].decode() for page, begin, end in zip(ours.tolist(), begins, ends, strict=True)
+                }
         return names
 
     def write_lists(self, pairs: Indices, names: Mapping[int, str], reason: str) -> None:
@@ -261,20 +270,23 @@ class _Pages:
             dropped = {page - self._start(shard): (reason, names[first]) for page, first in pairs[start:end].tolist()}
             self.folder.write(_duplicates_name(shard), json.dumps(dropped).encode())
 
+    def _signatures(self) -> Iterator[tuple[Indices, NDArray[np.uint32], bytes]]:
+        """Of each shard the numbers of its pages, the sizes of their signatures, and these."""
+        for shard in self.shards:
+            with BytesIO(self.folder.read(signatures_name(shard))) as file:
+                of_ids, sizes = _read_sizes(file)
+                file.seek(int(of_ids.sum()), os.SEEK_CUR)
+                yield self._start(shard) + np.arange(len(sizes)), sizes, file.read()
+
     def _start(self, shard: int) -> int:
         return int(self.parts.starts[shard])
 
 
-def _unpack(folder: Folder, number: int) -> Iterator[tuple[str, bytes]]:
-    data = folder.read(signatures_name(number))
-    place = 0
-    while place < len(data):
-        name_length, length = _LENGTHS.unpack_from(data, place)
-        place += _LENGTHS.size
-        name = data[place : place + name_length].decode()
-        place += name_length
-        yield name, data[place : place + length]
-        place += length
+def _read_sizes(file: BinaryIO) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """How long the ids in a file are, and the signatures; they follow."""
+    count = int.from_bytes(file.read(8), "little")
+    ids, signatures = np.frombuffer(file.read(8 * count), "<u4").reshape(2, count)
+    return ids, signatures
 
 
 def _duplicates_name(number: int) -> str:
@@ -283,7 +295,7 @@ def _duplicates_name(number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """One task of a stage. Each stage is a method, which returns how many pages, or hashes of pages, it went through."""
+    """One task of a stage. Each stage is a method; it returns how many records it went through."""
 
     kind: str
     stage: str
@@ -303,11 +315,11 @@ class _Task:
         return 0
 
     def digests(self) -> int:
-        signatures: Iterable[tuple[int, bytes]] = self.pages
         if self.kind == "i-match":
             (total,) = self.shuffle.kept("sum", "<u8")
-            signatures = imatch_digests(signatures, total[:-1], int(total[-1]))
-        pages, halves = gather_digests(signatures)
+            pages, halves = gather_digests(imatch_digests(self.pages, total[:-1], int(total[-1])))
+        else:
+            pages, halves = map(np.concatenate, zip(*self.pages.tables(">u8", 2), strict=True))
         first = first_of_equal(halves)
         is_first = first == np.arange(len(first))
         self.shuffle.keep("same", self.number, np.column_stack((pages, pages[first]))[~is_first])
@@ -341,31 +353,35 @@ class _Task:
 
     def alike(self) -> int:
         keys = self._band_keys()
-        all_keys = np.sort(keys, axis=None)
-        is_new = np.ones(len(all_keys), bool)
-        is_new[1:] = all_keys[1:] != all_keys[:-1]
+        rows = len(keys)
+        order = np.argsort(keys, axis=None)
+        ordered = keys.ravel()[order]
+        del keys
+        is_new = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
+        each = ordered[is_new]
+        del ordered
         is_repeated = ~np.append(is_new[1:], True)[is_new]  # in this part
-        all_keys = all_keys[is_new]
-        counts = np.bincount(self.parts.bucket(all_keys), minlength=self.parts.count)
         answers = self.shuffle.received("repeats", self.number)
+        counts = np.bincount(self.parts.bucket(each), minlength=self.parts.count).tolist()
         is_repeated |= np.concatenate(
-            [np.unpackbits(one, count=int(count)) for one, count in zip(answers, counts, strict=True)]
+            [np.unpackbits(one, count=count) for one, count in zip(answers, counts, strict=True)]
         ).astype(bool)
-        shared = all_keys[is_repeated]
-        bands = np.zeros(len(keys), np.uint64)  # a bit for each
-        for band, of_band in enumerate(keys.T):
-            is_shared = np.searchsorted(shared, of_band) < np.searchsorted(shared, of_band, side="right")
-            bands |= is_shared.astype(np.uint64) << np.uint64(band)
+        is_shared = np.empty(len(order), bool)
+        is_shared[order] = np.repeat(is_repeated, np.diff(np.flatnonzero(is_new), append=len(order)))
+        flags = np.zeros(rows, np.uint64)  # a bit for each band
+        for band, of_band in enumerate(is_shared.reshape(rows, self.parts.bands).T):
+            flags |= of_band.astype(np.uint64) << np.uint64(band)
+        del order, is_new, each
         row = piece = 0
         waiting: list[Records] = []
-        for pages, table in self.pages.tables():
-            chosen = np.flatnonzero(bands[row : row + len(pages)])
+        for pages, table in self.pages.tables("<u4", PERMUTATIONS):
+            chosen = np.flatnonzero(flags[row : row + len(pages)])
             records = np.empty(len(chosen), _ALIKE)
-            records["page"], records["bands"] = pages[chosen], bands[row + chosen]
+            records["page"], records["bands"] = pages[chosen], flags[row + chosen]
             records["signature"] = table[chosen]
             waiting.append(records)
             row += len(pages)
-            if sum(map(len, waiting)) >= _PIECE or row == len(keys):
+            if sum(map(len, waiting)) >= _PIECE or row == rows:
                 self.shuffle.keep(self.stage, self.number, np.concatenate(waiting), piece)
                 waiting, piece = [], piece + 1
         return row
@@ -455,7 +471,7 @@ class _Task:
         keys = np.empty((int(self.parts.starts[end] - self.parts.starts[first]), bands), np.uint64)
         spread = np.arange(bands, dtype=np.uint64) * _SPREAD
         row = 0
-        for pages, table in self.pages.tables():
+        for pages, table in self.pages.tables("<u4", PERMUTATIONS):
             for band in range(bands):
                 keys[row : row + len(pages), band] = self._hashes(table, band)
             row += len(pages)

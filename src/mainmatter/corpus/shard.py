@@ -17,7 +17,7 @@ from mainmatter.corpus.duplicate_stages import (
     CLEANED_REJECTS,
     cleaned_name,
     do_stage,
-    pack_signature,
+    pack_signatures,
     read_duplicates,
     signatures_name,
 )
@@ -138,7 +138,7 @@ def _clean(folder: Folder, plan: Plan, number: int, languages: str | None) -> Re
     counts = _Counts(folder, "clean", number, slices)
     writer = make_writer(job, whole=bool(job.duplicates))
     rejects: list[Reject] = []
-    signatures = bytearray()
+    signatures: list[tuple[str, bytes]] = []
     templates = folder.out if job.site_templates else None
     for outcome in _guard().outcomes(Task("clean", job, slices, templates, languages)):
         counts.count(outcome)
@@ -147,10 +147,10 @@ def _clean(folder: Folder, plan: Plan, number: int, languages: str | None) -> Re
         elif isinstance(outcome.result, tuple):
             writer.add(outcome.result)
             if job.duplicates:
-                signatures += pack_signature(outcome.result[_ID], outcome.signature)
+                signatures.append((outcome.result[_ID], outcome.signature))
     name = part_name(number, job.format)
     if job.duplicates:
-        folder.write(signatures_name(number), bytes(signatures))
+        folder.write(signatures_name(number), pack_signatures(signatures))
         folder.write(rejects_name(number, CLEANED_REJECTS), rejects_to_bytes(rejects))
         folder.write(cleaned_name(name), writer.finish())
     else:

@@ -1,8 +1,7 @@
-"""Records that change places: what each part of the pages has to tell each other part, in files of the run's folder.
+"""A shuffle: records that the tasks of one stage write for those of the next, through files in the run's folder.
 
-A task sorts its records by the part that they are for, and writes them as one file, or some pieces, each with a table of
-where whose records begin. The task of a part reads its slice of every file. As many parts write as read, so that as many
-slices are read as there are parts, squared.
+A task sorts its records by the part of the pages that they are for, and writes them to one file, or several pieces, that
+begins with an index of the parts. The task of a part reads its slice of every file.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ class Shuffle:
     def _write(self, stage: str, number: int, piece: int, counts: NDArray[np.int64], records: Records) -> None:
         size = records.itemsize * int(np.prod(records.shape[1:]))
         starts = 8 * (self.parts + 1) + np.cumsum([0, *counts]) * size
-        data = b"".join((starts.astype("<i8").tobytes(), memoryview(np.ascontiguousarray(records).view(np.uint8))))
+        data = b"".join((starts.astype("<i8").tobytes(), records.tobytes()))
         self.folder.write(f"{SHUFFLE}/{_name(stage, number, piece)}", data)
 
 
