@@ -4,7 +4,7 @@ python scripts/duplicate_scale.py --kind near --pages 50000000 --folder /tmp/sca
 
 Signatures are made up and written as cleaning writes them, in shards. A fifth of the pages repeat a page of this shard
 or of one of the forty before; for near with 5 % of the values changed, so that two of them differ in 10 %. Then the
-stages are done by the local engine. Prints a line for each stage; the folder is removed.
+stages are done by an engine. Prints a line for each stage; the folder is removed.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import threading
 import time
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -23,12 +24,17 @@ import numpy as np
 from mainmatter.corpus import duplicate_stages
 from mainmatter.corpus.duplicate_stages import DUPLICATES, PARTS, find_all_duplicates, pack_signatures, signatures_name
 from mainmatter.corpus.duplicates import KINDS
-from mainmatter.corpus.engines import get_engine
+from mainmatter.corpus.engines import ENGINES, get_engine
 from mainmatter.corpus.folder import Folder
 from mainmatter.corpus.job import Job
 from mainmatter.corpus.plan import make_plan, write_plan
 from mainmatter.corpus.shard import run_shard
 from mainmatter.lab.evaluation import format_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    RunAll = Callable[[Callable[[int], Any], range], Iterable[Any]]
 
 SHARD = 50_000  # pages
 WORDS = {"exact": 4, "i-match": 250, "near": 128}  # numbers of 32 bits in a signature
@@ -43,25 +49,27 @@ EARLIER = 40  # shards that a shard repeats pages of
 @click.option(
     "--folder", type=click.Path(path_type=Path), required=True, help="A new folder; it is removed at the end."
 )
-@click.option("--workers", default=2, show_default=True)
+@click.option("--workers", default=2, show_default=True, help="0 for the tasks to be done in this process.")
+@click.option("--engine", type=click.Choice(list(ENGINES)), default="local", show_default=True)
 @click.option("--part", default=0, help="How many pages a part has at most, instead of the usual number.")
 @click.option("--check", is_flag=True, help="Compare the result with that of one process, whose memory that takes.")
-def main(kind: str, pages: int, folder: Path, workers: int, part: int, check: bool) -> None:
+def main(kind: str, pages: int, folder: Path, engine: str, workers: int, part: int, check: bool) -> None:
     """Measure time, memory and disk of each stage."""
     if part:
         duplicate_stages.MOST_PAGES[kind] = part
     folder.mkdir(parents=True)
+    run_all = partial(get_engine(engine), workers=workers) if workers else map
     try:
-        _measure(kind, pages, Folder(str(folder)), workers, check)
+        _measure(kind, pages, Folder(str(folder)), run_all, check)
     finally:
         shutil.rmtree(folder)
 
 
-def _measure(kind: str, pages: int, run: Folder, workers: int, check: bool) -> None:
+def _measure(kind: str, pages: int, run: Folder, run_all: RunAll, check: bool) -> None:
     counts = [min(SHARD, pages - start) for start in range(0, pages, SHARD)]
     write_plan(run, make_plan(Job(method="density", duplicates=kind), [], len(counts), {}), [])  # type: ignore[arg-type]
     begin = time.monotonic()
-    for number in get_engine("local")(partial(write_signatures, run, kind, counts), range(len(counts)), workers):
+    for number in run_all(partial(write_signatures, run, kind, counts), range(len(counts))):
         assert number >= 0
     click.echo(f"{pages:,} signatures written in {time.monotonic() - begin:,.0f} s, {_used(run) / 1e9:,.1f} GB")
     total = 0.0
@@ -72,7 +80,7 @@ def _measure(kind: str, pages: int, run: Folder, workers: int, check: bool) -> N
         assert stage in stages
         begin = time.monotonic()
         with Peak() as peak:
-            spent = sum(get_engine("local")(partial(timed_task, run.out, stage), range(count), workers))
+            spent = sum(run_all(partial(timed_task, run.out, stage), range(count)))
         disk = (_used(run) - signatures) / 1e9
         seconds = time.monotonic() - begin
         nonlocal total
@@ -151,7 +159,7 @@ _pools: dict[tuple[str, int], np.ndarray] = {}
 
 
 class Peak:
-    """The most memory that one process of ours had: this one or a child; looked at ten times a second."""
+    """The most memory that one process of ours had: this one or a child; looked at once a second."""
 
     def __enter__(self) -> Peak:
         self.megabytes, self.is_done = 0.0, threading.Event()
@@ -164,7 +172,7 @@ class Peak:
         self.thread.join()
 
     def _watch(self) -> None:
-        while not self.is_done.wait(0.1):
+        while not self.is_done.wait(1.0):
             for process in (os.getpid(), *_children(os.getpid())):
                 self.megabytes = max(self.megabytes, _megabytes(process))
 

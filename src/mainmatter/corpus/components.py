@@ -1,10 +1,10 @@
 """Connected components of pages: which page is the first of those that are connected with it.
 
-`join` does it in memory. `first_of_components` does it for more pages and edges than memory holds. It cuts the pages, in
-their order, into ranges, and holds one range at a time. From the last range to the first, it joins the edges among the
-range's own pages. If a component has edges to pages before the range, it remembers the lowest of these pages, and
-connects that one with the others; those edges belong to earlier ranges. From the first range to the last, each component
-then takes over what the page that it remembers has found.
+`join` does it in memory. `first_of_components` does it for more pages and edges than memory holds. It cuts the pages,
+in their order, into ranges, and holds one range at a time. From the last range to the first, it joins the edges among
+the range's own pages. If a component has edges to pages before the range, it remembers the lowest of these pages, and
+connects that one with the others; those edges belong to earlier ranges. From the first range to the last, each
+component then takes over what the page that it remembers has found.
 """
 
 from __future__ import annotations

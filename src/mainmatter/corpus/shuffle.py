@@ -1,7 +1,7 @@
 """A shuffle: records that the tasks of one stage write for those of the next, through files in the run's folder.
 
-A task sorts its records by the part of the pages that they are for, and writes them to one file, or several pieces, that
-begins with an index of the parts. The task of a part reads its slice of every file.
+A task sorts its records by the part of the pages that they are for, and writes them to one file, or several pieces.
+Each begins with an index of the parts. The task of a part reads its slice of every file.
 """
 
 from __future__ import annotations
