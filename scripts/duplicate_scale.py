@@ -159,7 +159,7 @@ _pools: dict[tuple[str, int], np.ndarray] = {}
 
 
 class Peak:
-    """The most memory that one process of ours had: this one or a child; looked at once a second."""
+    """The most memory that one process of ours had: this one or a child; looked at twice a second."""
 
     def __enter__(self) -> Peak:
         self.megabytes, self.is_done = 0.0, threading.Event()
@@ -172,7 +172,7 @@ class Peak:
         self.thread.join()
 
     def _watch(self) -> None:
-        while not self.is_done.wait(1.0):
+        while not self.is_done.wait(0.5):
             for process in (os.getpid(), *_children(os.getpid())):
                 self.megabytes = max(self.megabytes, _megabytes(process))
 
