@@ -137,7 +137,7 @@ def do_stage(folder: Folder, kind: str, stage: str, number: int) -> Report:
     began = time.monotonic()
     parts = _read_parts(folder)
     shards = parts.shards_of(number)
-    task = _Task(kind, stage, number, parts, _Pages(folder, parts, shards), Shuffle(folder, parts.count))
+    task = _StageTask(kind, stage, number, parts, _Pages(folder, parts, shards), Shuffle(folder, parts.count))
     count: int = getattr(task, stage.partition("-")[0])()
     return Report(stage, number, pages=count, seconds=round(time.monotonic() - began, 3))
 
@@ -294,7 +294,7 @@ def _duplicates_name(number: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class _StageTask:
     """One task of a stage. Each stage is a method; it returns how many records it went through."""
 
     kind: str
