@@ -277,6 +277,7 @@ LOG_EVERY = 10.0  # seconds
 FEWEST_PAGES = 5  # after the first ones, until a rate and an estimate are given: one page says nothing of the next
 _NO_PAGE = "no page is reported yet"
 _WORDS = {"templates": "counting templates", "clean": "cleaning", "unique": "dropping duplicates"}
+_OTHER_STAGES = "comparing pages"  # those of `duplicate_stages`
 
 
 @contextmanager
@@ -350,7 +351,7 @@ class Teller:
             self._first = None
         if self._first is None and progress.pages:
             self._first = progress
-        stage = _WORDS.get(progress.stage, progress.stage)
+        stage = _WORDS.get(progress.stage, _OTHER_STAGES)
         if self._first is None:
             return f"{stage}: {self._why_nothing(progress.earlier_pages)}"
         pages = progress.earlier_pages + progress.pages

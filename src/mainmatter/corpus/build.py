@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from mainmatter.corpus import storage
 from mainmatter.corpus.card import dataset_card, hub_file
-from mainmatter.corpus.duplicates import WORKING_FOLDERS, find_all_duplicates
+from mainmatter.corpus.duplicate_stages import WORKING_FOLDERS, find_all_duplicates
 from mainmatter.corpus.engines import DEFAULT_ENGINE, get_engine
 from mainmatter.corpus.folder import (
     ABOUT,
@@ -182,15 +182,27 @@ def _run(
     """Do all stages; `retried` is what `retries.count` was before."""
     began = time.monotonic()
     folder.remove_all(PROGRESS)
+    stages = plan.job.stages
     earlier = total = Report("clean", -1)
-    run = uuid.uuid4().hex
-    for stage in plan.job.stages:
-        if stage == "unique":
-            find_all_duplicates(folder, plan.job.duplicates, plan.shards)
-        shard_work = partial(run_shard, folder.out, stage, languages=languages, run=run)
+    start = uuid.uuid4().hex
+
+    def run(stage: str, count: int, stages: tuple[str, ...]) -> tuple[Report, Report]:
+        nonlocal retried
+        shard_work = partial(run_shard, folder.out, stage, languages=languages, run=start)
         work = partial(_work_in, _folder_needed(folder, plan), shard_work)
-        before, total = _run_stage(folder, plan, stage, work, run_all, report)
-        retried -= total.retries - before.retries
+        before, after = _run_stage(folder, stage, stages, count, work, run_all, report)
+        retried -= after.retries - before.retries
+        return before, after
+
+    for stage in stages:
+        if stage == "unique":
+            find_all_duplicates(
+                folder,
+                plan.job.duplicates,
+                [one.kept for one in _marked(folder, "clean", range(plan.shards))],
+                lambda one, count, all_ones: run(one, count, (*stages[:-1], *all_ones, "unique")),
+            )
+        before, total = run(stage, plan.shards, stages)
         if stage == "clean":
             earlier = before
         if stage == "templates":
@@ -231,17 +243,18 @@ def _work_in(place: str, work: Callable[..., Report], number: int, **options: An
 
 def _run_stage(
     folder: Folder,
-    plan: Plan,
     stage: str,
+    stages: tuple[str, ...],
+    count: int,
     work: Callable[..., Report],
     run_all: Engine,
     report: Callable[[Progress], object] | None,
 ) -> tuple[Report, Report]:
-    """Do a stage of all shards that have not done it; gives what had been done before, and all that is done now."""
+    """Do a stage of all shards, or parts, that have not done it; gives what had been done before, and all that is."""
     done = folder.done(stage)
     earlier = add_up(_marked(folder, stage, sorted(done)), stage)
-    watch = _Watch(folder, stage, plan.job.stages, plan.shards, len(done), earlier)
-    missing = [number for number in range(plan.shards) if number not in done]
+    watch = _Watch(folder, stage, stages, count, len(done), earlier)
+    missing = [number for number in range(count) if number not in done]
     if report is not None and not folder.is_local:
         run_all = partial(run_all, on_note=watch.hear)
     with watch.reporting(report), closing(run_all(work, missing)) as reports:  # type: ignore[type-var]

@@ -14,7 +14,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mainmatter.corpus.duplicates import CLEANED_REJECTS, cleaned_name, pack_signature, read_duplicates, signatures_name
+from mainmatter.corpus.duplicate_stages import (
+    CLEANED_REJECTS,
+    cleaned_name,
+    do_stage,
+    pack_signatures,
+    read_duplicates,
+    signatures_name,
+)
 from mainmatter.corpus.folder import Folder, part_name, rejects_name
 from mainmatter.corpus.guard import Guard, Outcome, Task
 from mainmatter.corpus.plan import WorkPlan, work_plan_of
@@ -49,8 +56,9 @@ def run_shard(
 
     Args:
         out: the output folder.
-        stage: one of the job's `stages`; all shards must be through the one before.
-        number: the shard's.
+        stage: one of the job's `stages`, or one of finding duplicates, which comes before "unique"; all shards must be
+            through the one before.
+        number: the shard's, or that of a part of the pages where duplicates are found.
         languages: where the model that tells languages lies unpacked, if it does; see `language.unpacking_model`.
         run: differs with each start of a run; a process reads the plan once for all shards that have it in common.
         tell: called now and then with how far the shard is; without it, that is noted in a local folder.
@@ -72,8 +80,10 @@ def run_shard(
         report = _clean(folder, plan, number, languages, tell)
     elif stage == "templates":
         report = _count_templates(folder, plan, number, tell)
-    else:
+    elif stage == "unique":
         report = _drop_duplicates(folder, plan, number)
+    else:
+        report = do_stage(folder, plan.job.duplicates, stage, number)
     folder.mark(report)
     folder.forget_progress(number)
     return replace(report, retries=retries.count + _guard().retries - retried)
@@ -144,7 +154,7 @@ def _clean(folder: Folder, plan: WorkPlan, number: int, languages: str | None, t
     counts = _Counts(folder, "clean", number, slices, tell)
     writer = make_writer(job, whole=bool(job.duplicates))
     rejects: list[Reject] = []
-    signatures = bytearray()
+    signatures: list[tuple[str, bytes]] = []
     templates = folder.out if job.site_templates else None
     for outcome in _guard().outcomes(Task("clean", job, slices, templates, languages)):
         counts.count(outcome)
@@ -153,10 +163,10 @@ def _clean(folder: Folder, plan: WorkPlan, number: int, languages: str | None, t
         elif isinstance(outcome.result, tuple):
             writer.add(outcome.result)
             if job.duplicates:
-                signatures += pack_signature(outcome.result[_ID], outcome.signature)
+                signatures.append((outcome.result[_ID], outcome.signature))
     name = part_name(number, job.format)
     if job.duplicates:
-        folder.write(signatures_name(number), bytes(signatures))
+        folder.write(signatures_name(number), pack_signatures(signatures))
         folder.write(rejects_name(number, CLEANED_REJECTS), rejects_to_bytes(rejects))
         folder.write(cleaned_name(name), writer.finish())
     else:

@@ -26,8 +26,8 @@ class Report:
     """What came of one shard in one stage; it can travel as JSON, and is what the marker of a done shard holds.
 
     Attributes:
-        stage: "templates", "clean" or "unique".
-        number: the shard's.
+        stage: "templates", "clean", "unique", or a stage of `duplicate_stages`.
+        number: the shard's, or the part's.
         pages: how many pages there were, or damaged pieces that may have been pages: those kept and those rejected.
         kept: how many pages have a row in the output.
         rejects: how many were rejected, by reason.

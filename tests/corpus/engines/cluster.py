@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from mainmatter.cli.corpus import command
 from mainmatter.corpus.build import build_corpus
+from mainmatter.corpus.duplicate_stages import MOST_PAGES
 from mainmatter.corpus.engines import ENGINES, get_engine
 from mainmatter.corpus.engines import ray as ray_engine
 from mainmatter.corpus.job import Job
@@ -213,6 +214,9 @@ def a_machine_is_killed(name: str, inputs: list[str], out: Path, job: Job, notes
             notes.put("done", number)
             return result
 
+        if killer.ident is not None:  # a later stage
+            yield from run_all(work, numbers, workers)
+            return
         killer.start()  # beside the run, which must not wait for it
         yield from run_all(noted, numbers, workers, on_note)
 
@@ -275,7 +279,8 @@ def main(engine: str, shard_size: int, out: Path, inputs: list[str]) -> None:
         return Notes(out / name, GENERATIONS[engine])
 
     run_all = get_engine(engine)
-    job = Job(shard_size=shard_size)
+    job = Job(shard_size=shard_size, duplicates="exact")
+    MOST_PAGES["exact"] = 50  # so that they are found in parts
     with CLUSTERS[engine]() as needed:
         happened = {
             "dies": a_process_dies(run_all, notes("dies")),
