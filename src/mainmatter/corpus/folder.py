@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from mainmatter.corpus import storage
 from mainmatter.corpus.summary import Report
+from mainmatter.corpus.typed_json import parse
 from mainmatter.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,6 +40,14 @@ SUMMARY = f"{ABOUT}/summary.json"
 HUB_FILE = ".huggingface.yaml"
 _OLD = {RUN: "_run", REJECTS: "rejects", SUMMARY: "summary.json"}
 PROGRESS = f"{RUN}/now"  # the folder in which shards that are under way tell how far they are
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a shard that is under way tells: what came of it so far, and what share of it is done."""
+
+    report: Report
+    share: float
 
 
 @dataclass(frozen=True)
@@ -108,11 +117,18 @@ class Folder:
                 Path(self.path(name)).rmdir()
 
     def marker(self, stage: str, number: int) -> Report | None:
-        """The report of a done shard; None if it is not done."""
+        """The report of a done shard; None if it is not done.
+
+        Raises:
+            InputError: it is damaged.
+        """
+        name = _marker(stage, number)
         try:
-            return Report(**json.loads(self.read(_marker(stage, number))))
+            return parse(Report, self.read(name))
         except FileNotFoundError:
             return None
+        except ValueError as error:
+            raise InputError(f"{self.path(name)}: is damaged: {error}; --restart begins anew") from error
 
     def mark(self, report: Report) -> None:
         """Mark a shard as done."""
@@ -141,8 +157,8 @@ class Folder:
         """What the shards that are under way told, and what share of each is done."""
         for name in self.names(PROGRESS) if self.is_local else ():
             with suppress(OSError, InputError, ValueError):  # it may be done meanwhile
-                content = json.loads(self.read(f"{PROGRESS}/{name}"))
-                yield Report(**content["report"]), content["share"]
+                told = parse(_Told, self.read(f"{PROGRESS}/{name}"))
+                yield told.report, told.share
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -11,8 +11,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.corpus.folder import PLAN, RUN, Folder
-from mainmatter.corpus.job import Job
+from mainmatter.corpus.job import Job  # noqa: TC001 - the field's type is looked up when a plan is read
 from mainmatter.corpus.records import Slice
+from mainmatter.corpus.typed_json import build
 from mainmatter.corpus.writers import mainmatter_version
 from mainmatter.errors import InputError
 from mainmatter.models.store import last_change
@@ -67,16 +68,30 @@ def read_plan(folder: Folder) -> Plan:
     Raises:
         InputError: there is none, or it is of another version.
     """
-    content = _load(folder)
-    if content.pop("layout", None) != _LAYOUT:
-        raise InputError(f"{folder.out}: was begun by another version of mainmatter; --restart begins anew")
-    return Plan(**{**content, "job": Job.from_json(content["job"]), "inputs": tuple(content["inputs"])})
+    try:
+        content = json.loads(folder.read(PLAN))
+        if isinstance(content, dict) and content.pop("layout", None) != _LAYOUT:
+            raise InputError(f"{folder.out}: was begun by another version of mainmatter; --restart begins anew")
+        return build(Plan, content)
+    except FileNotFoundError as error:
+        raise InputError(f"{folder.out}: holds no run; {PLAN} is missing") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{folder.out}: {PLAN} is damaged: {error}; --restart begins anew") from error
 
 
 def read_shard(folder: Folder, number: int) -> tuple[Slice, ...]:
-    """The slices of a shard."""
-    some = json.loads(folder.read(_shards_file(number)))[number % _SHARDS_IN_FILE]
-    return tuple(Slice(**{**one, "files": tuple(one["files"])}) for one in some)
+    """The slices of a shard.
+
+    Raises:
+        InputError: the file that lists them is damaged.
+        FileNotFoundError: it is gone.
+    """
+    name = _shards_file(number)
+    try:
+        some = json.loads(folder.read(name))[number % _SHARDS_IN_FILE]
+        return tuple(build(Slice, one) for one in some)
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise InputError(f"{folder.out}: {name} is damaged: {error}; --restart begins anew") from error
 
 
 def check_same(folder: Folder, old: Plan, new: Plan) -> None:
@@ -110,16 +125,6 @@ def options_of(job: Job) -> dict[str, Any]:
     content: dict[str, Any] = json.loads(json.dumps(job.to_json()))
     filters: dict[str, Any] = content.pop("filters")
     return content | filters
-
-
-def _load(folder: Folder) -> dict[str, Any]:
-    try:
-        content: dict[str, Any] = json.loads(folder.read(PLAN))
-    except FileNotFoundError as error:
-        raise InputError(f"{folder.out}: holds no run; {PLAN} is missing") from error
-    except ValueError as error:
-        raise InputError(f"{folder.out}: {PLAN} is damaged; --restart begins anew") from error
-    return content
 
 
 def _shards_file(number: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import zipfile
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -128,7 +129,7 @@ def load(path: str | Path) -> Model:
     folder = Path(path)
     changed = last_change(folder)
     if changed is None:
-        if not folder.exists():
+        if not os.path.exists(folder):  # noqa: PTH110 - it takes names that are too long, and folders we may not look into
             raise ModelError(f"{path}: no such file or folder")
         raise ModelError(f"{folder}: not a model: there is no {DESCRIPTION}")
     return _load(folder, changed)

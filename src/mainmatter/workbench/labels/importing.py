@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from mainmatter.corpus.readers import FieldNames, find_shards, read_slice
 from mainmatter.corpus.readers.urls import is_list_of_urls
 from mainmatter.corpus.records import Record, Reject
 from mainmatter.corpus.storage import is_remote
+from mainmatter.corpus.typed_json import parse
 from mainmatter.errors import InputError, MainmatterError, PageTooLarge
 from mainmatter.inputs.fetch import is_url
 from mainmatter.inputs.paths import DUMP_ENDINGS, find_inputs
@@ -263,12 +263,9 @@ def input_locations(
 
 def _load_rejects(file: Path) -> list[Reject]:
     try:
-        rejects = [Reject(**json.loads(line)) for line in file.read_bytes().splitlines() if line.strip()]
-    except (OSError, ValueError, TypeError, RecursionError) as error:
+        return [parse(Reject, line) for line in file.read_bytes().splitlines() if line.strip()]
+    except (OSError, ValueError) as error:
         raise InputError(f"{file}: cannot be read as a file of rejects: {error}") from error
-    if not all(isinstance(one.source, str) and isinstance(one.position, int) for one in rejects):
-        raise InputError(f"{file}: cannot be read as a file of rejects: a source is no text, or a position no number")
-    return rejects
 
 
 def _find_again(
