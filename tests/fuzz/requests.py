@@ -223,6 +223,8 @@ def bodies(folder: Path) -> Target:
                 model.model_validate(fields).model_dump_json()
             except ValidationError as error:
                 error.errors(include_input=False, include_url=False)
+            except HTTPException:
+                continue
 
     return Target(
         read,
