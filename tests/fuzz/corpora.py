@@ -76,6 +76,7 @@ def _look_at(out: Path) -> None:
     corpus.plan()
     places = [place for place, _ in corpus.find(ListingQuery(words=("otters",))).rows]
     corpus.find(ListingQuery(kept=False))
+    corpus.find(ListingQuery(language="en", lengths=(1, None)))
     corpus.get_listed(places)
     describe_corpus(str(out))
     for place in places:

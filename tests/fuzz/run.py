@@ -6,6 +6,7 @@ input is read it lies in memory that parent and child share, so it can be saved 
 
 from __future__ import annotations
 
+import faulthandler
 import hashlib
 import mmap
 import os
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from fuzz.target import Target
 
 SECONDS_AN_INPUT = 5.0  # of processor time: a busy machine is no finding
-PATIENCE = 60.0  # by the clock, for an input that waits without working
+PATIENCE = 120.0  # by the clock, for an input that waits without working
 MOST_MEMORY = 1 << 30  # bytes that an input, or all inputs of a child, may take
 _INPUTS_A_CHILD = 50_000  # then the next one starts afresh: some targets keep what they were sent
 _MOST_DEATHS = 20  # then the target is given up
@@ -100,6 +101,7 @@ class _Child:
         self._found.mkdir(parents=True, exist_ok=True)
         self._told = self._folder / "told"
         self._told.touch()
+        self._parent = os.getpid()
         self._process = os.fork()
         if self._process == 0:
             self._live(make, next_input, most, end)
@@ -150,6 +152,7 @@ class _Child:
             os.dup2(log, 1)
             os.dup2(log, 2)
             warnings.simplefilter("ignore")
+            faulthandler.disable()  # pytest's would tell of crashes where nobody looks for them
             room = self._folder / "room"
             room.mkdir()
             os.environ[CONFIG] = str(room / "config")
@@ -178,12 +181,16 @@ class _Child:
             signal.setitimer(signal.ITIMER_PROF, SECONDS_AN_INPUT)
             try:
                 target.check(data)
-            except Exception as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # a panic of Rust is no Exception
                 self._tell(_named(error), "".join(traceback.format_exception(error)), data, seen)
-            if count >= 0 and _peak() > memory:
+            if count < 0:
+                continue
+            if _peak() > memory:
                 self._tell(f"more than {MOST_MEMORY >> 20} MB", "", data, seen)
                 os._exit(_TOO_MUCH_MEMORY)
-            if time.monotonic() > end:
+            if time.monotonic() > end or os.getppid() != self._parent:
                 return
         signal.setitimer(signal.ITIMER_PROF, 0)
 

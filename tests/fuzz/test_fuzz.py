@@ -33,7 +33,7 @@ def told(outcome: Outcome) -> str:
 @pytest.mark.parametrize("name", TARGETS)
 def test_mutated_inputs(name: str, tmp_path: Path) -> None:
     most = INPUTS.get(name, CHEAP)
-    outcome = fuzz(TARGETS[name], seed=name, seconds=60, most=most, found=tmp_path)
+    outcome = fuzz(TARGETS[name], seed=name, seconds=120, most=most, found=tmp_path)
     assert not outcome.findings, told(outcome)
     assert outcome.inputs == most
 
@@ -80,7 +80,7 @@ def misbehave(data: bytes) -> None:
 )
 def test_what_a_finding_is(data: bytes, what: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fuzz.run.SECONDS_AN_INPUT", 1.0)
-    monkeypatch.setattr("fuzz.run.PATIENCE", 1.0 if data == b"sleep" else 60.0)
+    monkeypatch.setattr("fuzz.run.PATIENCE", 1.0 if data == b"sleep" else 120.0)
     monkeypatch.setattr("fuzz.run.MOST_MEMORY", 100 << 20)
     (tmp_path / "input").write_bytes(data)
     outcome = replay(lambda folder: Target(misbehave, [b""]), tmp_path / "input", tmp_path / "found")
