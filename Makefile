@@ -88,7 +88,7 @@ dist: $(VENV)-dist/installed
 		echo "$$file: $$($$venv/bin/mainmatter --version)"; \
 		$$venv/bin/mainmatter clean examples/site/de/nebelhorn.html | grep -m 1 Nebelhorn; \
 	done
-	$(VENV)-dist/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file dist/sbom.cdx.json \
+	$(VENV)-dist/bin/cyclonedx-py environment --mc-type library --pyproject pyproject.toml --output-reproducible --output-file dist/sbom.cdx.json \
 		$(VENV)-dist/from-whl
 
 # Mutated inputs for everything that reads what strangers wrote. REPLAY=FILE reads one again that showed a bug.
