@@ -72,7 +72,10 @@ def read_plan(folder: Folder) -> Plan:
         content = json.loads(folder.read(PLAN))
         if isinstance(content, dict) and content.pop("layout", None) != _LAYOUT:
             raise InputError(f"{folder.out}: was begun by another version of mainmatter; --restart begins anew")
-        return build(Plan, content)
+        plan = build(Plan, content)
+        if not {"method", "filters"} <= content["job"].keys():  # earlier versions had fewer fields, but these
+            raise ValueError("job is not complete")
+        return plan
     except FileNotFoundError as error:
         raise InputError(f"{folder.out}: holds no run; {PLAN} is missing") from error
     except (ValueError, RecursionError) as error:

@@ -51,7 +51,7 @@ _COLUMNS = (
     "id", "url", "text", "title", "language", "page_type", "confidence", "words", "method", "version"
 )  # fmt: skip
 _NUMBERS = ("confidence", "words")
-_TEXTS = ("url", "title", "language", "page_type")
+_TEXTS = ("url", "text", "title", "language", "page_type", "method", "version")
 _PART = re.compile(r"part-(\d+)\.(parquet|jsonl)")
 
 

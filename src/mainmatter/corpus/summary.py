@@ -6,12 +6,14 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self
 
+from mainmatter.corpus.typed_json import build
 from mainmatter.limits import MEGABYTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
+_COUNTS = ("rejects", "skipped", "languages")
 UNKNOWN_LANGUAGE = "und"  # of ISO 639, for what cannot be told
 
 
@@ -45,7 +47,7 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON can hold it; names of reasons, types and languages are sorted."""
-        return asdict(self) | {name: _sorted(getattr(self, name)) for name in ("rejects", "skipped", "languages")}
+        return asdict(self) | {name: _sorted(getattr(self, name)) for name in _COUNTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +107,15 @@ class Summary:
         return content
 
     @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """The summary once more.
+    def from_json(cls, content: object) -> Self:
+        """The summary once more; what other versions wrote beside it is left out.
 
         Raises:
-            TypeError: something is missing, or of another type.
+            ValueError: something is missing, or of another type.
         """
-        for name in ("rejects", "skipped", "languages"):
-            counts = content.get(name, {})
-            if not isinstance(counts, dict) or not all(type(count) is int for count in counts.values()):
-                raise TypeError(f"{name} are no counts")
-        for name in ("shards", "pages", "kept", "words", "bytes", "seconds", "earlier_pages", "earlier_bytes"):
-            if type(content.get(name, 0)) not in (int, float):
-                raise TypeError(f"{name} is no number")
-        return cls(**{one.name: content[one.name] for one in fields(cls) if one.name in content})
+        if isinstance(content, dict):
+            content = {one.name: content[one.name] for one in fields(cls) if one.name in content}
+        return build(cls, content)
 
 
 @dataclass(frozen=True, slots=True)
