@@ -102,7 +102,7 @@ def test_damaged_files_of_a_run(folder: Folder, content: bytes) -> None:
     with pytest.raises(InputError, match=r"shards-00000\.json is damaged: .*; --restart begins anew"):
         read_shard(folder, 0)
     folder.write("__run/clean-00003.json", content)
-    with pytest.raises(InputError, match=r"clean-00003\.json: is damaged: .*; --restart begins anew"):
+    with pytest.raises(InputError, match=r"clean-00003\.json: is damaged: .*; delete it to have it made again"):
         folder.marker("clean", 3)
 
 

@@ -128,7 +128,7 @@ class Folder:
         except FileNotFoundError:
             return None
         except ValueError as error:
-            raise InputError(f"{self.path(name)}: is damaged: {error}; --restart begins anew") from error
+            raise InputError(f"{self.path(name)}: is damaged: {error}; delete it to have it made again") from error
 
     def mark(self, report: Report) -> None:
         """Mark a shard as done."""

@@ -57,7 +57,7 @@ def _checked(type_: Any, value: Any, name: str) -> Any:  # noqa: ANN401 - whatev
     if type_ is Any:
         return value
     origin, arguments = get_origin(type_), get_args(type_)
-    if origin in (Union, UnionType):
+    if origin in (Union, UnionType):  # of one type and None
         kinds = [each for each in arguments if each is not NoneType]
         return None if value is None and len(kinds) < len(arguments) else _checked(kinds[0], value, name)
     if origin is tuple and isinstance(value, list):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.corpus.readers.fields import FieldNames, Names, find_names, in_words, names_of, to_read, why_no_page
 from mainmatter.corpus.records import Reject
-from mainmatter.corpus.storage import facts, open_input
+from mainmatter.corpus.storage import open_input
 from mainmatter.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def find_row_groups(path: str, wanted: FieldNames = FieldNames()) -> list[tuple[
         _find_columns(table, path, wanted)
         groups = [table.metadata.row_group(i) for i in range(table.metadata.num_row_groups)]
         # What the columns take in the file we must not ask: of a damaged one, pyarrow ends the process.
-        packed = facts(path).size / max(1, sum(group.total_byte_size for group in groups))
+        packed = file.seek(0, os.SEEK_END) / max(1, sum(group.total_byte_size for group in groups))
         return [(group.num_rows, round(group.total_byte_size * packed)) for group in groups]
 
 
