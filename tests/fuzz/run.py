@@ -102,7 +102,9 @@ class _Child:
         self._told = self._folder / "told"
         self._told.touch()
         self._parent = os.getpid()
-        self._process = os.fork()
+        with warnings.catch_warnings():  # pytest-xdist has threads, of which the child needs none
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._process = os.fork()
         if self._process == 0:
             self._live(make, next_input, most, end)
 
