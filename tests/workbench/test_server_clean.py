@@ -215,6 +215,14 @@ def test_wrong_requests(request_: dict[str, Any], error: str, hint: str, client:
     assert str(mainmatter.__file__).removesuffix("__init__.py") not in said
 
 
+@pytest.mark.parametrize("path", ["clean", "inspect", "compare"])
+@pytest.mark.parametrize("url", ["http://[bad", "https://a:b:c/", "//[x"])
+def test_a_malformed_address_does_no_harm(url: str, path: str, client: TestClient) -> None:
+    asked = {"html": "<base href=''><h1>Fog</h1><p>Read <a href=more>more</a> of it.", "url": url}
+    more = {"methods": ["density"]} if path == "compare" else {"method": "density"}
+    assert client.post(f"/api/{path}", json=asked | more).status_code == 200
+
+
 def test_packed_page(client: TestClient) -> None:
     answer = client.post(
         "/api/clean", files={"file": ("a.html.gz", gzip.compress(b"<h1>x</h1><p>" + b"Some words. " * 9))}

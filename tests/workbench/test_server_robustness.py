@@ -20,12 +20,14 @@ pytest.importorskip("fastapi", reason="needs the extra serve")
 pytest.importorskip("uvicorn", reason="needs the extra serve")
 
 import uvicorn
+from starlette.responses import JSONResponse
 
 from mainmatter.errors import FetchError
 from mainmatter.inputs.fetch import AddressRefused, check_url, fetch, why_not_public
 from mainmatter.records import Page
 from mainmatter.workbench import connections
 from mainmatter.workbench.app import make_app
+from mainmatter.workbench.bodies import Bodies
 from mainmatter.workbench.imports import MOST_RUNNING, Import, Imports, ImportTask, add_pages, remove_leftovers
 from mainmatter.workbench.labels import AnnotationError, Label, NoSuchPage, Stale, Store
 from mainmatter.workbench.settings import Settings
@@ -228,6 +230,36 @@ def test_what_is_not_proper_http_is_refused_and_the_connection_closed(
     assert head.startswith(b"HTTP/1.1 400 ")
     assert b"connection: close" in head.lower()
     assert json.loads(body)["error"] == "the request is not proper HTTP/1.1"
+
+
+def test_requests_in_memory_have_a_limit_of_values_together(tmp_path: Path) -> None:
+    free = asyncio.Event()
+
+    async def wait(scope: Any, receive: Any, send: Any) -> None:
+        await free.wait()
+        await JSONResponse({})(scope, receive, send)
+
+    settings = Settings(folder=tmp_path)
+    app = Bodies(wait, settings, Workbench(settings, {}).workers, most_values=10)
+
+    async def ask() -> list[int]:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=30) as client:
+
+            def send() -> asyncio.Task[httpx.Response]:
+                return asyncio.create_task(client.post("/", json=[1] * 8))
+
+            waiting = [send() for _ in range(2)]
+            while app._values < 16:
+                await asyncio.sleep(0.01)
+            refused = await send()
+            free.set()
+            answers = [*[await each for each in waiting], refused, await send()]
+            assert refused.headers["retry-after"] == "2"
+            return [each.status_code for each in answers]
+
+    assert asyncio.run(asyncio.wait_for(ask(), 30)) == [200, 200, 429, 200]
+    assert app._values == 0
 
 
 def test_imports_have_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,7 +153,7 @@ async def answer(id_: ComparisonId, given: BlindAnswer, workbench: Bench) -> dic
     return await _state(workbench, id_)
 
 
-@router.post("/{id_}/end", summary="End a blind comparison", responses=error_answers(400, 404, 422))
+@router.post("/{id_}/end", summary="End a blind comparison", responses=error_answers(404, 422))
 async def end(id_: ComparisonId, workbench: Bench) -> dict[str, Any]:
     """End it before all pages are answered; what was answered counts."""
     if not _find(workbench, id_).is_over:

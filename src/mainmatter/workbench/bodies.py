@@ -125,7 +125,7 @@ class Bodies:
         body += chunk
 
     def _count(self, scope: Scope, body: bytes) -> int:
-        """How many values a request has, if it is JSON.
+        """How many values a JSON request has. It is parsed here, too, so that all calls answer broken JSON alike.
 
         Raises:
             HTTPException: it is said to be JSON and is none, or has too many; or others have too many already.
