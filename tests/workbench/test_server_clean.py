@@ -364,3 +364,11 @@ def test_openapi(client: TestClient) -> None:
     for path in ("/docs", "/redoc", "/api/docs"):
         assert client.get(path).status_code == 404
     assert Format.__args__ == tuple(sorted(FORMATS))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", ["name", "method", "limits", "html", "url", "parameters"])
+@pytest.mark.parametrize("path", ["/api/clean", "/api/inspect"])
+def test_options_with_names_of_our_own_are_refused(path: str, name: str, client: TestClient) -> None:
+    answer = client.post(path, json={"html": "<p>words", "method": "density", "options": {name: "x"}})
+    assert answer.status_code == 422
+    assert name in answer.json()["error"]

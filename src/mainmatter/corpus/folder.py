@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mainmatter.corpus import storage
 from mainmatter.corpus.summary import Report
+from mainmatter.corpus.typed_json import build, parse
 from mainmatter.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,6 +52,14 @@ class Tell(Protocol):
 
     def __call__(self, note: dict[str, Any], /) -> object:
         """Send a note."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a shard that is under way tells: what came of it so far, and what share of it is done."""
+
+    report: Report
+    share: float
 
 
 @dataclass(frozen=True)
@@ -141,10 +150,10 @@ class Folder:
         """
         name = _marker(stage, number)
         try:
-            return Report.from_json(json.loads(self.read(name)))
+            return parse(Report, self.read(name))
         except FileNotFoundError:
             return None
-        except (ValueError, TypeError, RecursionError) as error:
+        except ValueError as error:
             raise InputError(f"{self.path(name)}: is damaged: {error}; delete it to have it made again") from error
 
     def mark(self, report: Report) -> None:
@@ -208,7 +217,8 @@ class Folder:
 
 def progress_of(note: dict[str, Any]) -> tuple[Report, float]:
     """What a shard told, and what share of it is done."""
-    return Report.from_json(note["report"]), note["share"]
+    told = build(_Told, note)
+    return told.report, told.share
 
 
 def part_name(number: int, format_: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from mainmatter.corpus.duplicates import check_kind
 from mainmatter.corpus.filters import Filters
@@ -123,12 +123,6 @@ class Job:
     def to_json(self) -> dict[str, Any]:
         """As JSON can hold it."""
         return asdict(self) | {"filters": self.filters.to_json()}
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """The job again."""
-        columns = tuple(content.get("without_columns", ()))
-        return cls(**{**content, "filters": Filters.from_json(content["filters"]), "without_columns": columns})
 
 
 def _check_columns(names: object) -> None:

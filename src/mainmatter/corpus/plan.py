@@ -20,6 +20,7 @@ from mainmatter.corpus.folder import INPUTS, PLAN, RUN, Folder
 from mainmatter.corpus.job import Job
 from mainmatter.corpus.records import Slice
 from mainmatter.corpus.storage import at_once
+from mainmatter.corpus.typed_json import build
 from mainmatter.corpus.writers import mainmatter_version
 from mainmatter.errors import InputError
 from mainmatter.models.store import last_change
@@ -105,11 +106,10 @@ def read_plan(folder: Folder) -> Plan:
         content = _load(folder, INPUTS) | content
         content.pop("lists", None)
     try:
-        plan = Plan(**{**content, "job": Job.from_json(content["job"]), "inputs": tuple(content["inputs"])})
-        texts = (*plan.inputs, *plan.stamps.keys(), *plan.stamps.values(), plan.job.method, plan.version)
-        if type(plan.shards) is not int or not all(isinstance(text, str) for text in texts):
-            raise TypeError("a number or a text is missing")
-    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        plan = build(Plan, content)
+        if not {"method", "filters"} <= content["job"].keys():  # earlier versions had fewer fields, but these
+            raise ValueError("job is not complete")
+    except (ValueError, RecursionError) as error:
         raise _damaged(folder, PLAN) from error
     return plan
 
@@ -118,7 +118,8 @@ def read_shard(folder: Folder, number: int) -> tuple[Slice, ...]:
     """The slices of a shard.
 
     Raises:
-        InputError: their file is damaged.
+        InputError: the file that lists them is damaged.
+        FileNotFoundError: it is gone.
     """
     return WorkPlan(folder).slices(number)
 
@@ -137,7 +138,7 @@ class WorkPlan:
     @cached_property
     def job(self) -> Job:
         """What is wanted."""
-        return Job.from_json(self._content["job"])
+        return build(Job, self._content["job"])
 
     def slices(self, number: int) -> tuple[Slice, ...]:
         """The slices of a shard.
@@ -151,7 +152,7 @@ class WorkPlan:
             if self._list[0] != nth:
                 self._list = nth, json.loads(self.folder.read(_shards_file(nth)))
             some = self._list[1][number - firsts[nth]]
-            return tuple(Slice(**{**one, "files": tuple(one["files"])}) for one in some)
+            return tuple(build(Slice, one) for one in some)
         except (ValueError, TypeError, LookupError, RecursionError) as error:
             raise _damaged(self.folder, _shards_file(nth)) from error
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,22 +81,6 @@ class Reject:
     position: int
     id: str | None = None
     url: str | None = None
-
-    @classmethod
-    def from_json(cls, line: bytes) -> Self:
-        """A reject as it was written, on a line.
-
-        Raises:
-            ValueError: it is none.
-        """
-        try:
-            reject = cls(**json.loads(line))
-        except (TypeError, RecursionError) as error:
-            raise ValueError(str(error)) from error
-        texts = (reject.reason, reject.detail, reject.source, reject.id or "", reject.url or "")
-        if type(reject.position) is not int or not all(isinstance(text, str) for text in texts):
-            raise ValueError("a field is of another type")
-        return reject
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from mainmatter.corpus.folder import REJECTS, SUMMARY, Folder
 from mainmatter.corpus.plan import Plan, read_plan
 from mainmatter.corpus.records import Reject
 from mainmatter.corpus.summary import Report, Summary
+from mainmatter.corpus.typed_json import parse
 from mainmatter.errors import InputError, MissingExtra
 from mainmatter.lab.reports import charts
 from mainmatter.lab.reports.html import Cell, Section, count_cell, html_page, markup, moment, shorten, table
@@ -50,6 +51,7 @@ _COLUMNS = (
     "id", "url", "text", "title", "language", "page_type", "confidence", "words", "method", "version"
 )  # fmt: skip
 _NUMBERS = ("confidence", "words")
+_TEXTS = ("url", "text", "title", "language", "page_type", "method", "version")
 _PART = re.compile(r"part-(\d+)\.(parquet|jsonl)")
 
 
@@ -224,16 +226,20 @@ def _rows(folder: Folder, names: Iterable[str]) -> Iterator[Mapping[str, Any]]:
         path = folder.path(name)
         read = _parquet_rows if name.endswith(".parquet") else _jsonl_rows
         for row in read(path):
-            if not isinstance(row, dict) or not all(_fits(column, row.get(column)) for column in _COLUMNS):
+            if not isinstance(row, dict):
                 raise InputError(f"{path}: holds something else than rows of a corpus")
-            yield {column: row.get(column) for column in _COLUMNS}
+            yield {column: _checked(row.get(column), column, path) for column in _COLUMNS}
 
 
-def _fits(column: str, value: object) -> bool:
-    """Whether a value may be in a column. Columns may have been left out."""
-    if value is None or column not in _NUMBERS:
-        return isinstance(value, str | None)
-    return isinstance(value, int | float) and math.isfinite(value)
+def _checked(value: Any, column: str, path: str) -> Any:  # noqa: ANN401 - whatever a file holds
+    """A value of a row, which may have been written by others, or is damaged."""
+    if column in _NUMBERS:
+        fits = isinstance(value, int | float) and math.isfinite(value)
+    else:
+        fits = isinstance(value, str) or column not in _TEXTS
+    if value is not None and not fits:
+        raise InputError(f"{path}: is damaged: a row has {value!r:.100} for its {column}")
+    return value
 
 
 def _jsonl_rows(path: str) -> Iterator[Any]:
@@ -270,7 +276,7 @@ def _rejects(folder: Folder, reasons: set[str]) -> dict[str, list[Reject]]:
             for line in lines:
                 seen += 1
                 try:
-                    reject = Reject.from_json(line)
+                    reject = parse(Reject, line)
                 except ValueError as error:
                     raise InputError(f"{folder.path(f'{REJECTS}/{name}')}: is damaged: {error}") from error
                 some = found.setdefault(reject.reason, [])

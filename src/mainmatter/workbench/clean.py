@@ -349,7 +349,7 @@ def run_clean(task: CleanTask) -> Payload:
     start = time.perf_counter()
     try:
         method, parameters = choose_method(task.method, task.options, task.models)
-        extraction = clean_page(page, method=method, limits=task.source.limits, **parameters)
+        extraction = clean_page(page, method=method, limits=task.source.limits, parameters=parameters)
     except MainmatterError as error:
         raise without_paths(error, task.models) from error
     wanted = _RENDER_OPTIONS.get(task.format, ())

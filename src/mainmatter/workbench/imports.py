@@ -28,6 +28,7 @@ from starlette.concurrency import run_in_threadpool
 
 from mainmatter.corpus.folder import REJECTS, Folder
 from mainmatter.corpus.records import Reject
+from mainmatter.corpus.typed_json import parse
 from mainmatter.errors import InputError, MainmatterError, PageTooLarge
 from mainmatter.inputs.fetch import DEADLINE, fetch, is_url
 from mainmatter.inputs.paths import DUMP_ENDINGS, PAGE_ENDINGS
@@ -625,7 +626,7 @@ def _sources_of_rejects(corpus: Path) -> set[str]:
     for file in Path(Folder(str(corpus)).path(REJECTS)).glob("part-*.jsonl"):
         for line in file.read_bytes().splitlines():
             try:
-                sources.add(Reject.from_json(line).source)
+                sources.add(parse(Reject, line).source)
             except ValueError as error:
                 raise InputError(f"{file.name}: cannot be read as a file of rejects: {error}") from error
     return sources

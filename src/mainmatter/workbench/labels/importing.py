@@ -15,6 +15,7 @@ from mainmatter.corpus.readers.files import LINK
 from mainmatter.corpus.readers.urls import is_list_of_urls
 from mainmatter.corpus.records import Record, Reject
 from mainmatter.corpus.storage import is_remote
+from mainmatter.corpus.typed_json import parse
 from mainmatter.errors import InputError, MainmatterError, PageTooLarge
 from mainmatter.inputs.fetch import is_url
 from mainmatter.inputs.paths import DUMP_ENDINGS, look_through
@@ -276,7 +277,7 @@ def input_locations(
 
 def _load_rejects(file: Path) -> list[Reject]:
     try:
-        return [Reject.from_json(line) for line in file.read_bytes().splitlines() if line.strip()]
+        return [parse(Reject, line) for line in file.read_bytes().splitlines() if line.strip()]
     except (OSError, ValueError) as error:
         raise InputError(f"{file}: cannot be read as a file of rejects: {error}") from error
 
