@@ -10,7 +10,7 @@ COMPILE = $(BIN)/python hatch_build.py
 UV := $(shell command -v uv 2>/dev/null)
 
 .PHONY: demo test test-fast coverage chromium test-integrations check check-python check-scripts check-docs dist bench quality \
-	models results results-papers results-accuracy results-speed results-fidelity results-robustness results-teaching docs clean
+	models results results-papers results-accuracy results-speed results-fidelity results-robustness results-teaching docs clean fuzz lock image
 
 demo: $(VENV)/installed
 	@$(COMPILE)
@@ -77,25 +77,34 @@ check-scripts: | $(BIN)/python
 
 # What a release uploads beside compiled wheels (.github/workflows/wheels.yml), in dist/: the source distribution, and a wheel in pure
 # Python. Both are checked, and installed in environments of their own, where they clean a page; the source is compiled there if it can be.
+# dist/sbom.cdx.json lists what the wheel brings with it (CycloneDX); writing it checks it against its schema.
 dist: $(VENV)-dist/installed
 	rm -rf dist $(VENV)-dist/from-*
-	MAINMATTER_PURE=1 $(VENV)-dist/bin/python -m build --outdir dist
+	MAINMATTER_PURE=1 $(VENV)-dist/bin/python -m build --no-isolation --outdir dist
 	$(VENV)-dist/bin/python -m twine check --strict dist/*
 	@set -e; for file in dist/*; do \
-		venv=$(VENV)-dist/from-$${file##*.}; $(PYTHON) -m venv $$venv; $$venv/bin/python -m pip install --quiet $$file; \
+		venv=$(VENV)-dist/from-$${file##*.}; $(PYTHON) -m venv --without-pip $$venv; \
+		$(VENV)-dist/bin/python -m pip --python $$venv/bin/python install --quiet $$file; \
 		echo "$$file"; $$venv/bin/python -I scripts/smoke.py; \
 	done
+	$(VENV)-dist/bin/cyclonedx-py environment --mc-type library --pyproject pyproject.toml --output-reproducible --output-file dist/sbom.cdx.json \
+		$(VENV)-dist/from-whl
+
+# Mutated inputs for everything that reads what strangers wrote. REPLAY=FILE reads one again that showed a bug.
+SECONDS ?= 60
+fuzz: $(VENV)/installed-dev
+	$(COMPILE)
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(if $(REPLAY),--replay $(REPLAY),--seconds $(SECONDS) $(TARGETS))
 
 # The images of the Dockerfile, built and tried.
 IMAGE := docker run --rm --volume "$(CURDIR)/examples:/data:ro"
-.PHONY: image
 image:
 	docker build --target corpus --tag mainmatter:corpus .
 	docker build --tag mainmatter .
 	$(IMAGE) mainmatter:corpus --version | grep -F '(compiled)'
 	$(IMAGE) mainmatter:corpus clean site/de/nebelhorn.html | grep -m 1 Nebelhorn
 	$(IMAGE) mainmatter:corpus corpus crawl.warc.gz --output /tmp/corpus
-	@set -e; container=$$(docker run --detach --rm --env MAINMATTER_TOKEN=trial mainmatter); \
+	@set -e; container=$$(docker run --detach --rm --env MAINMATTER_TOKEN=only-a-trial mainmatter); \
 	trap "docker stop $$container >/dev/null" EXIT; \
 	for second in $$(seq 90); do \
 		health=$$(docker inspect --format '{{.State.Health.Status}}' $$container); \
@@ -130,6 +139,7 @@ FOR_FIASCO := $(SMALL_SETS) --on wcxb-dev --on house-a --on house-wcxb --on fund
 # `--pages` limits, for each set, the size of the n-gram models and the time that the search of `ice-regex` takes, which would be hours.
 models: $(VENV)/installed-dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/mainmatter train main --from-scratch $(HOUSE_SETS) $(SMALL_SETS) --on wcxb-dev -o $(MODELS)/main
+	$(BIN)/python scripts/model_digests.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python scripts/make_rehearsal.py --data $(DATA)
 	$(BIN)/mainmatter train ncleaner $(FOR_NCLEANER) --pages 60 --valid wcxb-dev -o $(MODELS)/ncleaner
 	$(BIN)/mainmatter train ncleaner:lexical=False $(FOR_NCLEANER) --pages 60 --valid wcxb-dev -o $(MODELS)/ncleaner-non-lexical
@@ -143,6 +153,7 @@ models: $(VENV)/installed-dev
 	$(BIN)/mainmatter train ice-tree:preset=paper --on cleaneval-dev --data $(DATA) -o $(MODELS)/ice-tree-paper
 	$(BIN)/mainmatter train ice-lm:preset=paper --on cleaneval-dev --data $(DATA) -o $(MODELS)/ice-lm-paper
 	$(BIN)/mainmatter train ice-regex:preset=paper --on cleaneval-dev --no-check --data $(DATA) -o $(MODELS)/ice-regex-paper
+	$(BIN)/python scripts/model_digests.py
 
 # Redo what docs/results/index.md reports, half a day on two cores. The papers' pages go into docs/results, tables and pictures of the
 # others into RESULTS; the rest is printed. It reads the sets for tests only: do it when all choices are made, and choose nothing by it.
@@ -202,9 +213,15 @@ $(VENV)/installed-dev: pyproject.toml hatch_build.py | $(BIN)/python
 	$(INSTALL)
 	@touch $(VENV)/installed
 
-$(VENV)-dist/installed:
-	$(PYTHON) -m venv $(VENV)-dist
-	$(VENV)-dist/bin/python -m pip install --quiet 'build>=1.2' 'twine>=6.1' && touch $@
+$(VENV)-dist/installed: requirements/build.txt requirements/release.txt
+	$(PYTHON) -m venv --clear $(VENV)-dist
+	$(VENV)-dist/bin/python -m pip install --quiet --require-hashes -r requirements/build.txt -r requirements/release.txt && touch $@
+
+# Choose the versions of what builds and releases anew, with the digests of all their files; needs uv.
+LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --upgrade
+lock:
+	$(LOCK) requirements/build.in -o requirements/build.txt
+	$(LOCK) requirements/release.in -o requirements/release.txt
 
 # dolma needs urllib3 before 2, we a later one, for URLs alone: so it gets none of our dependencies but the parser.
 $(VENV)-dolma/installed: pyproject.toml

@@ -13,7 +13,7 @@ from mainmatter.corpus.filters import Filters
 from mainmatter.corpus.folder import SUMMARY, Folder, part_name, rejects_name
 from mainmatter.corpus.job import Job
 from mainmatter.corpus.plan import make_plan, write_plan
-from mainmatter.corpus.readers import find_shards, read_slice
+from mainmatter.corpus.readers import SHARD_SIZE, find_shards, read_slice
 from mainmatter.corpus.records import Record, Reject
 from mainmatter.corpus.summary import Summary
 from mainmatter.corpus.writers import COLUMNS, import_arrow, make_blocks, make_row, make_writer, rejects_to_bytes
@@ -29,7 +29,7 @@ def write_corpus(out: Path, inputs: Iterable[str], *, min_words: int = 0, **want
     """The corpus of some inputs, cleaned with `density`; `wanted` goes to `Job`."""
     job = Job(method="density", filters=Filters(min_words=min_words), **wanted)
     names, folder = list(inputs), Folder(str(out))
-    shards = find_shards(names, job.shard_size)
+    shards = find_shards(names, job.shard_size or SHARD_SIZE)
     write_plan(folder, make_plan(job, names, len(shards), {}), shards)
     kept = words = 0
     reasons: Counter[str] = Counter()

@@ -133,3 +133,8 @@ def test_values_of_the_wrong_type(name: str, message: str) -> None:
 @pytest.mark.parametrize("name", ["density:c1=1", "density:c2=-3", "ncleaner:threshold=None", "ncleaner:threshold=2"])
 def test_values_of_the_right_type(name: str) -> None:
     assert get_method(name).name == name.partition(":")[0]
+
+
+def test_a_parameter_called_name_is_refused_like_others() -> None:
+    with pytest.raises(InputError, match="name"):
+        get_method("density", name="x")

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 
 MEGABYTE = 1_000_000
 
+# Of what cleans pages in processes of their own.
+DEFAULT_SECONDS = 60.0  # of processor time for a page
+DEFAULT_MEMORY = 2000 * MEGABYTE  # bytes for a page
+WALL_FACTOR = 10  # a page may be that much longer under way than its processor time: computers are busy
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

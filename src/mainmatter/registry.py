@@ -56,7 +56,7 @@ def method_names() -> list[str]:
     return sorted({*METHODS, *_plugins()})
 
 
-def get_method(name: str, **parameters: Any) -> Method:  # noqa: ANN401 - each method has its own
+def get_method(name: str, /, **parameters: Any) -> Method:  # noqa: ANN401 - each method has its own
     """Make a method by its name.
 
     Args:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
+import shutil
+import time
+import uuid
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -22,6 +26,7 @@ from mainmatter.corpus.work import make_work
 from mainmatter.corpus.writers import COLUMNS, mainmatter_version
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 DENSITY = Job(method="density", format="jsonl")
@@ -80,6 +85,30 @@ def test_jsonl_has_all_columns_rejects_have_reasons_and_the_summary_counts(crawl
     assert summary.bytes == sum(len(html) for html in [*pages(4).values(), page(0), b"<html><body></body></html>"])
     assert json.loads((out / "__about/summary.json").read_text("utf-8")) == summary.to_json()
     assert (seen[-1].shards_done, seen[-1].pages, seen[-1].share) == (1, 6, 1.0)
+
+
+def test_it_is_told_how_far_a_shard_on_remote_storage_is(crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("fsspec")
+    seen: list[Progress] = []
+
+    def one_after_another(work: Any, numbers: list[int], *, on_note: Any, **_: Any) -> Iterator[Any]:
+        def tell(note: dict[str, Any]) -> None:
+            on_note(note)
+            for _ in range(500):  # until it is reported
+                if any(one.pages and not one.shards_done for one in seen):
+                    break
+                time.sleep(0.01)
+
+        for number in numbers:
+            yield work(number, tell=tell)
+
+    monkeypatch.setattr("mainmatter.corpus.engines.local.run_all", one_after_another)
+    monkeypatch.setattr("mainmatter.corpus.build.TICK", 0.01)
+    monkeypatch.setattr("mainmatter.corpus.shard.TOLD_EVERY", 0)
+    summary = build_corpus([str(crawl)], f"memory://{uuid.uuid4().hex}", DENSITY, report=seen.append)
+    under_way = next(one for one in seen if one.pages)
+    assert 0 < under_way.pages < summary.pages == seen[-1].pages == 6
+    assert 0 <= under_way.share < 1 == seen[-1].share
 
 
 def test_parquet_holds_the_same_as_jsonl_and_blocks_on_request(crawl: Path, tmp_path: Path) -> None:
@@ -204,6 +233,18 @@ def test_a_finished_run_does_nothing_and_says_so(crawl: Path, tmp_path: Path) ->
     assert second.was_done
     assert second.to_json() == first.to_json()
     assert {file: file.stat().st_mtime_ns for file in out.rglob("*") if file.is_file()} == times
+
+
+def test_links_to_files_are_counted_or_followed(tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/a.html").write_bytes(page(1))
+    (tmp_path / "b.html").write_bytes(page(2))
+    (tmp_path / "pages/b.html").symlink_to(tmp_path / "b.html")
+    inputs = [str(tmp_path / "pages")]
+    refused = build_corpus(inputs, str(tmp_path / "refused"), DENSITY, workers=1)
+    assert (refused.kept, refused.pages, refused.skipped) == (1, 1, {"link": 1})
+    followed = build_corpus(inputs, str(tmp_path / "followed"), replace(DENSITY, follow_links=True), workers=1)
+    assert (followed.kept, followed.pages, followed.skipped) == (2, 2, {})
 
 
 @pytest.mark.parametrize("damage", ["[]", "{", '{"rejects": [1]}', '{"pages": "many"}', '{"pages": 1}'])
@@ -346,3 +387,63 @@ def test_other_storage(crawl: Path, tmp_path: Path) -> None:
     out = f"local://{tmp_path / 'there'}"
     build_corpus([f"file://{crawl}"], out, DENSITY, workers=1)
     assert [row["text"] for row in rows(tmp_path / "there")] == [row["text"] for row in rows(here)]
+
+
+def test_a_run_that_began_with_small_shards_goes_on_with_them(crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = crawl.parent / "out"
+    first = build_corpus([str(crawl)], str(out), DENSITY)
+    monkeypatch.setattr("mainmatter.corpus.build.choose_shard_size", lambda _: 500)
+    assert build_corpus([str(crawl)], str(out), DENSITY) == replace(first, was_done=True)
+    assert build_corpus([str(crawl)], str(out), DENSITY, restart=True).shards > 1
+    with pytest.raises(InputError, match="shard_size was 500, and is 700 now"):
+        build_corpus([str(crawl)], str(out), replace(DENSITY, shard_size=700))
+
+
+DEEP = "[" * 100_000
+LIST: list[Any] = []
+
+
+@pytest.mark.parametrize(
+    ("file", "damage"),
+    [
+        *(("__run/plan.json", damage) for damage in ("{", "[]", "{}", '{"layout": 2}', DEEP, "\xff")),
+        *(("__run/plan.json", {"shards": shards}) for shards in ("many", 1.5, None)),
+        *(("__run/plan.json", {"inputs": inputs}) for inputs in (7, [7], None)),
+        *(("__run/plan.json", {"stamps": stamps}) for stamps in (LIST, {"a": 7}, "none")),
+        *(("__run/plan.json", {"job": job}) for job in (LIST, {}, {"filters": 7}, {"nonsense": 1, "filters": {}})),
+        *(("__run/clean-00000.json", damage) for damage in ("{", "[]", '{"pages": "many"}', DEEP)),
+        *(("__run/clean-00000.json", {"rejects": rejects}) for rejects in (LIST, {"empty": "many"})),
+        *(("part-00000.jsonl", f"{damage}\n") for damage in ("7", "{", DEEP)),
+        *(
+            ("part-00000.jsonl", {name: value})
+            for name, value in {"words": "many", "confidence": [], "url": {}, "language": [], "text": 7}.items()
+        ),
+        *(("part-00000.jsonl", {name: float("inf")}) for name in ("words", "confidence")),
+        *(("__about/rejects/part-00000.jsonl", f"{damage}\n") for damage in ("7", "{}", DEEP, '{"reason": []}')),
+        ("__about/rejects/part-00000.jsonl", {"reason": []}),
+        ("__about/rejects/part-00000.jsonl", {"position": "here"}),
+    ],
+    ids=lambda each: str(each)[:60],
+)
+def test_damage_to_a_corpus_is_told_by_its_report(
+    corpus: Path, tmp_path: Path, file: str, damage: str | dict[str, Any]
+) -> None:
+    out = shutil.copytree(corpus, tmp_path / "out")
+    place = out / file
+    if isinstance(damage, dict):
+        first, _, rest = place.read_text().partition("\n" if place.suffix == ".jsonl" else "\0")
+        damage = f"{json.dumps(json.loads(first) | damage)}\n{rest}"
+    place.write_bytes(damage.encode("latin-1"))
+    with pytest.raises(InputError, match=rf"{re.escape(place.name)}|another version"):
+        corpus_report(str(out))
+
+
+@pytest.fixture(name="corpus", scope="module")
+def make_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small corpus with a reject."""
+    folder = tmp_path_factory.mktemp("corpus")
+    (folder / "pages").mkdir()
+    (folder / "pages/a.html").write_bytes(page(1))
+    (folder / "pages/b.html").write_bytes(b"%PDF-1.4")
+    build_corpus([str(folder / "pages")], str(folder / "out"), DENSITY, workers=1)
+    return folder / "out"

@@ -221,7 +221,7 @@ def test_near_estimates_the_share_of_runs_in_common() -> None:
 
 def test_near_looks_beyond_the_first_of_a_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
     """All pages fall into one bucket: those that are alike are found among those that are not."""
-    monkeypatch.setattr(duplicates, "_band_hashes", lambda band: np.zeros(len(band), np.uint64))
+    monkeypatch.setattr(duplicates, "band_hashes", lambda band: np.zeros(len(band), np.uint64))
     texts = [make_text(seed % 7) for seed in range(40)]
     assert find("near", texts) == {number: ("near-duplicate", number % 7) for number in range(7, 40)}
 

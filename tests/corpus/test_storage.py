@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import builtins
 import os
+import threading
 import uuid
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
+from mainmatter.corpus import retries as retrying
 from mainmatter.corpus import storage
 from mainmatter.errors import InputError, MissingExtra
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NAMES = ["a b.txt", "a#b.txt", "100%.txt", "a%20b.txt", "ä€😀.txt", "a*[b]?.txt", "a::b.txt", "a=b&c.txt"]
 
@@ -146,8 +151,128 @@ def test_remote_reads_are_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
         return bytes(real(self, size))
 
     monkeypatch.setattr(memory.MemoryFile, "read", read, raising=False)
-    monkeypatch.setattr(storage, "_PAUSES", (0, 0))
-    assert storage.read_whole("memory://again/a") == b"content"
-    fails[:] = [OSError("gone")] * 3
-    with pytest.raises(InputError, match=r"^memory://again/a: cannot be read: gone$"):
-        storage.read_whole("memory://again/a")
+    monkeypatch.setattr(retrying, "FIRST_PAUSE", 0)
+    with storage.open_input("memory://again/a") as file:
+        file.seek(3)
+        assert file.read() == b"tent"
+        fails[:] = [ValueError("gone")] * 3  # nobody knows whether another try is of use
+        with pytest.raises(OSError, match=r"^gone \(tried 3 times in 0 s\)$"):
+            file.read()
+
+
+@pytest.fixture
+def requests_made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The requests that reach the file system in memory."""
+    memory = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
+    made: list[str] = []
+    for name in ("info", "ls", "find", "cat_file", "pipe_file", "rm_file", "rm", "exists", "isdir", "open"):
+        original = getattr(memory, name)
+
+        def count(self: Any, *arguments: Any, name: str = name, original: Any = original, **options: Any) -> Any:
+            depth[0] += 1
+            if depth[0] == 1:
+                made.append(name)
+            try:
+                return original(self, *arguments, **options)
+            finally:
+                depth[0] -= 1
+
+        monkeypatch.setattr(memory, name, count)
+    depth = [0]
+    return made
+
+
+def test_each_question_is_one_request(requests_made: list[str]) -> None:
+    folder = f"memory://{uuid.uuid4().hex}"
+    storage.write_whole(f"{folder}/a", b"1")
+    requests_made.clear()
+    asked: dict[str, Callable[[], object]] = {
+        "cat_file": lambda: storage.read_whole(f"{folder}/a"),
+        "info": lambda: (storage.exists(f"{folder}/a"), storage.is_folder(folder), storage.facts(f"{folder}/a")),
+    }
+    for name, ask in asked.items():
+        ask()
+        assert requests_made == [name] * (3 if name == "info" else 1)
+        requests_made.clear()
+    assert storage.list_names(folder) == ["a"]
+    assert storage.list_names(f"{folder}/none") == []
+    assert requests_made == ["info", "ls", "info"]
+    requests_made.clear()
+    for _ in range(2):
+        storage.remove(f"{folder}/a")
+    assert requests_made == ["rm_file"] * 2
+
+
+def test_while_planning_nothing_is_asked_twice(requests_made: list[str]) -> None:
+    folder = f"memory://{uuid.uuid4().hex}"
+    paths = [f"{folder}/{number}.warc" for number in range(5)]
+    for path in paths:
+        storage.write_whole(path, b"WARC/1.0")
+    requests_made.clear()
+    with storage.asked_once([folder, *paths[:2], f"{folder}/none", "/here"]):
+        assert sorted(requests_made) == ["info"] * 4
+        assert storage.is_folder(folder)
+        assert not storage.exists(f"{folder}/none")
+        assert [storage.size(path) for path in paths[:2]] == [8, 8]
+        assert len(requests_made) == 4
+        assert storage.list_files(folder) == storage.list_files(folder)
+        assert [storage.size(path) for path in paths] == [8] * 5  # the listing told
+        assert requests_made[4:] == ["find"]
+    assert storage.exists(paths[0])
+    assert requests_made[4:] == ["find", "info"]
+
+
+def test_a_folder_of_many_inputs_is_listed(requests_made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage, "_FEWEST_TO_LIST", 3)
+    monkeypatch.setattr(storage, "_OBJECT_STORES", frozenset(["memory"]))
+    folder = f"memory://{uuid.uuid4().hex}"
+    for name in ("a", "b", "c", "d/e"):
+        storage.write_whole(f"{folder}/{name}", b"12")
+    requests_made.clear()
+    names = ["a", "b", "c", "d", "none"]
+    with storage.asked_once([*(f"{folder}/{name}" for name in names), f"{folder}/d/e"]):
+        assert requests_made == ["info", "ls", "info", "info"]
+        assert [storage.exists(f"{folder}/{name}") for name in names] == [True, True, True, True, False]
+        assert [storage.is_folder(f"{folder}/{name}") for name in names] == [False, False, False, True, False]
+        assert storage.size(f"{folder}/a") == 2
+
+
+def test_files_are_removed_a_thousand_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
+    monkeypatch.setattr(storage, "_OBJECT_STORES", frozenset(["memory"]))
+    folder, names = f"memory://{uuid.uuid4().hex}", [f"{number:04}" for number in range(1001)]
+    removed: list[int] = []
+    original = memory.rm
+    is_allowed = True
+
+    def rm(self: Any, paths: list[str], **options: Any) -> None:
+        removed.append(len(paths))
+        if is_allowed:
+            original(self, paths, **options)
+
+    monkeypatch.setattr(memory, "rm", rm)
+    for name in ("", "[x]"):  # fsspec takes a path with brackets for a pattern
+        for one in [*names, "stays"]:
+            storage.write_whole(f"{folder}{name}/{one}", b"x")
+        storage.remove_all(f"{folder}{name}", names)
+        assert storage.list_names(f"{folder}{name}") == ["stays"]
+    assert removed == [1000, 1]
+    is_allowed = False
+    with pytest.raises(OSError, match="1 files cannot be removed, such as stays; may you delete files there"):
+        storage.remove_all(folder, ["stays"])
+
+
+def test_many_requests_are_under_way_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
+    monkeypatch.setattr(memory, "async_impl", True)  # as those of object stores have it
+    meeting = threading.Barrier(8, timeout=20)
+
+    def meet(number: int) -> int:
+        meeting.wait()
+        return -number
+
+    assert list(storage.at_once(meet, range(64), "memory://a")) == [-number for number in range(64)]
+    here = threading.get_ident()
+    monkeypatch.setattr(memory, "async_impl", False)
+    for path in ("/here", "memory://a"):
+        assert list(storage.at_once(lambda _: threading.get_ident(), range(3), path)) == [here] * 3

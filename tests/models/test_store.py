@@ -120,6 +120,8 @@ def test_no_model(tmp_path: Path) -> None:
         load(tmp_path)
     with pytest.raises(ModelError, match=r"^\./nowhere: no such file or folder$"):
         load("./nowhere")
+    with pytest.raises(ModelError, match="no such file or folder"):
+        load("x" * 5000)  # longer than a name may be
 
 
 def test_missing_weights(folder: Path) -> None:

@@ -69,6 +69,8 @@ def test_names_of_a_public_server(make_client: MakeClient) -> None:
         {"Origin": "null"},
         {"Origin": "http://127.0.0.1:8001"},
         {"Origin": ""},
+        {"Origin": "http://["},
+        {"Origin": "http://127.0.0.1:8000/path"},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:8000"},
     ],

@@ -20,12 +20,11 @@ from mainmatter.corpus.duplicates import KINDS
 from mainmatter.corpus.engines import DEFAULT_ENGINE, ENGINES
 from mainmatter.corpus.filters import Filters
 from mainmatter.corpus.folder import ABOUT, REJECTS, Folder
-from mainmatter.corpus.job import DEFAULT_MEMORY, DEFAULT_SECONDS, Job, TextFormat
-from mainmatter.corpus.readers import SHARD_SIZE
+from mainmatter.corpus.job import Job, TextFormat
 from mainmatter.corpus.readers.find import names_urls
 from mainmatter.errors import InputError
 from mainmatter.isolation.interrupts import INTERRUPTED
-from mainmatter.limits import MEGABYTE
+from mainmatter.limits import DEFAULT_MEMORY, DEFAULT_SECONDS, MEGABYTE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,6 +64,14 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True)
 )
 @options.overlap
 @options.fields
+@options.follow_links
+@click.option(
+    "--archives-at",
+    default="",
+    metavar="PLACE",
+    help="Where the archives of a list are, such as s3://commoncrawl, if its names are relative to neither its folder "
+    "nor one above.",
+)
 @click.option("--language", "languages", multiple=True, metavar="CODE", help="Keep only these, such as de; repeatable.")
 @click.option("--min-words", type=click.IntRange(min=0), default=0, metavar="N", help="Drop pages with fewer words.")
 @click.option("--max-words", type=click.IntRange(min=0), metavar="N", help="Drop pages with more words.")
@@ -110,8 +117,7 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True)
 @click.option(
     "--shard-size",
     type=_ABOVE_0,
-    default=SHARD_SIZE / MEGABYTE,
-    show_default=True,
+    show_default="64, and more for input of terabytes",
     metavar="MB",
     help="How much input makes a part of the output.",
 )
@@ -133,6 +139,7 @@ def command(
     html_field: str,
     url_field: str,
     id_field: str,
+    follow_links: bool,
     blocks: bool,
     chunks: int | None,
     overlap: int,
@@ -148,16 +155,17 @@ def command(
     max_size: float,
     max_seconds: float,
     max_memory: float,
-    shard_size: float,
+    shard_size: float | None,
+    archives_at: str,
     restart: bool,
     report: str | None,
 ) -> None:
     """Turn a crawl into a corpus: the main matter of all pages, as Parquet or JSONL.
 
     INPUT is a WARC or WET archive (.warc, .warc.gz, .warc.zst), a folder of pages, JSONL, Parquet, a list of URLs
-    (.urls) or a URL; a path may be remote, as s3://bucket/crawl.warc.gz is. OUT gets a part for each shard of the
-    input, which pandas, Polars, DuckDB, PyArrow and datasets load as they are; a dataset card, a summary and the
-    rejects with their reasons are in OUT/__about.
+    (.urls) or of archives (.paths, warc.paths.gz), or a URL; a path may be remote, as s3://bucket/crawl.warc.gz is. OUT
+    gets a part for each shard of the input, which pandas, Polars, DuckDB, PyArrow and datasets load as they are; a
+    dataset card, a summary and the rejects with their reasons are in OUT/__about.
 
     A run that was interrupted or killed goes on when the same command is run again. The output is the same, whatever
     the number of workers. A page that hangs, crashes or eats memory is a reject, and the run goes on.
@@ -181,14 +189,16 @@ def command(
         filters=Filters(languages, min_words=min_words, max_words=max_words, noindex=noindex, robots_txt=robots),
         duplicates=drop_duplicates or "",
         site_templates=site_templates,
-        shard_size=_to_bytes(shard_size, "--shard-size"),
+        shard_size=None if shard_size is None else _to_bytes(shard_size, "--shard-size"),
         html_field=html_field,
         url_field=url_field,
         id_field=id_field,
+        follow_links=follow_links,
+        archives_at=archives_at,
     )
     if report is not None:
         _check_report(report, output)
-    if robots and not names_urls(inputs):
+    if robots and not names_urls(inputs, archives_at, follow_links=follow_links):
         click.echo("--robots changes nothing here: no input is a list of URLs, so nothing is fetched", err=True)
     context = click.get_current_context()
     try:
@@ -255,6 +265,9 @@ def _say(summary: Summary) -> None:
             f"{summary.bytes / MEGABYTE:,.1f} MB of pages in {summary.seconds:,.1f} s: "
             f"{summary.pages_per_second:,.1f} pages/s, {summary.megabytes_per_second:,.2f} MB/s{earlier}"
         )
+    if summary.retries:
+        times = "once" if summary.retries == 1 else f"{summary.retries:,} times"
+        click.echo(f"storage failed {times}; the requests were repeated")
     parts = f"{summary.shards} part" + "s" * (summary.shards != 1)
     rejects = f"; rejects with their reasons in {Folder(summary.out).path(REJECTS)}" if summary.rejects else ""
     click.echo(f"written to {summary.out} ({parts}){rejects}")
@@ -264,6 +277,7 @@ LOG_EVERY = 10.0  # seconds
 FEWEST_PAGES = 5  # after the first ones, until a rate and an estimate are given: one page says nothing of the next
 _NO_PAGE = "no page is reported yet"
 _WORDS = {"templates": "counting templates", "clean": "cleaning", "unique": "dropping duplicates"}
+_OTHER_STAGES = "comparing pages"  # those of `duplicate_stages`
 
 
 @contextmanager
@@ -337,7 +351,7 @@ class Teller:
             self._first = None
         if self._first is None and progress.pages:
             self._first = progress
-        stage = _WORDS.get(progress.stage, progress.stage)
+        stage = _WORDS.get(progress.stage, _OTHER_STAGES)
         if self._first is None:
             return f"{stage}: {self._why_nothing(progress.earlier_pages)}"
         pages = progress.earlier_pages + progress.pages

@@ -3,27 +3,44 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
+import uuid
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from socket import gethostname
+from typing import TYPE_CHECKING, Any
 
 from mainmatter.corpus import storage
 from mainmatter.corpus.card import dataset_card, hub_file
-from mainmatter.corpus.duplicates import WORKING_FOLDERS, find_all_duplicates
+from mainmatter.corpus.duplicate_stages import WORKING_FOLDERS, find_all_duplicates
 from mainmatter.corpus.engines import DEFAULT_ENGINE, get_engine
-from mainmatter.corpus.folder import ABOUT, CARD, HUB_FILE, PLAN, PROGRESS, REJECTS, RUN, SUMMARY, Folder, old_name
+from mainmatter.corpus.folder import (
+    ABOUT,
+    CARD,
+    HUB_FILE,
+    PLAN,
+    PROGRESS,
+    REJECTS,
+    RUN,
+    SUMMARY,
+    Folder,
+    old_name,
+    progress_of,
+)
 from mainmatter.corpus.job import Job
 from mainmatter.corpus.language import unpacking_model
 from mainmatter.corpus.plan import check_same, make_plan, read_plan, write_plan
-from mainmatter.corpus.readers import find_shards, input_facts
+from mainmatter.corpus.readers import SHARD_SIZE, choose_shard_size, find_shards, input_facts
+from mainmatter.corpus.retries import retries
 from mainmatter.corpus.shard import run_shard
 from mainmatter.corpus.site_templates import TABLES, TEMPLATES, merge_templates
 from mainmatter.corpus.summary import Progress, Report, Summary, add_up
 from mainmatter.errors import InputError, MainmatterError
+from mainmatter.registry import split_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -49,7 +66,8 @@ def build_corpus(
     """Clean a whole collection. Called again after an interruption, it goes on where it was.
 
     Args:
-        inputs: WARC and WET archives, folders of pages, JSONL, Parquet, lists of URLs; paths that fsspec knows.
+        inputs: WARC and WET archives, folders of pages, JSONL, Parquet, lists of URLs or archives; paths that fsspec
+            knows.
         out: the folder of the result, likewise; new, empty, or that of an earlier run with the same inputs and job.
         job: what is wanted; by default all pages with the default method, as Parquet.
         engine: where the work is done: "local", "ray" or "spark".
@@ -68,13 +86,16 @@ def build_corpus(
     """
     job = Job() if job is None else job
     run_all = get_engine(engine)
+    retried = retries.count
     names = [str(name) for name in inputs]
     folder = Folder(storage.without_scheme(str(out)))
     with ExitStack() as held:
         languages = held.enter_context(unpacking_model()) if engine == DEFAULT_ENGINE else None
         job.check()
         _check_place(folder, names)
-        new, shards = _plan(names, job)  # a misspelt input must not cost the result of an earlier run
+        new, shards = _plan(
+            names, job, None if restart else folder
+        )  # a misspelt input must not cost the result of an earlier run
         held.enter_context(folder.locked())
         if restart:
             _delete_result(folder)
@@ -85,7 +106,7 @@ def build_corpus(
         finished = _finished(folder)
         if finished is not None:
             return finished
-        return _run(folder, plan, partial(run_all, workers=workers), languages, report)
+        return _run(folder, plan, partial(run_all, workers=workers), languages, report, retried)
 
 
 def _check_place(folder: Folder, inputs: Sequence[str]) -> None:
@@ -100,7 +121,7 @@ def _check_place(folder: Folder, inputs: Sequence[str]) -> None:
                 raise InputError(f"{folder.out}: lies in the input {name}; name a folder outside of it")
         is_foreign = place.exists() and any(one.name not in (RUN, old_name(RUN)) for one in place.iterdir())
     else:
-        is_foreign = bool(folder.names())
+        is_foreign = not folder.exists(PLAN) and bool(folder.names())  # a listing of all parts is long
     if is_foreign and not folder.exists(PLAN):
         raise InputError(f"{folder.out}: holds something else than a run of this command; name a new or empty folder")
 
@@ -114,15 +135,20 @@ def _delete_result(folder: Folder) -> None:
         folder.remove_all(name)
     if folder.is_old:
         folder.remove_all(RUN)
-    for name in folder.names(RUN):
-        if name != "lock":
-            storage.remove(folder.path(f"{RUN}/{name}"))
+    folder.remove(RUN, [name for name in folder.names(RUN) if name != "lock"])
 
 
-def _plan(inputs: Sequence[str], job: Job) -> tuple[Plan, list[list[Slice]]]:
-    """The plan of a run that would begin now, and its shards."""
-    shards = find_shards(inputs, job.shard_size, job.field_names)
-    stamps = {facts.path: f"{facts.size} bytes, {facts.stamp}" for facts in input_facts(inputs)}
+def _plan(inputs: Sequence[str], job: Job, earlier: Folder | None) -> tuple[Plan, list[list[Slice]]]:
+    """The plan of a run that would begin now, and its shards; `earlier` may hold one to go on with."""
+    with storage.asked_once(inputs):
+        found = input_facts(inputs, job.archives_at)
+        shard_size = job.shard_size or choose_shard_size(sum(facts.size for facts in found))
+        if job.shard_size is None and earlier is not None and earlier.exists(PLAN):
+            begun = read_plan(earlier).job.shard_size
+            shard_size = SHARD_SIZE if begun == SHARD_SIZE else shard_size  # of all runs that earlier versions began
+        shards = find_shards(inputs, shard_size, job.field_names, job.archives_at, follow_links=job.follow_links)
+    job = replace(job, shard_size=shard_size)
+    stamps = {facts.path: f"{facts.size} bytes, {facts.stamp}" for facts in found}
     return make_plan(job, inputs, len(shards), stamps), shards
 
 
@@ -151,52 +177,104 @@ def _run(
     run_all: Engine,
     languages: str | None,
     report: Callable[[Progress], object] | None,
+    retried: int,
 ) -> Summary:
+    """Do all stages; `retried` is what `retries.count` was before."""
     began = time.monotonic()
     folder.remove_all(PROGRESS)
-    earlier = Report("clean", -1)
-    for stage in plan.job.stages:
+    stages = plan.job.stages
+    earlier = total = Report("clean", -1)
+    start = uuid.uuid4().hex
+
+    def run(stage: str, count: int, stages: tuple[str, ...]) -> tuple[Report, Report]:
+        nonlocal retried
+        shard_work = partial(run_shard, folder.out, stage, languages=languages, run=start)
+        work = partial(_work_in, _folder_needed(folder, plan), shard_work)
+        before, after = _run_stage(folder, stage, stages, count, work, run_all, report)
+        retried -= after.retries - before.retries
+        return before, after
+
+    for stage in stages:
         if stage == "unique":
-            find_all_duplicates(folder, plan.job.duplicates, plan.shards)
-        work = partial(run_shard, folder.out, stage, languages=languages)
-        done = _run_stage(folder, plan, stage, work, run_all, report)
+            find_all_duplicates(
+                folder,
+                plan.job.duplicates,
+                [one.kept for one in _marked(folder, "clean", range(plan.shards))],
+                lambda one, count, all_ones: run(one, count, (*stages[:-1], *all_ones, "unique")),
+            )
+        before, total = run(stage, plan.shards, stages)
         if stage == "clean":
-            earlier = done
+            earlier = before
         if stage == "templates":
             merge_templates(folder, plan.job, plan.shards)
-    return _finish(folder, plan, earlier, time.monotonic() - began)
+    return _finish(folder, plan, earlier, total, time.monotonic() - began, retried)
+
+
+def _folder_needed(folder: Folder, plan: Plan) -> str:
+    """The folder that paths of the run are relative to; "" if none is."""
+    paths = [folder.out, *plan.inputs, plan.job.archives_at or "/"]
+    if plan.model is not None:
+        paths.append(split_name(plan.job.method)[0])
+    is_needed = any(not storage.is_remote(one) and not storage.without_scheme(one).startswith("/") for one in paths)
+    return str(Path.cwd()) if is_needed else ""
+
+
+def _work_in(place: str, work: Callable[..., Report], number: int, **options: Any) -> Report:  # noqa: ANN401
+    """Do some work in a folder: processes of a cluster are started elsewhere.
+
+    Raises:
+        InputError: there is no such folder on this machine.
+    """
+    if not place:
+        return work(number, **options)
+    before = Path.cwd()
+    try:
+        os.chdir(place)
+    except OSError as error:
+        raise InputError(
+            f"{place}: cannot be entered on {gethostname()} ({error.strerror}), and paths of this run are relative to "
+            "it; name inputs and output by paths that all machines of the cluster reach"
+        ) from error
+    try:
+        return work(number, **options)
+    finally:
+        os.chdir(before)
 
 
 def _run_stage(
     folder: Folder,
-    plan: Plan,
     stage: str,
-    work: Callable[[int], Report],
+    stages: tuple[str, ...],
+    count: int,
+    work: Callable[..., Report],
     run_all: Engine,
     report: Callable[[Progress], object] | None,
-) -> Report:
-    """Do a stage of all shards that have not done it; gives what had been done before."""
+) -> tuple[Report, Report]:
+    """Do a stage of all shards, or parts, that have not done it; gives what had been done before, and all that is."""
     done = folder.done(stage)
-    earlier = add_up((_marked(folder, stage, number) for number in sorted(done)), stage)
-    watch = _Watch(folder, stage, plan.job.stages, plan.shards, len(done), earlier)
-    missing = [number for number in range(plan.shards) if number not in done]
+    earlier = add_up(_marked(folder, stage, sorted(done)), stage)
+    watch = _Watch(folder, stage, stages, count, len(done), earlier)
+    missing = [number for number in range(count) if number not in done]
+    if report is not None and not folder.is_local:
+        run_all = partial(run_all, on_note=watch.hear)
     with watch.reporting(report), closing(run_all(work, missing)) as reports:  # type: ignore[type-var]
         for one in reports:
             watch.add(one)
-    return earlier
+    return earlier, watch.total()
 
 
-def _marked(folder: Folder, stage: str, number: int) -> Report:
-    report = folder.marker(stage, number)
-    if report is None:
-        raise MainmatterError(f"{folder.out}: the marker of shard {number} has vanished during the run")
-    return report
+def _marked(folder: Folder, stage: str, numbers: Sequence[int]) -> Iterator[Report]:
+    for number, report in zip(numbers, folder.markers(stage, numbers), strict=True):
+        if report is None:
+            raise MainmatterError(f"{folder.out}: the marker of shard {number} has vanished during the run")
+        yield report
 
 
-def _finish(folder: Folder, plan: Plan, earlier: Report, seconds: float) -> Summary:
-    """Count everything, from the markers, and leave only what is of worth."""
-    last = plan.job.stages[-1]
-    total = add_up((_marked(folder, last, number) for number in range(plan.shards)), last)
+def _finish(folder: Folder, plan: Plan, earlier: Report, total: Report, seconds: float, retried: int) -> Summary:
+    """Count everything, and leave only what is of worth; `retried` is as in `_run`."""
+    for name in reversed(_WORKING_FOLDERS):
+        folder.remove_all(name)
+    _remove_drafts(folder)
     summary = Summary(
         folder.out,
         plan.shards,
@@ -210,10 +288,8 @@ def _finish(folder: Folder, plan: Plan, earlier: Report, seconds: float) -> Summ
         earlier.pages,
         earlier.bytes,
         total.languages,
+        retries.count - retried,
     )
-    for name in reversed(_WORKING_FOLDERS):
-        folder.remove_all(name)
-    _remove_drafts(folder)
     if not folder.is_old:  # whose names no card could make a dataset of
         folder.write(CARD, dataset_card(plan, summary).encode())
         folder.write(HUB_FILE, hub_file(plan.job).encode())
@@ -222,11 +298,9 @@ def _finish(folder: Folder, plan: Plan, earlier: Report, seconds: float) -> Summ
 
 
 def _remove_drafts(folder: Folder) -> None:
-    """Remove what killed processes had begun to write."""
-    for below in ("", ABOUT, REJECTS, RUN):
-        for name in folder.names(below):
-            if name.startswith(".") and name != HUB_FILE:
-                storage.remove(folder.path(f"{below}/{name}" if below else name))
+    """Remove what killed processes had begun to write; on remote storage a file is there whole or not at all."""
+    for below in ("", ABOUT, REJECTS, RUN) if folder.is_local else ():
+        folder.remove(below, [name for name in folder.names(below) if name.startswith(".") and name != HUB_FILE])
 
 
 @dataclass
@@ -243,6 +317,7 @@ class _Watch:
     _now: Report | None = None
     _done_before: int = field(init=False)
     _finished: set[int] = field(default_factory=set)
+    _heard: dict[int, tuple[Report, float]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -252,11 +327,23 @@ class _Watch:
         with self._lock:
             self._now = report if self._now is None else add_up((self._now, report), self.stage)
             self._finished.add(report.number)
+            self._heard.pop(report.number, None)
             self.done += 1
+
+    def hear(self, note: dict[str, Any]) -> None:
+        """Take a note of a shard that is under way on remote storage."""
+        with self._lock:
+            report, share = progress_of(note)
+            self._heard[report.number] = report, share
+
+    def total(self) -> Report:
+        """What was done before and what is done now."""
+        return add_up((self.earlier, self._now) if self._now is not None else (self.earlier,), self.stage)
 
     def progress(self) -> Progress:
         with self._lock:
-            under_way = [(one, share) for one, share in self.folder.progress() if one.number not in self._finished]
+            told = (*self.folder.progress(), *self._heard.values())
+            under_way = [(one, share) for one, share in told if one.number not in self._finished]
             reports = [one for one, _ in under_way] + ([self._now] if self._now is not None else [])
             share = sum(share for _, share in under_way)
             now = add_up(reports, self.stage)

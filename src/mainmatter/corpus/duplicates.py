@@ -13,21 +13,18 @@ The first page of a group, in input order, is kept. What comes out depends on th
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-import struct
 import tempfile
 import unicodedata
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
 
-from mainmatter.corpus.folder import RUN, Folder
+from mainmatter.corpus.components import join
 from mainmatter.errors import InputError, MissingExtra, UnknownName
 from mainmatter.papers.template.imatch import terms_of
 
@@ -39,10 +36,11 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int64]
     Signatures = NDArray[np.uint32]
+    Digests = NDArray[np.uint64]  # of two halves
 
 
 KINDS = ("exact", "i-match", "near")
-_REASONS = {"exact": "duplicate", "i-match": "duplicate", "near": "near-duplicate"}
+REASONS = {"exact": "duplicate", "i-match": "duplicate", "near": "near-duplicate"}
 _DIGEST = 16  # bytes; two different texts of a billion share one with a chance of 1 in 10**20
 # 64 MB, however large the run. Terms that share a place share its count: one may be left out, of all pages alike.
 _BUCKETS = 1 << 24
@@ -60,7 +58,7 @@ _ROWS = 65_536  # signatures that are read at once: 32 MB
 _WEIGHTS = (0.1, 0.9)  # of false candidates and of missed ones
 # Candidates are compared with the first of their bucket; those unlike it with the first of the rest, and so on. Texts
 # that have a band in common by chance are few, so that the end is reached long before.
-_MOST_ROUNDS = 100
+MOST_LEADERS = 100
 
 # Where no spaces stand between words, a character counts as a word: Han, Kana, Thai, Lao, Burmese, Khmer.
 _UNSPACED = (
@@ -124,10 +122,10 @@ def find_duplicates(
     elif kind == "i-match":
         if isinstance(signatures, Iterator):
             raise TypeError("i-match goes through the signatures twice; give it a list, not an iterator")
-        repeats = _find_equal(_imatch_digests(signatures))
+        repeats = _find_equal(imatch_digests(signatures, *term_counts(signatures)))
     else:
         repeats = _find_equal(signatures)
-    reason = _REASONS[kind]
+    reason = REASONS[kind]
     return {number: (reason, first) for number, first in repeats.items()}
 
 
@@ -145,18 +143,25 @@ def _digest(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=_DIGEST).digest()
 
 
-def _imatch_digests(signatures: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+def term_counts(signatures: Iterable[tuple[int, bytes]]) -> tuple[NDArray[np.uint32], int]:
+    """In how many texts each term is, in the table of frequencies, and how many texts have a term, for I-Match."""
+    counts, texts = np.zeros(_BUCKETS, np.uint32), 0
+    for _, packed in signatures:
+        if packed:
+            counts[np.unique(np.frombuffer(packed, "<u4") % _BUCKETS)] += 1
+            texts += 1
+    return counts, texts
+
+
+def imatch_digests(
+    signatures: Iterable[tuple[int, bytes]], counts: NDArray[np.uint32], texts: int
+) -> Iterator[tuple[int, bytes]]:
     """I-Match: one digest a page (Chowdhury, Frieder, Grossman, McCabe 2002; Template, section 3, and its reference 8).
 
     Two texts are duplicates if they have the same set of terms, once those are left out that too many texts of the
     collection have. Neither the order of the terms nor how often a text has them counts. A text of nothing but such
     terms keeps them all: it is a duplicate only of what has the very same words.
     """
-    counts, texts = np.zeros(_BUCKETS, np.uint32), 0
-    for _, packed in signatures:
-        if packed:
-            counts[np.unique(np.frombuffer(packed, "<u4") % _BUCKETS)] += 1
-            texts += 1
     for number, packed in signatures:
         if packed:
             hashes = np.frombuffer(packed, "<u4")
@@ -168,22 +173,31 @@ def _imatch_digests(signatures: Iterable[tuple[int, bytes]]) -> Iterator[tuple[i
 
 def _find_equal(digests: Iterable[tuple[int, bytes]]) -> dict[int, int]:
     """By the number of each page whose digest was there before, the number of the first that has it."""
+    numbers, halves = gather_digests(digests)
+    first = first_of_equal(halves)
+    repeats = np.flatnonzero(first != np.arange(len(first)))
+    return dict(zip(numbers[repeats].tolist(), numbers[first[repeats]].tolist(), strict=True))
+
+
+def gather_digests(digests: Iterable[tuple[int, bytes]]) -> tuple[Indices, Digests]:
+    """The numbers of the pages that have a digest, and the two halves of each digest."""
     numbers: array[int] = array("q")
     joined = bytearray()
     for number, digest in digests:
         if digest:
             numbers.append(number)
             joined += digest
-    if not numbers:
-        return {}
-    halves = np.frombuffer(joined, ">u8").reshape(-1, 2)
+    return np.frombuffer(numbers, np.int64), np.frombuffer(joined, ">u8").reshape(-1, 2)
+
+
+def first_of_equal(halves: Digests) -> Indices:
+    """For each digest the place of the first that is equal."""
     order = np.lexsort((halves[:, 1], halves[:, 0]))  # stable: equal ones stay in input order
     is_new = np.ones(len(order), bool)
     is_new[1:] = (halves[order[1:]] != halves[order[:-1]]).any(axis=1)
-    firsts = order[np.flatnonzero(is_new)[np.cumsum(is_new) - 1]]
-    names = np.frombuffer(numbers, np.int64)
-    repeats = order[~is_new]
-    return dict(sorted(zip(names[repeats].tolist(), names[firsts[~is_new]].tolist(), strict=True)))
+    first = np.empty_like(order)
+    first[order] = order[np.flatnonzero(is_new)[np.cumsum(is_new) - 1]]
+    return first
 
 
 # Near duplicates: MinHash and locality-sensitive hashing (Broder 1997; Indyk and Motwani 1998). A text is the set of
@@ -241,8 +255,8 @@ def find_groups(signatures: Iterable[tuple[int, bytes]], threshold: float = THRE
         table: Signatures = np.memmap(spill, "<u4", "r", shape=(len(numbers), PERMUTATIONS))
         first: Indices = np.arange(len(numbers))
         for band in range(bands):
-            for pairs in _candidates(_band_hashes(table[:, band * rows : (band + 1) * rows]), table, first, threshold):
-                first = _join(first, *pairs)
+            for pairs in near_pairs(band_hashes(table[:, band * rows : (band + 1) * rows]), table, first, threshold):
+                first = join(first, *pairs)
         del table
     repeats = np.flatnonzero(first != np.arange(len(first)))
     names = np.frombuffer(numbers, np.int64)
@@ -293,7 +307,7 @@ def _empty_minhash() -> MinHash:
     return MinHash(PERMUTATIONS, seed=_SEED, hashfunc=int, scheme=_SCHEME)
 
 
-def _band_hashes(band: Signatures) -> NDArray[np.uint64]:
+def band_hashes(band: Signatures) -> NDArray[np.uint64]:
     """One number for each signature's values in a band."""
     hashes = np.zeros(len(band), np.uint64)
     for start in range(0, len(band), _ROWS):
@@ -306,12 +320,12 @@ def _band_hashes(band: Signatures) -> NDArray[np.uint64]:
     return hashes
 
 
-def _candidates(
+def near_pairs(
     hashes: NDArray[np.uint64], table: Signatures, first: Indices, threshold: float
 ) -> Iterator[tuple[Indices, Indices]]:
     """Pairs of pages in the same bucket whose whole signatures are near enough, round by round."""
     members: Indices = np.argsort(hashes, kind="stable")
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(MOST_LEADERS):
         starts = np.flatnonzero(np.diff(hashes[members], prepend=~hashes[members[:1]]))
         sizes = np.diff(starts, append=len(members))
         leaders = np.repeat(members[starts], sizes)
@@ -326,113 +340,3 @@ def _candidates(
             near[unknown] = shared >= threshold
         yield leaders[near], members[near]
         members = members[~near]
-
-
-def _join(first: Indices, ones: Indices, others: Indices) -> Indices:
-    """Make one group of each two pages' groups; `first` has for each page the first of its group."""
-    from scipy.sparse import coo_array  # noqa: PLC0415 - comes with datasketch
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
-
-    ones, others = first[ones], first[others]
-    apart = ones != others
-    if not apart.any():
-        return first
-    nodes, ends = np.unique(np.concatenate((ones[apart], others[apart])), return_inverse=True)
-    half = len(ends) // 2
-    edges = coo_array((np.ones(half, np.int8), (ends[:half], ends[half:])), shape=(len(nodes), len(nodes)))
-    count, labels = connected_components(edges, directed=False)
-    smallest = np.full(count, len(first))
-    np.minimum.at(smallest, labels, nodes)
-    moved: Indices = np.arange(len(first))
-    moved[nodes] = smallest[labels]
-    return moved[first]
-
-
-# Over a whole run: signatures of all shards in, for each shard a list of the pages to drop out.
-
-FOUND = f"{RUN}/duplicates.json"
-CLEANED = f"{RUN}/cleaned"
-SIGNATURES = f"{RUN}/signatures"
-DUPLICATES = f"{RUN}/duplicates"
-CLEANED_REJECTS = f"{CLEANED}/rejects"
-WORKING_FOLDERS = (CLEANED, CLEANED_REJECTS, SIGNATURES, DUPLICATES)
-_LENGTHS = struct.Struct("<II")  # of a page's id and its signature
-
-
-def cleaned_name(name: str) -> str:
-    """Where a file of the output waits until duplicates are dropped."""
-    return f"{CLEANED}/{name}"
-
-
-def signatures_name(number: int) -> str:
-    """The name of the file of a shard's signatures."""
-    return f"{SIGNATURES}/{number:05}.bin"
-
-
-def pack_signature(page: str, signature: bytes) -> bytes:
-    """A page's id and its signature, as they lie in the file."""
-    name = page.encode("utf-8", "replace")
-    return _LENGTHS.pack(len(name), len(signature)) + name + signature
-
-
-def find_all_duplicates(folder: Folder, kind: str, shards: int) -> None:
-    """Find the duplicates of a run, once: their list is kept.
-
-    Memory: as `find_duplicates` says, and the signatures of one shard.
-    """
-    if folder.exists(FOUND):
-        return
-    signatures = _Signatures(folder, shards)
-    found = find_duplicates(kind, signatures)
-    wanted = {first for _, first in found.values()}
-    names = {ordinal: name for ordinal, name, _ in signatures.entries() if ordinal in wanted}
-    ordinal = 0
-    for number in range(shards):
-        dropped = {}
-        for index in range(sum(1 for _ in _unpack(folder, number))):
-            if ordinal in found:
-                reason, first = found[ordinal]
-                dropped[index] = reason, names[first]
-            ordinal += 1
-        folder.write(_duplicates_name(number), json.dumps(dropped).encode())
-    folder.write(FOUND, json.dumps({"duplicates": len(found)}).encode())
-
-
-def read_duplicates(folder: Folder, number: int) -> dict[int, tuple[str, str]]:
-    """The rows of a cleaned shard to drop, by their number: the reason, and the id of the page that is repeated."""
-    content = json.loads(folder.read(_duplicates_name(number)))
-    return {int(index): (reason, first) for index, (reason, first) in content.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class _Signatures:
-    """The signatures of all pages, numbered in input order; may be gone through several times."""
-
-    folder: Folder
-    shards: int
-
-    def __iter__(self) -> Iterator[tuple[int, bytes]]:
-        return ((ordinal, signature) for ordinal, _, signature in self.entries())
-
-    def entries(self) -> Iterator[tuple[int, str, bytes]]:
-        ordinal = 0
-        for number in range(self.shards):
-            for name, signature in _unpack(self.folder, number):
-                yield ordinal, name, signature
-                ordinal += 1
-
-
-def _unpack(folder: Folder, number: int) -> Iterator[tuple[str, bytes]]:
-    data = folder.read(signatures_name(number))
-    place = 0
-    while place < len(data):
-        name_length, length = _LENGTHS.unpack_from(data, place)
-        place += _LENGTHS.size
-        name = data[place : place + name_length].decode()
-        place += name_length
-        yield name, data[place : place + length]
-        place += length
-
-
-def _duplicates_name(number: int) -> str:
-    return f"{DUPLICATES}/{number:05}.json"

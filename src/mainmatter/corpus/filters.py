@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, Self, TypeGuard
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from mainmatter.corpus.language import LANGUAGES
 from mainmatter.errors import InputError
@@ -90,18 +90,6 @@ class Filters:
     def to_json(self) -> dict[str, Any]:
         """As JSON can hold it."""
         return {**asdict(self), "languages": list(self.languages)}
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """The filters again.
-
-        Raises:
-            InputError: there is no such filter, or a value is wrong.
-        """
-        unknown = sorted(set(content) - {field.name for field in fields(cls)})
-        if unknown:
-            raise InputError(f"there is no such filter: {', '.join(unknown)}")
-        return cls(**content)
 
 
 def why_not_indexed(record: Record) -> str | None:

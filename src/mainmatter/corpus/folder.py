@@ -5,6 +5,9 @@ OUT/__about/README.md                   the dataset card
 OUT/__about/summary.json                what came of the run
 OUT/__about/rejects/part-NNNNN.jsonl    what did not get into it, and why; only where there is something
 OUT/__run/                              the plan, the markers of done shards, what stages leave for the next
+OUT/__run/plan.json                     the job, and where the shards are listed: all that a worker needs of the plan
+OUT/__run/inputs.json                   the inputs and their dates, by which a run that goes on knows them again
+OUT/__run/shards-NNNNN.json             the slices of some shards
 OUT/.huggingface.yaml                   which files are data, and the types of their columns, for `datasets`
 
 Whoever loads the folder must see the parts alone. PyArrow, and so pandas, leaves out names that begin with "_" or ".",
@@ -14,24 +17,27 @@ OUT/_run, OUT/rejects and OUT/summary.json; such folders are still read, and a r
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mainmatter.corpus import storage
 from mainmatter.corpus.summary import Report
+from mainmatter.corpus.typed_json import build, parse
 from mainmatter.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 RUN = "__run"
 PLAN = f"{RUN}/plan.json"  # what a run writes first, as the summary last; so it tells its folder from others
+INPUTS = f"{RUN}/inputs.json"
 ABOUT = "__about"
 CARD = f"{ABOUT}/README.md"
 REJECTS = f"{ABOUT}/rejects"
@@ -39,6 +45,21 @@ SUMMARY = f"{ABOUT}/summary.json"
 HUB_FILE = ".huggingface.yaml"
 _OLD = {RUN: "_run", REJECTS: "rejects", SUMMARY: "summary.json"}
 PROGRESS = f"{RUN}/now"  # the folder in which shards that are under way tell how far they are
+
+
+class Tell(Protocol):
+    """Brings notes to whoever watches a run; some may be lost."""
+
+    def __call__(self, note: dict[str, Any], /) -> object:
+        """Send a note."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a shard that is under way tells: what came of it so far, and what share of it is done."""
+
+    report: Report
+    share: float
 
 
 @dataclass(frozen=True)
@@ -77,9 +98,12 @@ class Folder:
         Raises:
             FileNotFoundError: there is no such file.
         """
-        if not self.exists(name):
-            raise FileNotFoundError(2, "No such file or directory", self.path(name))
-        return storage.read_whole(self.path(name))
+        try:
+            return storage.read_whole(self.path(name))
+        except InputError as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                raise FileNotFoundError(errno.ENOENT, "No such file or directory", self.path(name)) from error
+            raise
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file whole or not at all.
@@ -99,20 +123,38 @@ class Folder:
 
     def remove_all(self, name: str) -> None:
         """Remove the files in a folder below it; or what a run writes in itself, and nothing else, if it is ""."""
-        for file in self.names(name):
-            written = file.lstrip(".")  # a draft begins with a dot
-            if name or written.startswith(("part-", HUB_FILE.lstrip("."), f"{_OLD[SUMMARY]}.")):
-                storage.remove(self.path(f"{name}/{file}" if name else file))
+        written = ("part-", HUB_FILE.lstrip("."), f"{_OLD[SUMMARY]}.")
+        # A draft begins with a dot.
+        self.remove(name, [file for file in self.names(name) if name or file.lstrip(".").startswith(written)])
         if name and self.is_local:
             with suppress(OSError):
                 Path(self.path(name)).rmdir()
 
+    def remove(self, name: str, files: Sequence[str]) -> None:
+        """Remove some files of a folder below it, or of itself, if the name is "".
+
+        Raises:
+            OSError: they cannot be removed.
+        """
+        storage.remove_all(self.path(name) if name else self.out, files)
+
+    def markers(self, stage: str, numbers: Sequence[int]) -> Iterator[Report | None]:
+        """The reports of shards, in the order of their numbers; many are read at a time."""
+        return storage.at_once(partial(self.marker, stage), numbers, self.out)
+
     def marker(self, stage: str, number: int) -> Report | None:
-        """The report of a done shard; None if it is not done."""
+        """The report of a done shard; None if it is not done.
+
+        Raises:
+            InputError: it is damaged.
+        """
+        name = _marker(stage, number)
         try:
-            return Report(**json.loads(self.read(_marker(stage, number))))
+            return parse(Report, self.read(name))
         except FileNotFoundError:
             return None
+        except ValueError as error:
+            raise InputError(f"{self.path(name)}: is damaged: {error}; delete it to have it made again") from error
 
     def mark(self, report: Report) -> None:
         """Mark a shard as done."""
@@ -124,10 +166,15 @@ class Folder:
         names = (name for name in self.names(RUN) if name.startswith(start) and name.endswith(end))
         return {int(number) for name in names if (number := name[len(start) : -len(end)]).isdecimal()}
 
-    def note_progress(self, report: Report, share: float) -> None:
-        """Tell how far a shard is, and what share of it is done; for those who watch, so it may fail or be lost."""
-        if self.is_local:
-            content = {"report": report.to_json(), "share": share}
+    def note_progress(self, report: Report, share: float, tell: Tell | None = None) -> None:
+        """Tell how far a shard is, and what share of it is done; for those who watch, so it may fail or be lost.
+
+        Without anybody to tell, it is noted in the folder, if that is local.
+        """
+        content = {"report": report.to_json(), "share": share}
+        if tell is not None:
+            tell(content)
+        elif self.is_local:
             with suppress(OSError):
                 self.write(_progress_name(report.number), json.dumps(content).encode())
 
@@ -141,8 +188,7 @@ class Folder:
         """What the shards that are under way told, and what share of each is done."""
         for name in self.names(PROGRESS) if self.is_local else ():
             with suppress(OSError, InputError, ValueError):  # it may be done meanwhile
-                content = json.loads(self.read(f"{PROGRESS}/{name}"))
-                yield Report(**content["report"]), content["share"]
+                yield progress_of(json.loads(self.read(f"{PROGRESS}/{name}")))
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -167,6 +213,12 @@ class Folder:
             yield
         finally:
             os.close(descriptor)
+
+
+def progress_of(note: dict[str, Any]) -> tuple[Report, float]:
+    """What a shard told, and what share of it is done."""
+    told = build(_Told, note)
+    return told.report, told.share
 
 
 def part_name(number: int, format_: str) -> str:

@@ -19,14 +19,16 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mainmatter.corpus.readers import read_slice
 from mainmatter.corpus.records import Record, Reject, Skipped
+from mainmatter.corpus.retries import retries
 from mainmatter.corpus.work import load_for_all, make_work
 from mainmatter.errors import MainmatterError
 from mainmatter.isolation.child import Child, ChildExited, limit_memory, may_fork, memory_given
-from mainmatter.limits import Limits
+from mainmatter.limits import WALL_FACTOR, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,12 +38,12 @@ if TYPE_CHECKING:
     from mainmatter.corpus.work import Result, Work
 
 NOTE = struct.Struct("=QQQQ")  # how many notes there were, phase, number of the slice, position
+RETRIES = struct.Struct("=Q")  # after the note: how often children have repeated a request to storage
 READING, CLEANING = range(2)  # phases
 MOST_AT_ONCE = 32  # outcomes in a message
 LONGEST_WAIT = 0.05  # seconds until what came of a page is sent
 LARGEST_MESSAGE = 1 << 20  # characters of text
 TICK = 1.0  # seconds; time is counted in these, so that a computer that was asleep has not waited
-WALL_FACTOR = 10  # a page may be that much longer under way than its processor time: computers are busy
 READING_PATIENCE = 300.0  # seconds by the clock for reading: networks are slow
 
 Place = tuple[int, int | None]  # the number of a slice, and where in it to begin
@@ -113,6 +115,12 @@ class Guard:
         self._notes_file.truncate(mmap.PAGESIZE)
         self._notes = mmap.mmap(self._notes_file.fileno(), mmap.PAGESIZE)
         self.pid = os.getpid()
+        self.folder = Path.cwd()  # also the child's, to which paths are relative
+
+    @property
+    def retries(self) -> int:
+        """How often children have repeated a request to storage."""
+        return int(RETRIES.unpack_from(self._notes, NOTE.size)[0])
 
     def close(self) -> None:
         """End the child, for good."""
@@ -257,6 +265,7 @@ class _RecordService:
         self._count = 0
         self._base = 0  # bytes of memory after the imports
         self._made: tuple[Task, Work] | None = None
+        retries.on_retry = self._note_retry
 
     def __call__(self, task: Task) -> Iterator[list[Outcome]]:
         self._note(READING, task.begin[0], task.begin[1] or task.slices[task.begin[0]].start)
@@ -296,6 +305,14 @@ class _RecordService:
     def _note(self, phase: int, number: int, position: int) -> None:
         self._count += 1
         NOTE.pack_into(self._notes, 0, self._count, phase, number, position)
+
+    def _note_retry(self) -> None:
+        """Count a retry, and show that we are alive: storage may take minutes to answer."""
+        (count,) = RETRIES.unpack_from(self._notes, NOTE.size)
+        RETRIES.pack_into(self._notes, NOTE.size, count + 1)
+        _, *rest = NOTE.unpack_from(self._notes)
+        self._count += 1
+        NOTE.pack_into(self._notes, 0, self._count, *rest)
 
     def _outcomes(self, task: Task, work: Work) -> Iterator[Outcome]:
         """Read and work on all records of a task; each gives one outcome."""

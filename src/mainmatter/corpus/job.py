@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from mainmatter.corpus.duplicates import check_kind
 from mainmatter.corpus.filters import Filters
-from mainmatter.corpus.readers import SHARD_SIZE, FieldNames
+from mainmatter.corpus.readers import FieldNames
 from mainmatter.corpus.site_templates import check_has_templates, check_method
 from mainmatter.corpus.writers import NEEDED_COLUMNS, SCHEMA
 from mainmatter.errors import InputError, UnknownName
-from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE
+from mainmatter.limits import DEFAULT_LIMITS, DEFAULT_MEMORY, DEFAULT_SECONDS
 from mainmatter.registry import DEFAULT_METHOD, get_method
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 OutputFormat = Literal["parquet", "jsonl"]
 TextFormat = Literal["text", "markdown", "html"]
 Duplicates = Literal["", "exact", "i-match", "near"]
-
-DEFAULT_SECONDS = 60.0
-DEFAULT_MEMORY = 2000 * MEGABYTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +43,14 @@ class Job:
         filters: which pages to drop.
         duplicates: which pages to drop as repetitions of an earlier one: "exact", "i-match" or "near"; "" for none.
         site_templates: whether to find out first what each site repeats on its pages.
-        shard_size: how many bytes of input make a shard, about.
+        shard_size: how many bytes of input make a shard, about; None for 64 MB, or more if there is more than 1.28 TB.
         html_field: the field of JSONL, or the column of Parquet, that holds the page; "" for the usual names, which
             docs/how-to/corpus.md lists. It may hold HTML or plain text, which has no tag.
         url_field: likewise its URL.
         id_field: likewise its id.
+        follow_links: whether to read links to files that are in a folder; see `find_inputs`.
+        archives_at: the folder, bucket or site that relative names in lists of archives are relative to; "" for the
+            list's own folder or one above it.
     """
 
     method: str = DEFAULT_METHOD
@@ -67,10 +67,12 @@ class Job:
     filters: Filters = field(default_factory=Filters)
     duplicates: Duplicates = ""
     site_templates: bool = False
-    shard_size: int = SHARD_SIZE
+    shard_size: int | None = None
     html_field: str = ""
     url_field: str = ""
     id_field: str = ""
+    follow_links: bool = False
+    archives_at: str = ""
 
     @property
     def field_names(self) -> FieldNames:
@@ -103,6 +105,8 @@ class Job:
             raise InputError(f"overlap is a number of tokens, less than chunks, not {self.overlap!r}")
         for name in ("max_size", "max_seconds", "max_memory", "shard_size"):
             value = getattr(self, name)
+            if name == "shard_size" and value is None:
+                continue
             if not (math.isfinite(value) and value > 0):
                 raise InputError(f"{name} is a number above 0, not {value!r}")
         for name in ("html_field", "url_field", "id_field"):
@@ -119,12 +123,6 @@ class Job:
     def to_json(self) -> dict[str, Any]:
         """As JSON can hold it."""
         return asdict(self) | {"filters": self.filters.to_json()}
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """The job again."""
-        columns = tuple(content.get("without_columns", ()))
-        return cls(**{**content, "filters": Filters.from_json(content["filters"]), "without_columns": columns})
 
 
 def _check_columns(names: object) -> None:

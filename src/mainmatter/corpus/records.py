@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from mainmatter.records import Page
 
-SourceKind = Literal["warc", "wet", "files", "jsonl", "parquet", "urls"]
+SourceKind = Literal["warc", "wet", "files", "jsonl", "parquet", "urls", "archives", "links"]
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -20,10 +20,11 @@ class Slice:
     """A part of an input that can be read by itself; it can travel as JSON.
 
     Attributes:
-        kind: which reader reads it.
+        kind: which reader reads it; "archives" is for the lines of a list of archives that name none.
         path: the input's path, any that fsspec knows; for "files" the folder.
         start: where it begins: a byte offset in an archive or a JSONL file, the number of a row in Parquet, of a line
-            in a list of URLs, of a file in `files`. What begins at or after `start` and before `end` belongs to it.
+            in a list, of a file in `files`, or of a link that is not followed. What begins at or after `start` and
+            before `end` belongs to it.
         end: where it ends, not included.
         files: for "files": the files of the slice, relative to `path`.
         html_field: for "jsonl" and "parquet": the field or column of the page; "" for one of the names that are known.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 import io
 import json
+import math
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from mainmatter.corpus.folder import REJECTS, SUMMARY, Folder
 from mainmatter.corpus.plan import Plan, read_plan
 from mainmatter.corpus.records import Reject
 from mainmatter.corpus.summary import Report, Summary
+from mainmatter.corpus.typed_json import parse
 from mainmatter.errors import InputError, MissingExtra
 from mainmatter.lab.reports import charts
 from mainmatter.lab.reports.html import Cell, Section, count_cell, html_page, markup, moment, shorten, table
@@ -48,6 +50,8 @@ _BATCH = 256
 _COLUMNS = (
     "id", "url", "text", "title", "language", "page_type", "confidence", "words", "method", "version"
 )  # fmt: skip
+_NUMBERS = ("confidence", "words")
+_TEXTS = ("url", "text", "title", "language", "page_type", "method", "version")
 _PART = re.compile(r"part-(\d+)\.(parquet|jsonl)")
 
 
@@ -133,7 +137,7 @@ def read_facts(out: str, most_rows: int = MOST_ROWS) -> CorpusFacts:
     plan = read_plan(folder)
     summary = _summary(folder)
     numbers = spread(range(plan.shards), _MOST_MARKERS)
-    shards = [report for number in numbers if (report := folder.marker("clean", number)) is not None]
+    shards = [report for report in folder.markers("clean", numbers) if report is not None]
     return CorpusFacts(
         summary, plan, _count(folder, summary, most_rows), _rejects(folder, set(summary.rejects)), shards
     )
@@ -224,7 +228,18 @@ def _rows(folder: Folder, names: Iterable[str]) -> Iterator[Mapping[str, Any]]:
         for row in read(path):
             if not isinstance(row, dict):
                 raise InputError(f"{path}: holds something else than rows of a corpus")
-            yield {column: row.get(column) for column in _COLUMNS}
+            yield {column: _checked(row.get(column), column, path) for column in _COLUMNS}
+
+
+def _checked(value: Any, column: str, path: str) -> Any:  # noqa: ANN401 - whatever a file holds
+    """A value of a row, which may have been written by others, or is damaged."""
+    if column in _NUMBERS:
+        fits = isinstance(value, int | float) and math.isfinite(value)
+    else:
+        fits = isinstance(value, str) or column not in _TEXTS
+    if value is not None and not fits:
+        raise InputError(f"{path}: is damaged: a row has {value!r:.100} for its {column}")
+    return value
 
 
 def _jsonl_rows(path: str) -> Iterator[Any]:
@@ -232,7 +247,7 @@ def _jsonl_rows(path: str) -> Iterator[Any]:
         for number, line in enumerate(lines, 1):
             try:
                 yield json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise InputError(f"{path}: line {number} is damaged: {error}") from error
 
 
@@ -261,8 +276,8 @@ def _rejects(folder: Folder, reasons: set[str]) -> dict[str, list[Reject]]:
             for line in lines:
                 seen += 1
                 try:
-                    reject = Reject(**json.loads(line))
-                except (ValueError, TypeError) as error:
+                    reject = parse(Reject, line)
+                except ValueError as error:
                     raise InputError(f"{folder.path(f'{REJECTS}/{name}')}: is damaged: {error}") from error
                 some = found.setdefault(reject.reason, [])
                 if len(some) < EXAMPLES:

@@ -11,13 +11,22 @@ import os
 import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mainmatter.corpus.duplicates import CLEANED_REJECTS, cleaned_name, pack_signature, read_duplicates, signatures_name
+from mainmatter.corpus.duplicate_stages import (
+    CLEANED_REJECTS,
+    cleaned_name,
+    do_stage,
+    pack_signatures,
+    read_duplicates,
+    signatures_name,
+)
 from mainmatter.corpus.folder import Folder, part_name, rejects_name
 from mainmatter.corpus.guard import Guard, Outcome, Task
-from mainmatter.corpus.plan import read_plan, read_shard
+from mainmatter.corpus.plan import WorkPlan, work_plan_of
 from mainmatter.corpus.records import Reject
+from mainmatter.corpus.retries import retries
 from mainmatter.corpus.site_templates import counts_name, template_of
 from mainmatter.corpus.summary import UNKNOWN_LANGUAGE, Report
 from mainmatter.corpus.writers import COLUMNS, make_writer, read_rejects, read_rows, rejects_to_bytes
@@ -25,23 +34,34 @@ from mainmatter.errors import MainmatterError
 from mainmatter.papers.template.site_counts import SiteCounts
 
 if TYPE_CHECKING:
-    from mainmatter.corpus.plan import Plan
+    from mainmatter.corpus.folder import Tell
     from mainmatter.corpus.records import Slice
 
 PROGRESS_EVERY = 0.5  # seconds
+TOLD_EVERY = 5.0  # seconds, where one process hears of all shards
 _ID, _WORDS, _URL, _SOURCE, _POSITION, _LANGUAGE = map(
     COLUMNS.index, ("id", "words", "url", "source", "position", "language")
 )
 
 
-def run_shard(out: str, stage: str, number: int, languages: str | None = None) -> Report:
+def run_shard(
+    out: str,
+    stage: str,
+    number: int,
+    languages: str | None = None,
+    run: str = "",
+    tell: Tell | None = None,
+) -> Report:
     """Do one stage of one shard of the run whose plan lies in OUT/__run, unless its marker says that it is done.
 
     Args:
         out: the output folder.
-        stage: one of the job's `stages`; all shards must be through the one before.
-        number: the shard's.
+        stage: one of the job's `stages`, or one of finding duplicates, which comes before "unique"; all shards must be
+            through the one before.
+        number: the shard's, or that of a part of the pages where duplicates are found.
         languages: where the model that tells languages lies unpacked, if it does; see `language.unpacking_model`.
+        run: differs with each start of a run; a process reads the plan once for all shards that have it in common.
+        tell: called now and then with how far the shard is; without it, that is noted in a local folder.
 
     Returns:
         What came of it, also if that was earlier.
@@ -50,18 +70,23 @@ def run_shard(out: str, stage: str, number: int, languages: str | None = None) -
         InputError: there is no such run, or an input cannot be read any more.
         OSError: the result cannot be written.
     """
-    folder = Folder(out)
+    plan = work_plan_of(out, run) if run else WorkPlan(Folder(out))
+    folder = plan.folder
+    retried = retries.count + _guard().retries
     done = folder.marker(stage, number)
     if done is not None:
         return done
-    plan = read_plan(folder)
     if stage == "clean":
-        report = _clean(folder, plan, number, languages)
+        report = _clean(folder, plan, number, languages, tell)
+    elif stage == "templates":
+        report = _count_templates(folder, plan, number, tell)
+    elif stage == "unique":
+        report = _drop_duplicates(folder, plan, number)
     else:
-        report = {"templates": _count_templates, "unique": _drop_duplicates}[stage](folder, plan, number)
+        report = do_stage(folder, plan.job.duplicates, stage, number)
     folder.mark(report)
     folder.forget_progress(number)
-    return report
+    return replace(report, retries=retries.count + _guard().retries - retried)
 
 
 @dataclass
@@ -72,6 +97,7 @@ class _Counts:
     stage: str
     number: int
     slices: tuple[Slice, ...]
+    tell: Tell | None = None
     began: float = field(default_factory=time.monotonic)
     pages: int = 0
     kept: int = 0
@@ -96,11 +122,11 @@ class _Counts:
                 self.words += outcome.result[_WORDS]
                 self.languages[outcome.result[_LANGUAGE] or UNKNOWN_LANGUAGE] += 1
         now = time.monotonic()
-        if now - self.told > PROGRESS_EVERY:
+        if now - self.told > (PROGRESS_EVERY if self.tell is None else TOLD_EVERY):
             self.told = now
             one = self.slices[outcome.slice]
             share = (outcome.position - one.start) / max(1, one.end - one.start)
-            self.folder.note_progress(self.report(), (outcome.slice + share) / len(self.slices))
+            self.folder.note_progress(self.report(), (outcome.slice + share) / len(self.slices), self.tell)
 
     def report(self) -> Report:
         seconds = round(time.monotonic() - self.began, 3)
@@ -108,10 +134,10 @@ class _Counts:
         return Report(self.stage, self.number, *counts, seconds, dict(self.languages))
 
 
-def _count_templates(folder: Folder, plan: Plan, number: int) -> Report:
+def _count_templates(folder: Folder, plan: WorkPlan, number: int, tell: Tell | None) -> Report:
     """Count what the pages of each site have in common."""
-    slices = read_shard(folder, number)
-    counts = _Counts(folder, "templates", number, slices)
+    slices = plan.slices(number)
+    counts = _Counts(folder, "templates", number, slices, tell)
     chunks = template_of(plan.job).no_counts()
     for outcome in _guard().outcomes(Task("templates", plan.job, slices)):
         counts.count(outcome)
@@ -121,14 +147,14 @@ def _count_templates(folder: Folder, plan: Plan, number: int) -> Report:
     return counts.report()
 
 
-def _clean(folder: Folder, plan: Plan, number: int, languages: str | None) -> Report:
+def _clean(folder: Folder, plan: WorkPlan, number: int, languages: str | None, tell: Tell | None) -> Report:
     """Clean the pages of a shard. If duplicates are to be dropped, the result is not the final one."""
     job = plan.job
-    slices = read_shard(folder, number)
-    counts = _Counts(folder, "clean", number, slices)
+    slices = plan.slices(number)
+    counts = _Counts(folder, "clean", number, slices, tell)
     writer = make_writer(job, whole=bool(job.duplicates))
     rejects: list[Reject] = []
-    signatures = bytearray()
+    signatures: list[tuple[str, bytes]] = []
     templates = folder.out if job.site_templates else None
     for outcome in _guard().outcomes(Task("clean", job, slices, templates, languages)):
         counts.count(outcome)
@@ -137,10 +163,10 @@ def _clean(folder: Folder, plan: Plan, number: int, languages: str | None) -> Re
         elif isinstance(outcome.result, tuple):
             writer.add(outcome.result)
             if job.duplicates:
-                signatures += pack_signature(outcome.result[_ID], outcome.signature)
+                signatures.append((outcome.result[_ID], outcome.signature))
     name = part_name(number, job.format)
     if job.duplicates:
-        folder.write(signatures_name(number), bytes(signatures))
+        folder.write(signatures_name(number), pack_signatures(signatures))
         folder.write(rejects_name(number, CLEANED_REJECTS), rejects_to_bytes(rejects))
         folder.write(cleaned_name(name), writer.finish())
     else:
@@ -149,7 +175,7 @@ def _clean(folder: Folder, plan: Plan, number: int, languages: str | None) -> Re
     return counts.report()
 
 
-def _drop_duplicates(folder: Folder, plan: Plan, number: int) -> Report:
+def _drop_duplicates(folder: Folder, plan: WorkPlan, number: int) -> Report:
     """Write the final part of a shard: what was cleaned, without the pages that repeat another one."""
     began = time.monotonic()
     name = part_name(number, plan.job.format)
@@ -188,6 +214,9 @@ def _write_rejects(folder: Folder, number: int, rejects: list[Reject]) -> None:
 def _guard() -> Guard:
     """The guard of this process, whose child lives on from shard to shard."""
     global _the_guard  # noqa: PLW0603 - one for a process
+    if _the_guard is not None and _the_guard.pid == os.getpid() and _the_guard.folder != Path.cwd():
+        _the_guard.close()
+        _the_guard = None
     if _the_guard is None or _the_guard.pid != os.getpid():  # a forked process must not talk with its parent's child
         _the_guard = Guard()
         atexit.register(_the_guard.close)

@@ -1,7 +1,7 @@
 """The few things that a corpus run does with paths: here, on S3, on the web, wherever fsspec reaches.
 
 A path is local unless it begins with a scheme, as s3:// and https:// do. Local paths are taken as they are, whatever
-characters their names hold, and need no extra.
+characters their names hold, and need no extra. Requests to remote storage are repeated as `retries` says.
 """
 
 from __future__ import annotations
@@ -10,21 +10,36 @@ import io
 import os
 import re
 import stat
-import time
-from dataclasses import dataclass
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import partial
+from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
+from mainmatter.corpus.retries import reason, retries
 from mainmatter.errors import InputError, MissingExtra
 from mainmatter.files import write_whole as write_whole_here
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+Value = TypeVar("Value")
+Result = TypeVar("Result")
 
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]*(::[A-Za-z][\w+.-]*)*://")
-_PAUSES = (0.5, 2.0)  # seconds before a remote read is tried again
 _READ_AHEAD = 4 << 20  # bytes; s3fs would fetch 50 MB where an archive is only looked at
 _OBJECT_STORES = frozenset("abfs abfss adl az gcs gs s3 s3a".split())  # have no folders; making one makes a bucket
+_WEB = ("http://", "https://")
+_S3 = frozenset(("s3", "s3a"))
+_AT_ONCE = 64  # requests to remote storage
+_FEWEST_TO_LIST = 100  # paths in a folder; a request of its own for each would take longer
+_AHEAD = 4096  # results of parallel requests that may wait for whoever wants them
+_IN_ONE_DELETE = 1000  # files, as many as S3 takes
+_PATTERN = re.compile(r"[*?\[]")  # in a path that fsspec would look up instead of taking it as it is
 NOWHERE = "leads nowhere"
 _STAMPS = ("ETag", "etag", "mtime", "LastModified", "last_modified", "updated", "created")  # by file system
 
@@ -38,11 +53,13 @@ class Facts:
         size: its size in bytes; of a folder, that of all files together.
         stamp: its date of change, its ETag or, for a folder, a digest of its files'; "" where nothing is known, and
             `NOWHERE` of a link that leads nowhere.
+        is_link: in a folder, it is a link to a file.
     """
 
     path: str
     size: int
     stamp: str
+    is_link: bool = False
 
 
 def is_remote(path: str) -> bool:
@@ -66,24 +83,30 @@ def open_input(path: str) -> BinaryIO:
         if not is_remote(path):
             return cast("BinaryIO", io.FileIO(without_scheme(path)))
         files, place = _file_system(path)
-        return cast("BinaryIO", _Patient(files.open(place, "rb", block_size=_READ_AHEAD)))
+        file = retries.call(lambda: files.open(place, "rb", block_size=_READ_AHEAD))
+        return cast("BinaryIO", _Patient(file))
     except (InputError, MissingExtra):
         raise
     except Exception as error:  # each file system has its own
-        raise InputError(f"{path}: cannot be read: {_reason(error)}") from error
+        raise InputError(f"{path}: cannot be read: {reason(error)}") from error
 
 
 def read_whole(path: str) -> bytes:
-    """The content of a file.
+    """The content of a file, read in one request if it is remote.
 
     Raises:
-        InputError: it cannot be read.
+        InputError: it cannot be read. Its cause is a FileNotFoundError if there is no such file.
     """
+    if is_remote(path):
+        files, place = _file_system(path)
+        # s3fs would first ask for the size, to read large files in parallel.
+        options = {"max_concurrency": 1} if path.partition("://")[0] in _S3 and _takes_concurrency(files) else {}
+        return bytes(_asked(path, lambda there: files.cat_file(there, **options), place))
     with open_input(path) as file:
         try:
             return file.read()
         except OSError as error:
-            raise InputError(f"{path}: cannot be read: {_reason(error)}") from error
+            raise InputError(f"{path}: cannot be read: {reason(error)}") from error
 
 
 def write_whole(path: str, data: bytes) -> None:
@@ -102,30 +125,30 @@ def write_whole(path: str, data: bytes) -> None:
     files, place = _file_system(path)
     try:
         if path.partition("://")[0] not in _OBJECT_STORES:
-            files.makedirs(files._parent(place), exist_ok=True)
-        files.pipe_file(place, data)
-    except OSError:
-        raise
+            retries.call(lambda: files.makedirs(files._parent(place), exist_ok=True))
+        retries.call(lambda: files.pipe_file(place, data))
     except Exception as error:
-        raise OSError(f"{path}: cannot be written: {_reason(error)}") from error
+        raise OSError(f"{path}: cannot be written: {reason(error)}") from error
 
 
 def exists(path: str) -> bool:
     """Whether there is such a file or folder."""
     if not is_remote(path):
         return Path(without_scheme(path)).exists()
-    files, place = _file_system(path)
-    return bool(_asked(path, files.exists, place))
+    if path.startswith(_WEB):
+        files, place = _file_system(path)
+        return bool(_asked(path, files.exists, place))
+    return _info(path) is not None
 
 
 def is_folder(path: str) -> bool:
     """Whether there is such a folder."""
     if not is_remote(path):
         return Path(without_scheme(path)).is_dir()
-    if path.startswith(("http://", "https://")):  # there, any page with links would be one
+    if path.startswith(_WEB):  # there, any page with links would be one
         return False
-    files, place = _file_system(path)
-    return bool(_asked(path, files.isdir, place))
+    info = _info(path)
+    return info is not None and info["type"] == "directory"
 
 
 def is_special(path: str) -> bool:
@@ -140,8 +163,52 @@ def remove(path: str) -> None:
         Path(without_scheme(path)).unlink(missing_ok=True)
         return
     files, place = _file_system(path)
-    if _asked(path, files.exists, place):
-        _asked(path, files.rm_file, place)
+    try:
+        retries.call(lambda: files.rm_file(place))
+    except FileNotFoundError:
+        pass
+    except Exception as error:
+        raise OSError(f"{path}: cannot be removed: {reason(error)}") from error
+
+
+def remove_all(folder: str, names: Sequence[str]) -> None:
+    """Remove files of a folder, if they are there: a thousand in one request where the storage can do that.
+
+    Raises:
+        OSError: some of them cannot be removed.
+    """
+    if not is_remote(folder) or folder.partition("://")[0] not in _OBJECT_STORES or _PATTERN.search(folder):
+        for _ in at_once(remove, [join(folder, name) for name in names], folder):
+            pass
+        return
+    files, place = _file_system(folder)
+    for first in range(0, len(names), _IN_ONE_DELETE):
+        some = [f"{place.rstrip('/')}/{name}" for name in names[first : first + _IN_ONE_DELETE]]
+        try:
+            retries.call(partial(files.rm, some))
+        except Exception as error:
+            raise OSError(f"{folder}: files cannot be removed: {reason(error)}") from error
+    left = set(names) & set(list_names(folder)) if names else ()  # s3fs does not say what could not be removed
+    if left:
+        raise OSError(
+            f"{folder}: {len(left)} files cannot be removed, such as {min(left)}; may you delete files there?"
+        )
+
+
+def at_once(function: Callable[[Value], Result], values: Sequence[Value], path: str) -> Iterator[Result]:
+    """Call a function for each of some values, and give the results in their order.
+
+    Args:
+        function: makes requests to storage. Of remote storage that bears it, many are under way at a time, in threads.
+        values: what to call it with.
+        path: any path in that storage.
+    """
+    if not is_remote(path) or not _file_system(path)[0].async_impl:
+        yield from map(function, values)
+        return
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for first in range(0, len(values), _AHEAD):
+            yield from pool.map(function, values[first : first + _AHEAD])
 
 
 def join(path: str, *names: str) -> str:
@@ -149,6 +216,41 @@ def join(path: str, *names: str) -> str:
     if not is_remote(path):
         return os.path.join(path, *names)  # noqa: PTH118 - paths are text here
     return "/".join((path.rstrip("/"), *names))
+
+
+@contextmanager
+def asked_once(paths: Iterable[str]) -> Iterator[None]:
+    """Ask remote storage only once what each path is, and what each folder holds, while this lasts.
+
+    Args:
+        paths: will be asked for; those that are remote are looked up now, many at a time. On object storage, a folder
+            that holds many of them is listed instead.
+    """
+    answers = _Answers()
+    remote = [path for path in dict.fromkeys(paths) if is_remote(path) and not path.startswith(_WEB)]
+    for folder, number in Counter(path.rpartition("/")[0] for path in remote).items():
+        if number >= _FEWEST_TO_LIST and folder.partition("://")[0] in _OBJECT_STORES:
+            with suppress(InputError):  # some may be read and not listed
+                answers.infos.update({join(folder, name): info for name, info in _infos_in(folder).items()})
+    unknown = [path for path in remote if path not in answers.infos]
+    if unknown:
+        answers.infos.update(zip(unknown, at_once(_info, unknown, unknown[0]), strict=True))
+    token = _answers.set(answers)
+    try:
+        yield
+    finally:
+        _answers.reset(token)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """What remote storage has answered."""
+
+    infos: dict[str, dict[str, Any] | None] = field(default_factory=dict)
+    listings: dict[str, list[tuple[str, Facts]]] = field(default_factory=dict)
+
+
+_answers: ContextVar[_Answers | None] = ContextVar("answers", default=None)
 
 
 def size(path: str) -> int:
@@ -172,8 +274,10 @@ def facts(path: str) -> Facts:
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
         return Facts(path, state.st_size, str(state.st_mtime_ns))
-    files, place = _file_system(path)
-    return _remote_facts(path, _asked(path, files.info, place))
+    info = _info(path)
+    if info is None:
+        raise InputError(f"{path}: cannot be read: no such file") from FileNotFoundError(path)
+    return _remote_facts(path, info)
 
 
 def list_files(folder: str) -> list[tuple[str, Facts]]:
@@ -185,7 +289,12 @@ def list_files(folder: str) -> list[tuple[str, Facts]]:
     Raises:
         InputError: the folder cannot be listed.
     """
-    return sorted(_list_remote(folder) if is_remote(folder) else _list_here(folder))
+    answers = _answers.get()
+    if answers is None or not is_remote(folder):
+        return sorted(_list_remote(folder) if is_remote(folder) else _list_here(folder))
+    if folder not in answers.listings:
+        answers.listings[folder] = sorted(_list_remote(folder))
+    return list(answers.listings[folder])
 
 
 def list_names(folder: str) -> list[str]:
@@ -193,11 +302,17 @@ def list_names(folder: str) -> list[str]:
     if not is_remote(folder):
         place = Path(without_scheme(folder))
         return sorted(one.name for one in os.scandir(place) if one.is_file()) if place.is_dir() else []
-    files, place_there = _file_system(folder)
-    if not _asked(folder, files.isdir, place_there):
-        return []
-    listed = _asked(folder, lambda there: files.ls(there, detail=True, refresh=True), place_there)
-    return sorted(one["name"].rstrip("/").rpartition("/")[2] for one in listed if one["type"] == "file")
+    return sorted(name for name, info in _infos_in(folder).items() if info["type"] == "file")
+
+
+def list_folder(folder: str) -> dict[str, Facts]:
+    """What is known of the files in a remote folder, without those in the folders below it, by their names.
+
+    Raises:
+        InputError: it cannot be listed.
+    """
+    found = {name: info for name, info in _infos_in(folder).items() if info["type"] == "file"}
+    return {name: _remote_facts(join(folder, name), info) for name, info in found.items()}
 
 
 def _list_here(folder: str) -> Iterator[tuple[str, Facts]]:
@@ -217,23 +332,67 @@ def _list_here(folder: str) -> Iterator[tuple[str, Facts]]:
 
 def _facts_of_file(path: str) -> Facts | None:
     """What is known of a file, or of a link that leads nowhere; None for pipes and devices, and what is gone again."""
+    is_link = False
     try:
-        state = os.stat(path)  # noqa: PTH116
+        state = os.lstat(path)
+        is_link = stat.S_ISLNK(state.st_mode)
+        if is_link:
+            state = os.stat(path)  # noqa: PTH116
     except OSError as error:
-        if os.path.islink(path):  # noqa: PTH114
+        if is_link:
             return Facts(path, 0, NOWHERE)
         if isinstance(error, FileNotFoundError):
             return None
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
-    return Facts(path, state.st_size, str(state.st_mtime_ns)) if stat.S_ISREG(state.st_mode) else None
+    return Facts(path, state.st_size, str(state.st_mtime_ns), is_link) if stat.S_ISREG(state.st_mode) else None
 
 
 def _list_remote(folder: str) -> Iterator[tuple[str, Facts]]:
     files, place = _file_system(folder)
+    answers = _answers.get()
     for name, info in _asked(folder, lambda there: files.find(there, detail=True), place).items():
         relative = name.removeprefix(place).lstrip("/")
         if not any(part.startswith(".") for part in relative.split("/")[:-1]):
-            yield relative, _remote_facts(join(folder, relative), info)
+            path = join(folder, relative)
+            if answers is not None:
+                answers.infos[path] = info
+            yield relative, _remote_facts(path, info)
+
+
+def _infos_in(folder: str) -> dict[str, dict[str, Any]]:
+    """What remote storage knows of what is in a folder, by name; nothing if there is no such folder.
+
+    Raises:
+        InputError: the folder cannot be listed.
+    """
+    if not folder.startswith(_WEB) and not is_folder(folder):  # s3fs would list the whole folder above it
+        return {}
+    files, place = _file_system(folder)
+    try:
+        listed = retries.call(lambda: files.ls(place, detail=True, refresh=True))
+    except FileNotFoundError:
+        return {}
+    except Exception as error:
+        raise InputError(f"{folder}: cannot be read: {reason(error)}") from error
+    return {one["name"].rstrip("/").rpartition("/")[2]: one for one in listed}
+
+
+def _info(path: str) -> dict[str, Any] | None:
+    """What remote storage knows of a file or folder; None if there is neither."""
+    answers = _answers.get()
+    if answers is not None and path in answers.infos:
+        return answers.infos[path]
+    files, place = _file_system(path)
+    info: dict[str, Any] | None
+    try:
+        info = retries.call(lambda: files.info(place))
+    except (FileNotFoundError, NotADirectoryError):
+        info = None
+    except Exception as error:
+        raise InputError(f"{path}: cannot be read: {reason(error)}") from error
+    if answers is not None:
+        answers.infos[path] = info
+    return info
 
 
 def _remote_facts(path: str, info: dict[str, Any]) -> Facts:
@@ -251,51 +410,56 @@ def _file_system(path: str) -> tuple[Any, str]:
         raise MissingExtra("fsspec", "corpus") from error
     try:
         # What a listing was when it was first asked for is no news: other machines write there too.
-        files, place = url_to_fs(path, use_listings_cache=False)
+        files, place = url_to_fs(path, use_listings_cache=False, **_options(path))
     except ImportError as error:
         scheme = path.partition("://")[0]
-        raise InputError(f"{path}: {scheme}:// needs another package: {_reason(error)}") from error
+        raise InputError(f"{path}: {scheme}:// needs another package: {reason(error)}") from error
     except Exception as error:
-        raise InputError(f"{path}: cannot be used: {_reason(error)}") from error
+        raise InputError(f"{path}: cannot be used: {reason(error)}") from error
     return files, place
+
+
+def _options(path: str) -> dict[str, Any]:
+    """Of S3, whose library keeps ten connections unless it is told otherwise."""
+    if path.partition("://")[0] not in _S3:
+        return {}
+    from fsspec.config import conf  # noqa: PLC0415 - an extra
+
+    given = conf.get("s3", {}).get("config_kwargs", {})
+    return {"config_kwargs": {"max_pool_connections": _AT_ONCE, **given}}
 
 
 def _asked(path: str, question: Any, place: str) -> Any:  # noqa: ANN401 - fsspec has no types
     """What a file system answers; each has errors of its own."""
     try:
-        return question(place)
+        return retries.call(lambda: question(place))
     except Exception as error:
-        raise InputError(f"{path}: cannot be read: {_reason(error)}") from error
+        raise InputError(f"{path}: cannot be read: {reason(error)}") from error
 
 
-def _reason(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    if isinstance(error, FileNotFoundError):
-        return "no such file"
-    return " ".join(str(error).split()) or type(error).__name__
+def _takes_concurrency(files: Any) -> bool:  # noqa: ANN401 - fsspec has no types
+    return "max_concurrency" in signature(files._cat_file).parameters
 
 
 class _Patient(io.RawIOBase):
-    """A remote file that is read again, after a pause, where reading fails."""
+    """A remote file whose reads are repeated where they fail."""
 
     def __init__(self, file: Any) -> None:  # noqa: ANN401 - fsspec has no types
         self._file = file
 
     def read(self, size: int = -1, /) -> bytes:
         place = self._file.tell()
-        for pause in _PAUSES:
-            try:
-                return bytes(self._file.read(size))
-            except Exception:
-                time.sleep(pause)
-                self._file.seek(place)
-        try:
+
+        def read() -> bytes:
+            self._file.seek(place)
             return bytes(self._file.read(size))
+
+        try:
+            return retries.call(read)
         except OSError:
             raise
         except Exception as error:
-            raise OSError(_reason(error)) from error
+            raise OSError(reason(error)) from error
 
     def readinto(self, buffer: Any, /) -> int:  # noqa: ANN401
         data = self.read(len(buffer))

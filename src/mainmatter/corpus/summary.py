@@ -6,12 +6,14 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self
 
+from mainmatter.corpus.typed_json import build
 from mainmatter.limits import MEGABYTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
+_COUNTS = ("rejects", "skipped", "languages")
 UNKNOWN_LANGUAGE = "und"  # of ISO 639, for what cannot be told
 
 
@@ -20,8 +22,8 @@ class Report:
     """What came of one shard in one stage; it can travel as JSON, and is what the marker of a done shard holds.
 
     Attributes:
-        stage: "templates", "clean" or "unique".
-        number: the shard's.
+        stage: "templates", "clean", "unique", or a stage of `duplicate_stages`.
+        number: the shard's, or the part's.
         pages: how many pages there were, or damaged pieces that may have been pages: those kept and those rejected.
         kept: how many pages have a row in the output.
         rejects: how many were rejected, by reason.
@@ -30,6 +32,7 @@ class Report:
         bytes: how many bytes of pages were read.
         seconds: how long it took.
         languages: how many of the kept pages are in each language, by ISO 639; "und" where nobody knows.
+        retries: how many requests to storage had to be repeated; 0 in a marker.
     """
 
     stage: str
@@ -42,10 +45,11 @@ class Report:
     bytes: int = 0
     seconds: float = 0.0
     languages: Mapping[str, int] = field(default_factory=dict)
+    retries: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """As JSON can hold it; names of reasons, types and languages are sorted."""
-        return asdict(self) | {name: _sorted(getattr(self, name)) for name in ("rejects", "skipped", "languages")}
+        return asdict(self) | {name: _sorted(getattr(self, name)) for name in _COUNTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,7 @@ class Summary:
         earlier_pages: how many of the pages earlier, interrupted runs had done.
         earlier_bytes: how many of the bytes.
         languages: how many of the kept pages are in each language, by ISO 639; "und" where nobody knows.
+        retries: how many requests to storage had to be repeated, without those of earlier, interrupted runs.
         was_done: the run had been complete before, and nothing was done.
     """
 
@@ -80,6 +85,7 @@ class Summary:
     earlier_pages: int = 0
     earlier_bytes: int = 0
     languages: Mapping[str, int] = field(default_factory=dict)
+    retries: int = 0
     was_done: bool = False
 
     @property
@@ -105,20 +111,15 @@ class Summary:
         return content
 
     @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """The summary once more.
+    def from_json(cls, content: object) -> Self:
+        """The summary once more; what other versions wrote beside it is left out.
 
         Raises:
-            TypeError: something is missing, or of another type.
+            ValueError: something is missing, or of another type.
         """
-        for name in ("rejects", "skipped", "languages"):
-            counts = content.get(name, {})
-            if not isinstance(counts, dict) or not all(type(count) is int for count in counts.values()):
-                raise TypeError(f"{name} are no counts")
-        for name in ("shards", "pages", "kept", "words", "bytes", "seconds", "earlier_pages", "earlier_bytes"):
-            if type(content.get(name, 0)) not in (int, float):
-                raise TypeError(f"{name} is no number")
-        return cls(**{one.name: content[one.name] for one in fields(cls) if one.name in content})
+        if isinstance(content, dict):
+            content = {one.name: content[one.name] for one in fields(cls) if one.name in content}
+        return build(cls, content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +159,13 @@ def add_up(reports: Iterable[Report], stage: str, number: int = -1) -> Report:
     languages: Counter[str] = Counter()
     seconds = 0.0
     for report in reports:
-        sums.update({name: getattr(report, name) for name in ("pages", "kept", "words", "bytes")})
+        sums.update({name: getattr(report, name) for name in ("pages", "kept", "words", "bytes", "retries")})
         rejects.update(report.rejects)
         skipped.update(report.skipped)
         languages.update(report.languages)
         seconds += report.seconds
     counts = sums["pages"], sums["kept"], rejects, skipped, sums["words"], sums["bytes"]
-    return Report(stage, number, *counts, seconds, languages)
+    return Report(stage, number, *counts, seconds, languages, sums["retries"])
 
 
 def _sorted(counts: Mapping[str, int]) -> dict[str, int]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mainmatter.corpus.language import identify
 from mainmatter.corpus.records import Reject
+from mainmatter.corpus.typed_json import parse
 from mainmatter.errors import MissingExtra
 from mainmatter.isolation.child import is_own_process
 from mainmatter.text.tokens import word_count
@@ -222,7 +223,7 @@ def rejects_to_bytes(rejects: Iterable[Reject]) -> bytes:
 
 def read_rejects(data: bytes) -> Iterator[Reject]:
     """The rejects once more."""
-    return (Reject(**json.loads(line)) for line in data.splitlines())
+    return (parse(Reject, line) for line in data.splitlines())
 
 
 class _JsonlWriter:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urljoin
 
 from mainmatter.errors import FetchError, NotAPage
+from mainmatter.inputs.content_type import charset_of
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.records import Page
 
@@ -160,7 +161,7 @@ def _content_type(header: str) -> tuple[str, str | None]:
 
     message = Message()
     message["Content-Type"] = header
-    return message.get_content_type(), message.get_content_charset()
+    return message.get_content_type(), charset_of(header)
 
 
 def _reason(error: Exception) -> str:

@@ -24,6 +24,7 @@ from mainmatter.main.examples import ObservedPage
 from mainmatter.main.names import FIRST_WORD
 from mainmatter.main.net import multiply, softmax
 from mainmatter.main.training import NetExample, NetInput, Pass, pack
+from mainmatter.models.store import check_shipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -93,10 +94,12 @@ def load_rehearsal(file: Path) -> list[ObservedPage]:
     """What a net saw of pages.
 
     Raises:
-        ModelError: the file is damaged.
+        ModelError: the file is damaged, or ships and is not the released one.
     """
     try:
-        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as found:
+        data = file.read_bytes()
+        check_shipped(file, data)
+        with np.load(BytesIO(data), allow_pickle=False) as found:
             return _to_pages(dict(found))
     except (BadZipFile, EOFError, IndexError, KeyError, OSError, ValueError, zlib.error) as error:
         raise ModelError(f"{file}: damaged: {error}") from error

@@ -1,7 +1,8 @@
 """Models on disk: a folder with `model.json` (what it is, what was learned, its card) and a file of arrays.
 
 Both are open formats that any program can read, and neither can run code. Whoever reads a model checks it first, by
-digests too, so that a foreign, damaged or later file gives a clear error and never a wrong answer.
+digests too, so that a foreign, damaged or later file gives a clear error and never a wrong answer. A model's own
+digests tell damage; those that ship are also compared with SHA256SUMS, which tells whether they are the released ones.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import zipfile
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -31,6 +33,7 @@ FORMAT = "mainmatter-model"
 FORMAT_VERSION = 1
 DESCRIPTION = "model.json"
 SHIPPED = Path(__file__).parent
+DIGESTS = "SHA256SUMS"  # of all files of the models that ship, as `sha256sum` writes them
 
 _WEIGHTS = "weights-{}.npz"  # named by its digest, so that a model can be replaced in one step
 _MOST_BYTES = 1 << 30  # of all arrays, unpacked
@@ -128,7 +131,7 @@ def load(path: str | Path) -> Model:
     folder = Path(path)
     changed = last_change(folder)
     if changed is None:
-        if not folder.exists():
+        if not os.path.exists(folder):  # noqa: PTH110 - it takes names that are too long, and folders we may not look into
             raise ModelError(f"{path}: no such file or folder")
         raise ModelError(f"{folder}: not a model: there is no {DESCRIPTION}")
     return _load(folder, changed)
@@ -165,8 +168,10 @@ _LEARNED = ("method", "version", "parameters", "facts", "weights")
 
 
 def _read_description(path: Path) -> dict[str, Any]:
+    data = _read(path)
+    check_shipped(path, data)
     try:
-        description = json.loads(_read(path), parse_constant=_refuse_constant, parse_float=_finite)
+        description = json.loads(data, parse_constant=_refuse_constant, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{path}: damaged, or not a model: {' '.join(str(error).split())}") from error
     if not isinstance(description, dict) or description.get("format") != FORMAT:
@@ -183,6 +188,29 @@ def _read_description(path: Path) -> dict[str, Any]:
     if _digest({name: description[name] for name in _LEARNED}) != description["facts_sha256"]:
         raise ModelError(f"{path}: damaged, or changed by hand: its digest does not match; train it again")
     return description
+
+
+def check_shipped(path: Path, data: bytes) -> None:
+    """Make sure that a file is the released one, if it lies among the models that ship.
+
+    Raises:
+        ModelError: it is another one.
+    """
+    if not path.is_relative_to(SHIPPED):
+        return
+    name = path.relative_to(SHIPPED).as_posix()
+    if _released(SHIPPED).get(name) != hashlib.sha256(data).hexdigest():
+        raise ModelError(
+            f"{path}: not the file that was released: {DIGESTS} has another digest for it; install mainmatter again: "
+            "pip install --force-reinstall mainmatter. If you trained it yourself: python scripts/model_digests.py"
+        )
+
+
+@lru_cache(maxsize=4)
+def _released(folder: Path) -> dict[str, str]:
+    """The digests of the released files, by their names."""
+    lines = _read(folder / DIGESTS).decode("ascii", "replace").splitlines()
+    return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
 
 
 def _refuse_constant(name: str) -> None:

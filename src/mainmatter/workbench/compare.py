@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import Field, field_validator
-from pydantic_core import from_json
+from pydantic import Field
 
 from mainmatter.clean import Cleaner
 from mainmatter.errors import InputError, MainmatterError
@@ -65,12 +64,6 @@ class CompareRequest(PageRequest):
     gold: str | None = Field(
         None, max_length=5_000_000, description="The text that should be found, with CleanEval's markup or without."
     )
-
-    @field_validator("methods", mode="before")
-    @classmethod
-    def _read_list(cls, value: Any) -> Any:  # noqa: ANN401 - whatever was sent
-        """In a form, the list is a text: JSON."""
-        return from_json(value) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True)

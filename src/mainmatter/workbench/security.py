@@ -15,7 +15,7 @@ import re
 import socket
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
@@ -139,7 +139,7 @@ def _is_foreign(headers: Headers, host: str) -> bool:
     if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
         return True
     origin = headers.get("origin")
-    return origin is not None and (urlsplit(origin).netloc if "://" in origin else "").lower() != host.lower()
+    return origin is not None and origin.partition("://")[2].lower() != host.lower()
 
 
 def _is_part_of_a_page(scope: Scope, headers: Headers) -> bool:

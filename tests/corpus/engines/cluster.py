@@ -7,9 +7,11 @@ The corpus goes to OUT/corpus. What happened is printed as JSON.
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,13 +19,16 @@ import threading
 import time
 import uuid
 from collections import Counter
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mainmatter.cli.corpus import command
 from mainmatter.corpus.build import build_corpus
+from mainmatter.corpus.duplicate_stages import MOST_PAGES
 from mainmatter.corpus.engines import ENGINES, get_engine
+from mainmatter.corpus.engines import ray as ray_engine
 from mainmatter.corpus.job import Job
 from mainmatter.errors import InputError
 
@@ -151,13 +156,55 @@ def nobody_wants_the_rest(run_all: Any, notes: Notes) -> dict[str, Any]:
     return {"first": first, "done": sorted(notes.count("done").elements())}
 
 
+def one_is_slow(run_all: Any, notes: Notes) -> dict[str, Any]:
+    """One of eight calls would take a minute the first time; the second time it waits until a note has arrived."""
+
+    def work(number: int, tell: Any) -> int:
+        first_time = not notes.count("begun")[number]
+        notes.put("begun", number)
+        tell(number)
+        if number == 3:
+            if first_time:
+                time.sleep(60)
+            notes.wait_for("heard")
+        return number
+
+    ray_engine.SHORTEST_SLOW, before = 0.5, ray_engine.SHORTEST_SLOW
+    began = time.monotonic()
+    results = sorted(run_all(work, range(8), 2, lambda number: notes.put("heard", number)))
+    ray_engine.SHORTEST_SLOW = before
+    return {
+        "results": results,
+        "heard": list(notes.count("heard")),
+        "begun": notes.count("begun")[3],
+        "seconds": time.monotonic() - began,
+    }
+
+
+def paths_are_relative(engine: str, source: str, out: Path) -> dict[str, Any]:
+    """The command, with an input and an output whose paths are relative; workers are somewhere else."""
+    before = Path.cwd()
+    folder = out / "relative"
+    folder.mkdir()
+    shutil.copy(source, folder / "a.warc.gz")
+    (folder / "list.paths").write_text("a.warc.gz\n")
+    os.chdir(folder)
+    try:
+        arguments = ["list.paths", "-o", "corpus", "--engine", engine, "-m", "density", "-f", "jsonl"]
+        with redirect_stdout(io.StringIO()) as said:
+            command.main(arguments, standalone_mode=False)
+    finally:
+        os.chdir(before)
+    return {"said": said.getvalue()}
+
+
 def a_machine_is_killed(name: str, inputs: list[str], out: Path, job: Job, notes: Notes, needed: int) -> dict[str, Any]:
     """A corpus is built by two machines, one of which is killed at its work."""
     module: Any = import_module(ENGINES[name])
     run_all = module.run_all
     killed: list[int] = []
 
-    def run_and_kill(work: Any, numbers: Any, workers: int | None = None) -> Iterator[Any]:
+    def run_and_kill(work: Any, numbers: Any, workers: int | None = None, on_note: Any = None) -> Iterator[Any]:
         def noted(number: int) -> Any:
             notes.put("begun", number)
             wait_for_two_machines(notes)
@@ -167,8 +214,11 @@ def a_machine_is_killed(name: str, inputs: list[str], out: Path, job: Job, notes
             notes.put("done", number)
             return result
 
+        if killer.ident is not None:  # a later stage
+            yield from run_all(work, numbers, workers)
+            return
         killer.start()  # beside the run, which must not wait for it
-        yield from run_all(noted, numbers, workers)
+        yield from run_all(noted, numbers, workers, on_note)
 
     killer = threading.Thread(target=lambda: killed.append(kill_one_at_work(notes, needed)))
     module.run_all = run_and_kill
@@ -229,12 +279,15 @@ def main(engine: str, shard_size: int, out: Path, inputs: list[str]) -> None:
         return Notes(out / name, GENERATIONS[engine])
 
     run_all = get_engine(engine)
-    job = Job(shard_size=shard_size)
+    job = Job(shard_size=shard_size, duplicates="exact")
+    MOST_PAGES["exact"] = 50  # so that they are found in parts
     with CLUSTERS[engine]() as needed:
         happened = {
             "dies": a_process_dies(run_all, notes("dies")),
             "raises": one_raises(run_all, notes("raises")),
             "closed": nobody_wants_the_rest(run_all, notes("closed")),
+            "relative": paths_are_relative(engine, inputs[0], out),
+            "slow": one_is_slow(run_all, notes("slow")) if engine == "ray" else None,  # Spark wants two hosts for that
             "killed": a_machine_is_killed(engine, inputs, out / "corpus", job, notes("killed"), needed),
         }
         print(json.dumps(happened))

@@ -23,12 +23,14 @@ WORDS = "river stone market winter letter garden window engine harbour candle fo
 
 @pytest.fixture(scope="session")
 def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of archives."""
+    """A folder of archives; the tenth page of each is the same."""
     folder = tmp_path_factory.mktemp("archives")
     for number in range(ARCHIVES):
         pages = {
-            f"https://example.org/{number}/{page}": b"" if page == 7 else _page(random.Random(number * 1000 + page))
-            for page in range(PAGES)
+            f"https://example.org/{number}/{page}": b"" if page == 7 else _page(random.Random(seed))
+            for page, seed in enumerate(
+                [*range(number * 1000, number * 1000 + 9), 9, *range(number * 1000 + 10, number * 1000 + PAGES)]
+            )
         }
         write_warc(folder / f"{number}.warc.gz", pages)
     return folder
@@ -36,10 +38,10 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def local_corpus(archives: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """What the local engine makes of the archives."""
+    """What the local engine makes of the archives; duplicates are found by one process."""
     out = tmp_path_factory.mktemp("local") / "out"
     inputs = [str(file) for file in sorted(archives.glob("*.warc.gz"))]
-    build_corpus(inputs, str(out), Job(shard_size=SHARD_SIZE), workers=1)
+    build_corpus(inputs, str(out), Job(shard_size=SHARD_SIZE, duplicates="exact"), workers=1)
     return files_of(out)
 
 

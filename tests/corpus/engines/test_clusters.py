@@ -81,6 +81,22 @@ def test_what_nobody_wants_is_not_begun(cluster: dict[str, Any]) -> None:
     assert set(cluster["closed"]["done"]) <= {0, 1, 2}  # those that were under way may come to their end
 
 
+def test_a_slow_call_is_made_once_more(cluster: dict[str, Any]) -> None:
+    if cluster["slow"] is None:
+        pytest.skip("Spark makes a call again on another host only, and there is one")
+    assert cluster["slow"]["results"] == list(range(8))
+    assert cluster["slow"]["begun"] == 2
+    assert cluster["slow"]["seconds"] < 30
+    assert cluster["slow"]["heard"]
+
+
+def test_paths_may_be_relative(cluster: dict[str, Any]) -> None:
+    assert "written to corpus (1 part)" in cluster["relative"]["said"]
+    rows = (cluster["out"].parent / "relative" / "corpus" / "part-00000.jsonl").read_text().splitlines()
+    assert len(rows) == 39
+    assert {json.loads(row)["source"] for row in rows} == {"a.warc.gz"}
+
+
 def test_a_machine_that_is_killed_changes_no_byte(
     cluster: dict[str, Any], local_corpus: dict[str, bytes], corpus_files: Callable[[Path], dict[str, bytes]]
 ) -> None:

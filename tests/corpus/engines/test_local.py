@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mainmatter import InputError
-from mainmatter.corpus.engines.local import run_all
+from mainmatter.corpus.engines.local import _tell, run_all
 from mainmatter.isolation.child import Child
 
 if TYPE_CHECKING:
@@ -47,6 +47,30 @@ def test_a_process_that_is_killed_is_replaced(tmp_path: Path, monkeypatch: pytes
     from fragile import work  # type: ignore[import-not-found]  # noqa: PLC0415
 
     assert sorted(run_all(partial(work, str(tmp_path)), [1, 2, 3], 2)) == [1, 2, 3]
+
+
+def test_what_the_work_tells_is_heard_before_it_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "talkative.py").write_text(
+        "import os, time\n"
+        "def work(folder, number, tell):\n"
+        "    tell({'number': number})\n"
+        "    while not os.path.exists(os.path.join(folder, str(number))):\n"
+        "        time.sleep(0.01)\n"
+        "    return number\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    from talkative import work  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    def hear(note: dict[str, int]) -> None:
+        (tmp_path / str(note["number"])).touch()
+
+    assert sorted(run_all(partial(work, str(tmp_path)), [1, 2, 3], 2, hear)) == [1, 2, 3]
+
+
+def test_notes_that_cannot_arrive_are_lost() -> None:
+    _tell("/nowhere/notes", {"number": 1})
+    _tell("/" + "x" * 200, {"number": 1})
 
 
 def test_a_closed_run_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,6 +149,7 @@ def test_revisit_is_a_reject_of_its_own(tmp_path: Path) -> None:
         ("text/html, text/html; charset=utf-8", "utf-8"),
         ("text/html charset=utf-8", None),
         ("text/html; charset*=utf-8''%e4;;", None),
+        ("text/html; charset*0*=a'b; charset*=x''%ff", None),
     ],
 )
 def test_content_types_as_servers_write_them(tmp_path: Path, media_type: str, charset: str | None) -> None:

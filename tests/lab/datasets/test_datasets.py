@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,28 @@ def test_page_without_html(tmp_path: Path) -> None:
     write_parquet(tmp_path / "set.parquet", [{"html": "<p>"}, {"html": None}])
     with pytest.raises(DatasetError, match=r"set\.parquet: row 2: has no html$"):
         load_dataset(str(tmp_path / "set.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ({"gold": 3}, "gold is 3, not text"),
+        ({"gold": "x", "url": b"http://a.example"}, "url is b'http://a.example', not text"),
+        ({"gold": "x", "title": ["T"]}, r"title is \['T'\], not text"),
+        ({"gold": "x", "must_have": 3}, "must_have is not a list of strings"),
+        ({"gold": "x", "must_not_have": [1, 2]}, "must_not_have is not a list of strings"),
+    ],
+)
+def test_columns_of_another_type(row: dict[str, Any], why: str, tmp_path: Path) -> None:
+    write_parquet(tmp_path / "set.parquet", [{"html": "<p>"} | row])
+    with pytest.raises(DatasetError, match=rf"set\.parquet: row 1: {why}"):
+        load_dataset(str(tmp_path / "set.parquet"))
+
+
+def test_dates_and_the_columns_of_others(tmp_path: Path) -> None:
+    row = {"html": "<p>", "gold": "x", "date": date(2024, 5, 6), "captions": 1, "byline": 2, "comments": 3}
+    write_parquet(tmp_path / "set.parquet", [row])
+    assert load_dataset(str(tmp_path / "set.parquet"))[0].gold == Gold("x", date="2024-05-06")
 
 
 def test_parquet_without_pages(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from dataclasses import replace
@@ -213,6 +214,17 @@ def test_what_is_no_finished_corpus(tmp_path: Path) -> None:
     (lines / "part-00000.jsonl").write_text('{"id":\n')
     with pytest.raises(InputError, match="line 1 is damaged"):
         corpus_report(lines)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("title", True), ("language", ["en"]), ("url", 3), ("page_type", {}), ("words", "many"), ("confidence", math.inf)],
+)
+def test_rows_that_others_wrote(column: str, value: object, tmp_path: Path) -> None:
+    out = write_corpus(tmp_path / "out", [[row(1)]], job=Job(format="jsonl"))
+    (out / "part-00000.jsonl").write_text(json.dumps(row(1) | {column: value}))
+    with pytest.raises(InputError, match=rf"part-00000\.jsonl: is damaged: a row has .* for its {column}$"):
+        corpus_report(out)
 
 
 def test_long_runs_are_told_in_hours(tmp_path: Path, read: Callable[[str], Parsed]) -> None:

@@ -82,7 +82,7 @@ class PipelineCleaner:
 
     def warm_up(self) -> None:
         """Load the method, which takes some time; what is wrong with it, or with the format, is raised here."""
-        self._extract(Page("")).render(self.format)
+        self._extract(Page(b"")).render(self.format)
 
     def __call__(self, html: object, url: str | None = None, charset: str | None = None) -> Cleaned:
         """Clean a page.
@@ -96,11 +96,11 @@ class PipelineCleaner:
         if isinstance(html, bytearray | memoryview):
             html = bytes(html)
         if not isinstance(html, str | bytes):
-            return _without_text(
+            return without_text(
                 "there is no page" if html is None else f"a page is text or bytes, not {type(html).__name__}"
             )
         (result,) = ordered_map(partial(_clean, cleaner=self), [Page(html, url or None, None, charset)])
-        return _without_text(result.error) if isinstance(result, Failure) else result
+        return without_text(result.error) if isinstance(result, Failure) else result
 
     def text_of(self, html: object) -> str | None:
         """The text alone, for libraries that have no place for an error: that goes to the log."""
@@ -124,5 +124,6 @@ def _clean(page: Page, cleaner: PipelineCleaner) -> Cleaned:
     return Cleaned(extraction.render(cleaner.format), facts)
 
 
-def _without_text(error: str) -> Cleaned:
+def without_text(error: str) -> Cleaned:
+    """What comes of a page that could not be cleaned."""
     return Cleaned(None, dict.fromkeys(FACTS), error)

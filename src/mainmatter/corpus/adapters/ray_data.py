@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from mainmatter.corpus.adapters.guarded import GuardedCleaner
 from mainmatter.corpus.adapters.page import FACTS, PipelineCleaner, prefixed
 from mainmatter.errors import InputError
-from mainmatter.limits import DEFAULT_LIMITS, Limits
+from mainmatter.limits import DEFAULT_LIMITS, DEFAULT_MEMORY, DEFAULT_SECONDS, Limits
 from mainmatter.registry import DEFAULT_METHOD
 
 if TYPE_CHECKING:
@@ -40,14 +41,16 @@ class CleanBatch:
         method: which method decides: a name, the folder of a trained model, or a method itself.
         limits: how large a page may be.
         format: the format of the text, such as "text" or "markdown".
+        max_seconds: how long a page may take, in seconds of processor time; ten times that by the clock.
+        max_memory: how much memory a page may take, in bytes.
         parameters: the method's own parameters, such as `dial=0.7`.
 
     Raises:
         UnknownName: there is no such method.
-        InputError: the method has no such parameter.
+        InputError: the method has no such parameter, or cannot be sent to another process.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but the first two by name
         self,
         html: str = "html",
         url: str | None = "url",
@@ -58,6 +61,8 @@ class CleanBatch:
         method: str | PathLike[str] | Method = DEFAULT_METHOD,
         limits: Limits = DEFAULT_LIMITS,
         format: str = "text",  # noqa: A002 - the word users know
+        max_seconds: float = DEFAULT_SECONDS,
+        max_memory: int = DEFAULT_MEMORY,
         **parameters: Any,  # noqa: ANN401 - each method has its own
     ) -> None:
         self.html = html
@@ -65,7 +70,8 @@ class CleanBatch:
         self.text = text
         self.error = error
         self.prefix = prefix
-        self.cleaner = PipelineCleaner(method, limits, format, parameters)
+        cleaner = PipelineCleaner(method, limits, format, parameters)
+        self.cleaner = GuardedCleaner(cleaner, max_seconds, max_memory)
 
     def __call__(self, batch: Batch) -> Batch:
         """A batch of the same kind, with the new columns.

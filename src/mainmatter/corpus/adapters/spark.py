@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mainmatter.corpus.adapters.guarded import GuardedCleaner
 from mainmatter.corpus.adapters.page import FACTS, MissingLibrary, PipelineCleaner
-from mainmatter.limits import DEFAULT_LIMITS, Limits
+from mainmatter.limits import DEFAULT_LIMITS, DEFAULT_MEMORY, DEFAULT_SECONDS, Limits
 from mainmatter.registry import DEFAULT_METHOD
 
 try:
@@ -32,6 +33,8 @@ def clean_udf(
     *,
     limits: Limits = DEFAULT_LIMITS,
     format: str = "text",  # noqa: A002 - the word users know
+    max_seconds: float = DEFAULT_SECONDS,
+    max_memory: int = DEFAULT_MEMORY,
     **parameters: Any,  # noqa: ANN401 - each method has its own
 ) -> Callable[..., Any]:
     """A function of two columns, the page (binary or string) and its URL (a string, or a literal null).
@@ -44,13 +47,15 @@ def clean_udf(
         method: which method decides: a name, the folder of a trained model, or a method itself.
         limits: how large a page may be.
         format: the format of the text, such as "text" or "markdown".
+        max_seconds: how long a page may take, in seconds of processor time; ten times that by the clock.
+        max_memory: how much memory a page may take, in bytes.
         parameters: the method's own parameters, such as `dial=0.7`.
 
     Raises:
         UnknownName: there is no such method.
-        InputError: the method has no such parameter.
+        InputError: the method has no such parameter, or cannot be sent to another process.
     """
-    cleaner = PipelineCleaner(method, limits, format, parameters)
+    cleaner = GuardedCleaner(PipelineCleaner(method, limits, format, parameters), max_seconds, max_memory)
     struct = pa.struct([(name, pa.float64() if kind == "double" else pa.string()) for name, kind in _TYPES.items()])
 
     def clean_column(html: pa.Array, url: pa.Array) -> pa.Array:

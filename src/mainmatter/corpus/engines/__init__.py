@@ -2,6 +2,9 @@
 
     run_all(work, numbers, workers) -> the results of work(number), one for each number, in the order that they are done
 
+With `on_note`, it calls work(number, tell=...), and what the work tells on the way comes to `on_note` if the engine can
+bring it: the local one and Ray can; with Spark, `tell` is None.
+
 An engine knows nothing about corpora. It may call `work` twice for one number (a machine died), even at the same time;
 `work` must bear that. What `work` raises ends the run: it is raised to the caller, and what is under way is stopped.
 """
@@ -9,7 +12,7 @@ An engine knows nothing about corpora. It may call `work` twice for one number (
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from mainmatter.errors import UnknownName
 
@@ -31,7 +34,11 @@ class Engine(Protocol):
     """Calls a function for each of some numbers, in other processes, here or on other machines."""
 
     def __call__(
-        self, work: Callable[[int], Result], numbers: Sequence[int], workers: int | None = None
+        self,
+        work: Callable[..., Result],
+        numbers: Sequence[int],
+        workers: int | None = None,
+        on_note: Callable[[Any], object] | None = None,
     ) -> Iterator[Result]:
         """The results, in the order that they are done.
 
@@ -39,6 +46,7 @@ class Engine(Protocol):
             work: can be pickled, and called again for a number that was begun or done before.
             numbers: what to call it with.
             workers: how many at a time; None leaves it to the engine.
+            on_note: called with what work tells, which is as JSON has it; some of it may be lost.
 
         Raises:
             MissingExtra: the engine's library is not installed.

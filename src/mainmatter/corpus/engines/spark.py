@@ -16,6 +16,7 @@ import threading
 import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from mainmatter.errors import InputError, MainmatterError, MissingExtra
@@ -29,16 +30,24 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 MOST_FAILURES = 4  # of a task on this machine, as Spark has it on a cluster (spark.task.maxFailures)
+# At the end of a stage, Spark does a task once more elsewhere that takes far longer than others: a machine may be ill.
+SPECULATION = {"spark.speculation": "true", "spark.speculation.minTaskRuntime": "30s"}
 PAUSE = 0.1  # seconds between two looks at what has come in
 
 
-def run_all(work: Callable[[int], Result], numbers: Sequence[int], workers: int | None = None) -> Iterator[Result]:
+def run_all(
+    work: Callable[..., Result],
+    numbers: Sequence[int],
+    workers: int | None = None,
+    on_note: Callable[[Any], object] | None = None,
+) -> Iterator[Result]:
     """Call a function for each number, a task for each call; see `mainmatter.corpus.engines.Engine`.
 
     Args:
         work: can be pickled; what it needs is installed on all machines of the cluster.
         numbers: what to call it with.
         workers: how many at a time on this machine; on a cluster Spark's own options say how many.
+        on_note: never called: Spark brings nothing of a task before it is done.
 
     Raises:
         MissingExtra: PySpark is not installed.
@@ -49,14 +58,14 @@ def run_all(work: Callable[[int], Result], numbers: Sequence[int], workers: int 
     if not numbers:
         return
     with _context(workers) as context:
-        yield from _as_completed(context, work, numbers)
+        yield from _as_completed(context, work if on_note is None else partial(work, tell=None), numbers)
 
 
 @contextmanager
 def _context(workers: int | None) -> Iterator[SparkContext]:
     """Spark for the time of a run; a context that was there before stays."""
     try:
-        from pyspark import SparkContext  # noqa: PLC0415 - an extra
+        from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - an extra
         from pyspark.sql import SparkSession  # noqa: PLC0415
     except ImportError as error:
         raise MissingExtra("pyspark", "spark") from error
@@ -74,6 +83,11 @@ def _context(workers: int | None) -> Iterator[SparkContext]:
     os.environ.setdefault("MASTER", f"local[{workers or default_workers()},{MOST_FAILURES}]")
     builder = SparkSession.builder.appName("mainmatter corpus").config("spark.ui.showConsoleProgress", "false")
     try:
+        SparkContext._ensure_initialized()  # what spark-submit and spark-defaults.conf say is known from here on
+        given = SparkConf()
+        for name, value in SPECULATION.items():
+            if not given.contains(name):
+                builder = builder.config(name, value)
         session = builder.getOrCreate()
     except Exception as error:
         raise InputError(f"cannot start Spark ({_brief(error)}); is Java installed, and MASTER a cluster?") from error

@@ -1,10 +1,10 @@
-"""Collections to pages: archives (WARC, WET), folders, JSONL, Parquet, lists of URLs.
+"""Collections to pages: archives (WARC, WET), folders, JSONL, Parquet, lists of URLs or archives.
 
 `find_shards` plans, without reading more than it must; `read_slice` reads a part of what was planned.
 """
 
 from mainmatter.corpus.readers.fields import FieldNames
-from mainmatter.corpus.readers.find import SHARD_SIZE, find_shards, input_facts
+from mainmatter.corpus.readers.find import SHARD_SIZE, choose_shard_size, find_shards, input_facts
 from mainmatter.corpus.readers.read import read_slice
 
-__all__ = ["SHARD_SIZE", "FieldNames", "find_shards", "input_facts", "read_slice"]
+__all__ = ["SHARD_SIZE", "FieldNames", "choose_shard_size", "find_shards", "input_facts", "read_slice"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from mainmatter.corpus.readers.kinds import are_archives, ending, without_packing
+from mainmatter.corpus.readers.lines import names_in
 from mainmatter.corpus.readers.streams import GZIP_MAGIC, ZSTD_MAGIC, Unpacked, read_fully
 from mainmatter.corpus.records import Record, Reject, Skipped
 from mainmatter.corpus.storage import join, open_input
@@ -20,8 +22,7 @@ if TYPE_CHECKING:
     from mainmatter.corpus.records import Read, Slice
     from mainmatter.limits import Limits
 
-PACKED_ENDINGS = (".gz", ".zst")
-OTHER_FILE = "other-file"  # what is skipped in a folder
+OTHER_FILE, LINK = "other-file", "link"  # what is skipped in a folder
 _PAGES = PAGE_ENDINGS | DUMP_ENDINGS
 _COLLECTIONS = frozenset(("a WARC archive", "a Parquet file", "JSON data"))
 
@@ -40,6 +41,11 @@ def read_files(one: Slice, limits: Limits, start: int) -> Iterator[Read]:
             yield _read_file(one.path, name, number, limits)
 
 
+def skip_links(one: Slice, limits: Limits, start: int) -> Iterator[Read]:  # noqa: ARG001 - as all readers
+    """The links of a slice, none of which is followed; there is no more to say of them than that they are there."""
+    return (Skipped(LINK, printable(one.path), number) for number in range(max(one.start, start), one.end))
+
+
 def _read_file(folder: str, name: str, number: int, limits: Limits) -> Read:
     path = join(folder, *name.split("/")) if folder else name
     shown, source = printable(name), printable(folder or name)
@@ -55,6 +61,8 @@ def _read_file(folder: str, name: str, number: int, limits: Limits) -> Read:
             data, damage = _read_bytes(file, limits.size + 1)
     except (InputError, OSError) as error:
         return Reject("unreadable", printable(str(error)), source, number, shown)
+    if is_dump(name) and are_archives(names_in(data)):
+        return Reject("not-a-page", "is a list of archives, not a web page; name it itself", source, number, shown)
     reject = _wrong(data, damage, limits, is_text=is_dump(name))
     if reject is not None:
         return Reject(*reject, source, number, shown)
@@ -103,17 +111,6 @@ def is_dump(name: str) -> bool:
 
 def _ending(name: str) -> str:
     return ending(without_packing(name))
-
-
-def without_packing(name: str) -> str:
-    """A file's name without the ending that says that it is packed."""
-    stem, last = os.path.splitext(name)  # noqa: PTH122 - paths are text here
-    return stem if last.lower() in PACKED_ENDINGS else name
-
-
-def ending(name: str) -> str:
-    """The ending of a file's name, in lower case, with its dot."""
-    return os.path.splitext(name)[1].lower()  # noqa: PTH122
 
 
 def printable(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.corpus.readers.fields import FieldNames, Names, find_names, in_words, names_of, to_read, why_no_page
@@ -21,7 +22,7 @@ _BUFFER = 1_000_000
 
 
 def find_row_groups(path: str, wanted: FieldNames = FieldNames()) -> list[tuple[int, int]]:  # noqa: B008
-    """The number of rows and the size in bytes of each row group.
+    """The number of rows and about the size in the file, in bytes, of each row group.
 
     A damaged file is said to have one row: whoever reads it says what is wrong.
 
@@ -36,8 +37,9 @@ def find_row_groups(path: str, wanted: FieldNames = FieldNames()) -> list[tuple[
             return [(1, 0)]
         _find_columns(table, path, wanted)
         groups = [table.metadata.row_group(i) for i in range(table.metadata.num_row_groups)]
-        sizes = (sum(group.column(i).total_compressed_size for i in range(group.num_columns)) for group in groups)
-        return [(group.num_rows, size) for group, size in zip(groups, sizes, strict=True)]
+        # What the columns take in the file we must not ask: of a damaged one, pyarrow ends the process.
+        packed = file.seek(0, os.SEEK_END) / max(1, sum(group.total_byte_size for group in groups))
+        return [(group.num_rows, round(group.total_byte_size * packed)) for group in groups]
 
 
 def read_parquet(one: Slice, limits: Limits, start: int) -> Iterator[Read]:

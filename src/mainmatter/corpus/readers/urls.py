@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import threading
 import time
 from collections import OrderedDict
@@ -10,13 +9,13 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from itertools import islice
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from mainmatter.corpus.readers.fields import as_time
-from mainmatter.corpus.readers.files import ending
+from mainmatter.corpus.readers.kinds import kind_of_name
+from mainmatter.corpus.readers.lines import LONGEST_LINE, first_names, is_name, read_lines
 from mainmatter.corpus.records import Record, Reject, Skipped
-from mainmatter.corpus.storage import open_input
 from mainmatter.errors import FetchError, MissingExtra, NotAPage, PageTooLarge
 from mainmatter.inputs.fetch import fetch, is_url
 
@@ -30,9 +29,7 @@ if TYPE_CHECKING:
     from mainmatter.limits import Limits
 
 
-LIST_ENDING = ".urls"
 REPEATED = "repeated-url"  # as what a line is counted that gives a URL again
-_LONGEST = 10_000  # bytes of a line; servers take less
 
 
 def is_list_of_urls(path: str) -> bool:
@@ -41,20 +38,15 @@ def is_list_of_urls(path: str) -> bool:
     Empty lines and comments do not count. So a list with a misspelt line is still one, whose reader names the line; a
     text that gives a URL below each of its sentences or titles is none.
     """
-    if ending(path) == LIST_ENDING:
+    if kind_of_name(path) == "urls":
         return True
-    with open_input(path) as file:
-        head = file.read(20_000)
-    lines = head.decode("utf-8-sig", "replace").splitlines()
-    if len(head) == 20_000:
-        lines = lines[:-1]  # it may be cut
-    told = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
-    return 2 * sum(is_url(line) and len(line.split()) == 1 for line in told) > len(told)
+    names = first_names(path)
+    return 2 * sum(is_url(name) and len(name.split()) == 1 for name in names) > len(names)
 
 
 def count_lines(path: str) -> int:
     """How many lines a list has."""
-    return sum(1 for _ in _lines(path))
+    return sum(1 for _ in read_lines(path))
 
 
 def read_urls(one: Slice, limits: Limits, start: int, robots: bool = False) -> Iterator[Read]:
@@ -72,15 +64,15 @@ def read_urls(one: Slice, limits: Limits, start: int, robots: bool = False) -> I
         if start < one.end:
             yield _fetch(one.path, one.path, 0, limits, rules)
         return
-    lines = list(islice(map(str.strip, _lines(one.path)), one.start, one.end))
+    lines = list(islice(map(str.strip, read_lines(one.path)), one.start, one.end))
     # Those of these URLs that the list gives before the slice; the list may be too long to be remembered.
     urls = set(filter(_can_be_fetched, lines))
-    seen = {line for line in map(str.strip, islice(_lines(one.path), one.start)) if line in urls}
+    seen = {line for line in map(str.strip, islice(read_lines(one.path), one.start)) if line in urls}
     for number, url in enumerate(lines, one.start):
         is_repeated = url in seen
         if _can_be_fetched(url):
             seen.add(url)
-        if number >= start and url and not url.startswith("#"):
+        if number >= start and is_name(url):
             if is_repeated:
                 yield Skipped(REPEATED, one.path, number)
             else:
@@ -89,7 +81,7 @@ def read_urls(one: Slice, limits: Limits, start: int, robots: bool = False) -> I
 
 def is_page_url(path: str) -> bool:
     """Whether a path is the URL of a page, not that of a list of URLs."""
-    return is_url(path) and ending(path.partition("?")[0]) != LIST_ENDING
+    return is_url(path) and kind_of_name(path) != "urls"
 
 
 @cache
@@ -99,7 +91,7 @@ def _rules() -> RobotsRules:
 
 
 def _can_be_fetched(url: str) -> bool:
-    return is_url(url) and len(url.encode("utf-8", "replace")) < _LONGEST
+    return is_url(url) and len(url.encode("utf-8", "replace")) < LONGEST_LINE
 
 
 def _fetch(url: str, source: str, number: int, limits: Limits, rules: RobotsRules | None) -> Read:
@@ -117,16 +109,6 @@ def _fetch(url: str, source: str, number: int, limits: Limits, rules: RobotsRule
         return Reject("not-a-page", str(error), source, number, url, url)
     except PageTooLarge as error:
         return Reject("too-large", str(error), source, number, url, url)
-
-
-def _lines(path: str) -> Iterator[str]:
-    """The lines of a list; of one that is too long for a URL the beginning."""
-    with open_input(path) as raw:
-        file = io.BufferedReader(cast("io.RawIOBase", raw), 1_000_000)
-        while line := file.readline(_LONGEST):
-            while not line.endswith(b"\n") and (more := file.readline(_LONGEST)):
-                line = line[:_LONGEST] + more[-1:]
-            yield line.decode("utf-8-sig" if line.startswith(b"\xef\xbb\xbf") else "utf-8", "replace")
 
 
 AGENT = "mainmatter"  # the name that a robots.txt addresses us by

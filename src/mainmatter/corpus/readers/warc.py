@@ -15,7 +15,6 @@ import re
 import sys
 import zlib
 from dataclasses import dataclass
-from email.message import Message
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, cast
 
@@ -38,6 +37,7 @@ from mainmatter.corpus.readers.streams import (
 from mainmatter.corpus.records import Read, Record, Reject, Skipped
 from mainmatter.corpus.storage import open_input
 from mainmatter.html.sniff import NEITHER, what_else
+from mainmatter.inputs.content_type import charset_of
 from mainmatter.limits import format_size
 from mainmatter.records import Page
 
@@ -464,13 +464,7 @@ def content_type(header: str) -> tuple[str, str | None]:
     kind = _AFTER_TYPE.split(header.strip(), maxsplit=1)[0].lower()
     if ";" not in header or "charset" not in header.lower():
         return kind, None
-    message = Message()
-    message["Content-Type"] = header
-    try:
-        charset = message.get_content_charset()
-    except (LookupError, ValueError):
-        charset = None
-    return kind, charset
+    return kind, charset_of(header)
 
 
 def unpack_body(body: bytes, headers: Mapping[str, str], most: int) -> bytes | None:

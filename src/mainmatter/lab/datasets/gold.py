@@ -45,7 +45,9 @@ _FOLDERS = (
 _INDEX = "index.json"
 _GROUPS = ("page_type", "lang")
 _PIECES = ("byline", "captions", "comments")  # what gold standards with all three columns keep apart
-_OF_INDEX = (*_GROUPS, "must_have", "must_not_have", "format", "lines_are_blocks", "labels")
+_SNIPPETS = ("must_have", "must_not_have")
+_TEXTS = ("url", "charset", "gold", "gold_marked", "title", "author")
+_OF_INDEX = (*_GROUPS, *_SNIPPETS, "format", "lines_are_blocks", "labels")
 _PAGE_ENDINGS = frozenset((".html", ".htm", ".xhtml"))
 _MARKER = re.compile(r"^\s*<[hpl]>", re.IGNORECASE | re.MULTILINE)
 _URL_LINE = re.compile(r"\AURL(?::\s*|\s+(?=\w+://|www\.))(\S+)[^\n]*\n?")
@@ -182,6 +184,13 @@ def _from_row(row: dict[str, Any], where: str) -> GoldPage:
         raise DatasetError(f"{where}: has no html")
     if not isinstance(row["html"], str | bytes):
         raise DatasetError(f"{where}: html is {row['html']!r:.200}, not text or bytes")
+    for name in _TEXTS:
+        if not isinstance(row.get(name), str | None):
+            raise DatasetError(f"{where}: {name} is {row[name]!r:.200}, not text")
+    for name in _SNIPPETS:
+        value = row.get(name)
+        if value is not None and not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
+            raise DatasetError(f"{where}: {name} is not a list of strings")
     page_format: Literal["html", "text"] = "text" if row.get("format") == "text" else "html"
     return GoldPage(
         Page(
@@ -199,8 +208,12 @@ def _from_row(row: dict[str, Any], where: str) -> GoldPage:
             must_not_have=tuple(row.get("must_not_have") or ()),
             title=row.get("title"),
             author=row.get("author"),
-            date=row.get("date"),
-            **{name: row[name] or "" for name in _PIECES if all(piece in row for piece in _PIECES)},
+            date=None if row.get("date") is None else str(row["date"]),
+            **{
+                name: row[name] or ""
+                for name in _PIECES
+                if all(isinstance(row.get(piece, 0), str | None) for piece in _PIECES)
+            },
         ),
         {group: str(row[group]) for group in _GROUPS if row.get(group)},
         _to_labels(row.get("labels"), where),
@@ -245,7 +258,7 @@ def _read_pairs(pages: Path, golds: Path, index_file: Path) -> Iterator[GoldPage
         if gold_file is None:
             raise DatasetError(f"{file}: has no gold text; expected {golds / (file.stem + '.txt')}")
         where = f"{index_file}: {file.stem}"
-        yield _from_row(_row_of_files(file, gold_file, facts, where), where)
+        yield _from_row(_row_of_files(file, gold_file, facts), where)
 
 
 def _read_index(file: Path) -> dict[str, dict[str, Any]]:
@@ -254,19 +267,15 @@ def _read_index(file: Path) -> dict[str, dict[str, Any]]:
         return {}
     try:
         index = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DatasetError(f"{file}: cannot be read as JSON: {error}") from error
     if not isinstance(index, dict) or not all(isinstance(facts, dict) for facts in index.values()):
         raise DatasetError(f"{file}: not an index; expected an object that holds one object for each page")
     return index
 
 
-def _row_of_files(page_file: Path, gold_file: Path, facts: dict[str, Any], where: str) -> dict[str, Any]:
+def _row_of_files(page_file: Path, gold_file: Path, facts: dict[str, Any]) -> dict[str, Any]:
     """A page of a folder as the row of a table, with what the index says about it."""
-    for name in ("must_have", "must_not_have"):
-        value = facts.get(name, [])
-        if not isinstance(value, list) or not all(isinstance(snippet, str) for snippet in value):
-            raise DatasetError(f"{where}: {name} is not a list of strings")
     try:
         html, (text, _) = page_file.read_bytes(), decode(gold_file.read_bytes())
     except OSError as error:
