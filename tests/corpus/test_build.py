@@ -18,10 +18,11 @@ import pytest
 from crawls import SENTENCE, files_of, page, pages, write_warc
 from mainmatter import InputError, Page, UnknownName
 from mainmatter.corpus import Filters, Job, Progress, build_corpus
-from mainmatter.corpus.folder import Folder
+from mainmatter.corpus.folder import INDEX, Folder
 from mainmatter.corpus.guard import Task
 from mainmatter.corpus.records import Record
 from mainmatter.corpus.report import corpus_report
+from mainmatter.corpus.search import build_index
 from mainmatter.corpus.work import make_work
 from mainmatter.corpus.writers import COLUMNS, mainmatter_version
 
@@ -274,6 +275,17 @@ def test_done_shards_are_not_done_again(crawl: Path, tmp_path: Path) -> None:
     assert (out / "part-00000.jsonl").stat().st_mtime_ns == untouched
     assert (again.pages, again.kept, again.words) == (whole.pages, whole.kept, whole.words)
     assert 0 < again.earlier_pages < 6
+
+
+def test_a_search_index_goes_with_its_corpus(crawl: Path, tmp_path: Path) -> None:
+    pytest.importorskip("tantivy")
+    out = tmp_path / "out"
+    build_corpus([str(crawl)], str(out), DENSITY, workers=1)
+    build_index(str(out), out / INDEX)
+    build_corpus([str(crawl)], str(out), DENSITY, workers=1)
+    assert (out / INDEX).exists()
+    build_corpus([str(crawl)], str(out), DENSITY, workers=1, restart=True)
+    assert not (out / INDEX).exists()
 
 
 def test_another_job_or_changed_input_is_refused_until_restart(crawl: Path, tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 
 from mainmatter import Page, clean
+from mainmatter.corpus.folder import INDEX
 from mainmatter.corpus.records import Record, Reject
-from mainmatter.corpus.search import INDEX
 from mainmatter.corpus.summary import Summary
 from mainmatter.corpus.writers import ROWS_IN_GROUP, SCHEMA, make_row
 

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mainmatter.corpus.folder import SUMMARY, Folder, part_name
+from mainmatter.corpus.folder import INDEX, SUMMARY, Folder, part_name
 from mainmatter.corpus.job import Job
 from mainmatter.corpus.plan import make_plan, write_plan
-from mainmatter.corpus.search import INDEX, MARKER, Corpus, Searcher, build_index, index_rows
+from mainmatter.corpus.search import MARKER, Corpus, Searcher, build_index, index_rows
 from mainmatter.errors import InputError, UnknownName
 
 if TYPE_CHECKING:

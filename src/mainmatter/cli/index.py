@@ -8,7 +8,8 @@ import click
 
 from mainmatter.cli import options
 from mainmatter.cli.printing import progress
-from mainmatter.corpus.search import INDEX, STEMMERS, Corpus, build_index
+from mainmatter.corpus.folder import INDEX
+from mainmatter.corpus.search import STEMMERS, Corpus, build_index
 from mainmatter.limits import format_size
 
 

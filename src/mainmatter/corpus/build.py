@@ -22,6 +22,7 @@ from mainmatter.corpus.folder import (
     ABOUT,
     CARD,
     HUB_FILE,
+    INDEX,
     PLAN,
     PROGRESS,
     REJECTS,
@@ -131,7 +132,7 @@ def _delete_result(folder: Folder) -> None:
     storage.remove(folder.path(SUMMARY))
     storage.remove(folder.path(PLAN))
     folder.remove_all("")
-    for name in (*reversed(_WORKING_FOLDERS), TABLES, REJECTS, ABOUT):
+    for name in (*reversed(_WORKING_FOLDERS), TABLES, INDEX, REJECTS, ABOUT):
         folder.remove_all(name)
     if folder.is_old:
         folder.remove_all(RUN)

@@ -8,6 +8,7 @@ OUT/__run/                              the plan, the markers of done shards, wh
 OUT/__run/plan.json                     the job, and where the shards are listed: all that a worker needs of the plan
 OUT/__run/inputs.json                   the inputs and their dates, by which a run that goes on knows them again
 OUT/__run/shards-NNNNN.json             the slices of some shards
+OUT/__index/                            the search index, if `mainmatter index OUT` made one; it goes with its corpus
 OUT/.huggingface.yaml                   which files are data, and the types of their columns, for `datasets`
 
 Whoever loads the folder must see the parts alone. PyArrow, and so pandas, leaves out names that begin with "_" or ".",
@@ -43,6 +44,7 @@ CARD = f"{ABOUT}/README.md"
 REJECTS = f"{ABOUT}/rejects"
 SUMMARY = f"{ABOUT}/summary.json"
 HUB_FILE = ".huggingface.yaml"
+INDEX = "__index"
 _OLD = {RUN: "_run", REJECTS: "rejects", SUMMARY: "summary.json"}
 PROGRESS = f"{RUN}/now"  # the folder in which shards that are under way tell how far they are
 

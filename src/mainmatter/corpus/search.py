@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
-from mainmatter.corpus.folder import PLAN, SUMMARY, Folder
+from mainmatter.corpus.folder import INDEX, PLAN, SUMMARY, Folder
 from mainmatter.errors import InputError, MissingExtra, UnknownName
 
 if TYPE_CHECKING:
@@ -245,7 +245,6 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFC", text).encode("utf-8", "replace").decode("utf-8")
 
 
-INDEX = "__index"  # where the index of a corpus lies in its folder, unless somebody wants it elsewhere
 # Our own file in the folder of an index: says that it is one, and how its texts were cut into words.
 MARKER = "mainmatter-index.json"
 FORMAT = 1

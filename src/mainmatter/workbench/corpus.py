@@ -21,9 +21,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from mainmatter.corpus.browse import LONGEST_LISTED, ListingQuery, Place, StoredCorpus, UncleanedInput, plain
+from mainmatter.corpus.folder import INDEX
 from mainmatter.corpus.order import Order, read_order
 from mainmatter.corpus.originals import read_original
-from mainmatter.corpus.search import INDEX, MARKER, Searcher, normalise
+from mainmatter.corpus.search import MARKER, Searcher, normalise
 from mainmatter.corpus.storage import is_folder, is_remote, without_scheme
 from mainmatter.corpus.writers import BLOCKS
 from mainmatter.errors import CorpusError, InputError, MainmatterError
