@@ -58,6 +58,17 @@ def test_no_file_of_a_folder_is_lost_without_a_word(folder: Path) -> None:
     )
 
 
+def test_links_in_a_folder_are_counted_and_not_followed(folder: Path) -> None:
+    Path("site/river.html").rename("elsewhere.html")
+    Path("site/link.html").symlink_to("../elsewhere.html")
+    result = clean("site", "-o", "out")
+    assert result.exit_code == 0
+    assert result.stderr.endswith("1 link to files was not followed; --follow-links follows them, wherever they lead\n")
+    assert not (folder / "out" / "link.txt").exists()
+    assert clean("site", "-o", "out", "--follow-links").exit_code == 0
+    assert (folder / "out" / "link.txt").read_text() == RIVER
+
+
 def test_packed_page(folder: Path) -> None:
     Path("river.html.gz").write_bytes(gzip.compress(Path("site/river.html").read_bytes()))
     assert clean("river.html.gz").output == RIVER

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
+import shutil
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -206,6 +208,18 @@ def test_a_finished_run_does_nothing_and_says_so(crawl: Path, tmp_path: Path) ->
     assert {file: file.stat().st_mtime_ns for file in out.rglob("*") if file.is_file()} == times
 
 
+def test_links_to_files_are_counted_or_followed(tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/a.html").write_bytes(page(1))
+    (tmp_path / "b.html").write_bytes(page(2))
+    (tmp_path / "pages/b.html").symlink_to(tmp_path / "b.html")
+    inputs = [str(tmp_path / "pages")]
+    refused = build_corpus(inputs, str(tmp_path / "refused"), DENSITY, workers=1)
+    assert (refused.kept, refused.pages, refused.skipped) == (1, 1, {"link": 1})
+    followed = build_corpus(inputs, str(tmp_path / "followed"), replace(DENSITY, follow_links=True), workers=1)
+    assert (followed.kept, followed.pages, followed.skipped) == (2, 2, {})
+
+
 @pytest.mark.parametrize("damage", ["[]", "{", '{"rejects": [1]}', '{"pages": "many"}', '{"pages": 1}'])
 def test_a_damaged_summary_is_told(crawl: Path, tmp_path: Path, damage: str) -> None:
     out = tmp_path / "out"
@@ -346,3 +360,52 @@ def test_other_storage(crawl: Path, tmp_path: Path) -> None:
     out = f"local://{tmp_path / 'there'}"
     build_corpus([f"file://{crawl}"], out, DENSITY, workers=1)
     assert [row["text"] for row in rows(tmp_path / "there")] == [row["text"] for row in rows(here)]
+
+
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("file", "damage"),
+    [
+        *(("__run/plan.json", damage) for damage in ("{", "[]", "{}", '{"layout": 2}', DEEP, "\xff")),
+        *(("__run/plan.json", {"shards": shards}) for shards in ("many", 1.5, None)),
+        *(("__run/plan.json", {"inputs": inputs}) for inputs in (7, [7], None)),
+        *(("__run/plan.json", {"stamps": stamps}) for stamps in ([], {"a": 7}, "none")),
+        *(("__run/plan.json", {"job": job}) for job in ([], {}, {"filters": 7}, {"nonsense": 1, "filters": {}})),
+        *(("__run/clean-00000.json", damage) for damage in ("{", "[]", '{"pages": "many"}', DEEP)),
+        *(("__run/clean-00000.json", {"rejects": rejects}) for rejects in ([], {"empty": "many"})),
+        *(("part-00000.jsonl", f"{damage}\n") for damage in ("7", "{", DEEP)),
+        *(
+            ("part-00000.jsonl", {name: value})
+            for name, value in {"words": "many", "confidence": [], "url": {}, "language": [], "text": 7}.items()
+        ),
+        *(("part-00000.jsonl", {name: float("inf")}) for name in ("words", "confidence")),
+        *(("__about/rejects/part-00000.jsonl", f"{damage}\n") for damage in ("7", "{}", DEEP, '{"reason": []}')),
+        ("__about/rejects/part-00000.jsonl", {"reason": []}),
+        ("__about/rejects/part-00000.jsonl", {"position": "here"}),
+    ],
+    ids=lambda each: str(each)[:60],
+)
+def test_damage_to_a_corpus_is_told_by_its_report(
+    corpus: Path, tmp_path: Path, file: str, damage: str | dict[str, Any]
+) -> None:
+    out = shutil.copytree(corpus, tmp_path / "out")
+    place = out / file
+    if isinstance(damage, dict):
+        first, _, rest = place.read_text().partition("\n" if place.suffix == ".jsonl" else "\0")
+        damage = f"{json.dumps(json.loads(first) | damage)}\n{rest}"
+    place.write_bytes(damage.encode("latin-1"))
+    with pytest.raises(InputError, match=rf"{re.escape(place.name)}|another version"):
+        corpus_report(str(out))
+
+
+@pytest.fixture(name="corpus", scope="module")
+def make_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small corpus with a reject."""
+    folder = tmp_path_factory.mktemp("corpus")
+    (folder / "pages").mkdir()
+    (folder / "pages/a.html").write_bytes(page(1))
+    (folder / "pages/b.html").write_bytes(b"%PDF-1.4")
+    build_corpus([str(folder / "pages")], str(folder / "out"), DENSITY, workers=1)
+    return folder / "out"

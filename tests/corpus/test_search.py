@@ -222,7 +222,7 @@ def test_from_parquet_and_jsonl_parts_and_not_from_rejects(tmp_path: Path) -> No
 
 
 _BUFFER = pa.BufferOutputStream()
-pq.write_table(pa.table({"text": ["a"], "zzzz": ["b"]}), _BUFFER)
+pq.write_table(pa.table({"text": ["wwww"], "zzzz": ["b"]}), _BUFFER, compression="none", use_dictionary=False)
 TABLE: bytes = _BUFFER.getvalue().to_pybytes()
 
 
@@ -234,6 +234,7 @@ TABLE: bytes = _BUFFER.getvalue().to_pybytes()
         ("part-00000.jsonl", b'{"text": 7}\n', "text is 7, not text"),
         ("part-00000.jsonl", b"\xff\xfe\n", "line 1: not JSON"),
         ("part-00000.parquet", b"PAR1 not really", "cannot be read as a Parquet file"),
+        ("part-00000.parquet", TABLE.replace(b"wwww", b"\xff\xfe\xff\xfe"), "cannot be read as a Parquet file"),
         ("part-00000.parquet", TABLE.replace(b"zzzz", b"\xff\xfe\xff\xfe"), "cannot be read as a Parquet file"),
         ("other.txt", b"x", "holds no part"),
     ],

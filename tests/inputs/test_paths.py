@@ -95,6 +95,26 @@ def test_what_was_passed_over_is_told() -> None:
     assert inputs.look_through(["site/a.html"]).why_passed_over() == ""
 
 
+def test_links_to_files_are_followed_only_if_that_is_wanted(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.html"
+    secret.write_bytes(b"<p>secret")
+    write("site/a.html", b"words")
+    for name in ("b.html", "noending", "c.png"):
+        Path(f"site/{name}").symlink_to(secret)
+    Path("site/loop").symlink_to(".")
+    found = inputs.look_through(["site", "site/b.html"])  # what is named itself is followed
+    assert [one.name for one in found.inputs] == ["site/a.html", "site/b.html"]
+    assert sorted(found.links) == ["site/b.html", "site/c.png", "site/noending"]
+    assert found.passed_over == []
+    assert found.why_links() == "3 links to files were not followed; --follow-links follows them, wherever they lead"
+    followed = inputs.look_through(["site"], follow_links=True)
+    assert [one.name for one in followed.inputs] == ["site/a.html", "site/b.html", "site/noending"]
+    assert (followed.links, followed.why_links()) == ([], "")
+    Path("site/a.html").unlink()
+    with pytest.raises(InputError, match=r"holds no page; .*; 3 links to files were not followed; --follow-links"):
+        inputs.find_inputs(["site"])
+
+
 def test_files_that_cannot_be_looked_at_are_told_by_who_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a.html", "noending", "b.png"):
         write(f"site/{name}", b"words")

@@ -406,6 +406,13 @@ def test_other_sites_are_refused(address: str) -> None:
     assert httpx2.post(address, content=b"x" * (2 * MEGABYTE + 1)).status_code == 413
 
 
+def test_requests_of_too_many_values_are_refused_before_anybody_reads_them(address: str) -> None:
+    arguments = {f"a{number}": [] for number in range(20_000)}
+    call = {"method": "tools/call", "params": {"name": "clean_html", "arguments": arguments}}
+    answer = httpx2.post(address, json={"jsonrpc": "2.0", "id": 1, **call})
+    assert (answer.status_code, answer.json()["error"]) == (413, "the request has more than 10,000 values")
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
 def test_a_token(tmp_path: Path, host: str) -> None:
     settings = Settings(folder=tmp_path, host=host, workers=1, token="sesame-sesame")

@@ -174,13 +174,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"json": {"html": "x", "options": {"dial": [1]}}}, "options.dial.bool: ", ""),
     ({"json": {"html": "x", "options": {"dial": 10**400}}}, "", ""),
     ({"json": {"html": "x", "method": "ncleaner:n=5"}}, "the shipped model ncleaner: trained with n=3", "train one"),
-    ({"content": b'{"html": "x"', "headers": {"Content-Type": "application/json"}}, "the request is no JSON: ", ""),
-    ({"content": b'{"html": NaN}', "headers": {"Content-Type": "application/json"}}, "the request is no JSON: ", ""),
-    ({"content": b"[" * 100_000, "headers": {"Content-Type": "application/json"}}, "the request is no JSON: ", ""),
-    ({"content": b"\xff", "headers": {"Content-Type": "application/json"}}, "the request is no JSON: ", ""),
-    ({"content": b'"\\ud800"', "headers": {"Content-Type": "application/json"}}, "the request is no JSON: ", ""),
     ({"data": {"method": "main"}, "files": {"other": b"x"}}, "file: send a file here", ""),
-    ({"files": {"file": b"x"}, "data": {"options": "{"}}, "options: no JSON: ", ""),
     ({"files": {"file": b"x"}, "data": {"html": "y"}}, "html and text are for JSON requests", ""),
     ({"content": b"x", "headers": {"Content-Type": "multipart/form-data"}}, "the form cannot be read: ", ""),
     ({"content": b"x", "headers": {"Content-Type": "multipart/form-data; boundary=a"}}, "", ""),
@@ -192,12 +186,41 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
 ]  # fmt: skip
 
 
+BROKEN_JSON: list[tuple[dict[str, Any], str]] = [
+    *[
+        ({"content": content, "headers": {"Content-Type": "application/json"}}, "the request is no JSON: ")
+        for content in (b'{"html": "x"', b'{"html": NaN}', b"[" * 100_000, b"\xff", b'"\\ud800"')
+    ],
+    ({"files": {"file": b"x"}, "data": {"options": "{"}}, "options is no JSON: "),
+]
+
+
+@pytest.mark.parametrize(("request_", "error"), BROKEN_JSON)
+def test_broken_json(request_: dict[str, Any], error: str, client: TestClient) -> None:
+    assert refused(client.post("/api/clean", **request_), 400)[0].startswith(error)
+
+
+@pytest.mark.parametrize("path", ["inspect", "inspect/text", "evaluate", "annotate/imports/url", "teach/use"])
+@pytest.mark.parametrize("content", [b"{", b'{"url": NaN}', b'{"url": "\\ud800"}', b"1" * 5000, b'{"a":' * 2000])
+def test_broken_json_is_told_alike_everywhere(content: bytes, path: str, client: TestClient) -> None:
+    answer = client.post(f"/api/{path}", content=content, headers={"Content-Type": "application/json"})
+    assert refused(answer, 400)[0].startswith("the request is no JSON: ")
+
+
 @pytest.mark.parametrize(("request_", "error", "hint"), WRONG)
 def test_wrong_requests(request_: dict[str, Any], error: str, hint: str, client: TestClient) -> None:
     said, advice = refused(client.post("/api/clean", **request_), 422)
     assert said.startswith(error)
     assert advice.startswith(hint)
     assert str(mainmatter.__file__).removesuffix("__init__.py") not in said
+
+
+@pytest.mark.parametrize("path", ["clean", "inspect", "compare"])
+@pytest.mark.parametrize("url", ["http://[bad", "https://a:b:c/", "//[x"])
+def test_a_malformed_address_does_no_harm(url: str, path: str, client: TestClient) -> None:
+    asked = {"html": "<base href=''><h1>Fog</h1><p>Read <a href=more>more</a> of it.", "url": url}
+    more = {"methods": ["density"]} if path == "compare" else {"method": "density"}
+    assert client.post(f"/api/{path}", json=asked | more).status_code == 200
 
 
 def test_packed_page(client: TestClient) -> None:

@@ -25,7 +25,7 @@ ORDINARY = settings(
     derandomize=not EXPLORE,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-EXPECTED = {200, 406, 413, 415, 422}
+EXPECTED = {200, 400, 406, 413, 415, 422}
 
 pieces = st.sampled_from(
     [

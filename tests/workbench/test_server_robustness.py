@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import re
@@ -19,12 +20,14 @@ pytest.importorskip("fastapi", reason="needs the extra serve")
 pytest.importorskip("uvicorn", reason="needs the extra serve")
 
 import uvicorn
+from starlette.responses import JSONResponse
 
 from mainmatter.errors import FetchError
 from mainmatter.inputs.fetch import AddressRefused, check_url, fetch, why_not_public
 from mainmatter.records import Page
 from mainmatter.workbench import connections
 from mainmatter.workbench.app import make_app
+from mainmatter.workbench.bodies import Bodies
 from mainmatter.workbench.imports import MOST_RUNNING, Import, Imports, ImportTask, add_pages, remove_leftovers
 from mainmatter.workbench.labels import AnnotationError, Label, NoSuchPage, Stale, Store
 from mainmatter.workbench.settings import Settings
@@ -107,6 +110,26 @@ def test_a_disk_that_is_full(make_client: MakeClient, tmp_path: Path, monkeypatc
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_disk_that_is_full_while_somebody_annotates(make_client: MakeClient, tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        page = store.add_page(PAGE, "a.html")
+        refs = store.references(page)
+    client = make_client(folder=tmp_path)
+    labels = {ref: {"kept": True, "kind": "heading", "suggested_by": "x" * 300} for ref in refs}
+    seen = {"annotator": "Ada" * 30, "revision": 0}
+    connection = client.app.state.annotating.store._database._connection  # type: ignore[attr-defined]
+    connection.execute(f"PRAGMA max_page_count = {connection.execute('PRAGMA page_count').fetchone()[0]}")
+    for _ in range(100):  # until what is free in the database is used up
+        answer = client.post(f"/api/annotate/pages/{page}/labels", json=seen | {"labels": labels})
+        if answer.status_code != 200:
+            break
+        seen["revision"] = answer.json()["revision"]
+        labels = {ref: label | {"kept": not label["kept"]} for ref, label in labels.items()}
+    assert answer.status_code == 507
+    assert answer.json()["error"] == "annotations.db: cannot be written: database or disk is full"
+    assert client.get(f"/api/annotate/pages/{page}/labels?annotator=Ada").status_code == 200
+
+
 # Whom nobody has to wait for
 
 
@@ -185,6 +208,58 @@ def test_a_client_that_does_not_send_its_request_is_cut_off(monkeypatch: pytest.
                 answer = b""
                 while not answer.endswith(b"ok"):
                     answer += twice.recv(1000)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\ntransfer-encoding: chunked\r\ncontent-length: 0\r\n\r\n0\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nwords",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n",
+        b"nonsense\r\n\r\n",
+    ],
+)
+def test_what_is_not_proper_http_is_refused_and_the_connection_closed(
+    wrong: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with slow_answers(monkeypatch) as port, socket.create_connection(("127.0.0.1", port), 20) as connection:
+        connection.sendall(wrong + b"GET /second HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        answer = b"".join(iter(lambda: connection.recv(1000), b""))
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"connection: close" in head.lower()
+    assert json.loads(body)["error"] == "the request is not proper HTTP/1.1"
+
+
+def test_requests_in_memory_have_a_limit_of_values_together(tmp_path: Path) -> None:
+    free = asyncio.Event()
+
+    async def wait(scope: Any, receive: Any, send: Any) -> None:
+        await free.wait()
+        await JSONResponse({})(scope, receive, send)
+
+    settings = Settings(folder=tmp_path)
+    app = Bodies(wait, settings, Workbench(settings, {}).workers, most_values=10)
+
+    async def ask() -> list[int]:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=30) as client:
+
+            def send() -> asyncio.Task[httpx.Response]:
+                return asyncio.create_task(client.post("/", json=[1] * 8))
+
+            waiting = [send() for _ in range(2)]
+            while app._values < 16:
+                await asyncio.sleep(0.01)
+            refused = await send()
+            free.set()
+            answers = [*[await each for each in waiting], refused, await send()]
+            assert refused.headers["retry-after"] == "2"
+            return [each.status_code for each in answers]
+
+    assert asyncio.run(asyncio.wait_for(ask(), 30)) == [200, 200, 429, 200]
+    assert app._values == 0
 
 
 def test_imports_have_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

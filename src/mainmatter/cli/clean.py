@@ -113,6 +113,7 @@ class _Task:
 @click.option("--url", help="The page's address, if it is read from a file or standard input.")
 @options.browser
 @options.input_format
+@options.follow_links
 @options.max_size
 @options.workers
 def command(
@@ -137,6 +138,7 @@ def command(
     browser: bool,
     allow_private: bool,
     input_format: str | None,
+    follow_links: bool,
     max_size: float,
     workers: int,
 ) -> None:
@@ -155,7 +157,7 @@ def command(
     if not site_templates:
         check_has_sites(method)
     options.check_overlap(chunks, overlap)
-    looked_through = look_through(inputs, input_format)
+    looked_through = look_through(inputs, input_format, follow_links=follow_links)
     found = options.with_browser(looked_through.inputs, browser, allow_private)
     is_batch = len(found) > 1 or any(Path(name).is_dir() for name in inputs)
     format_ = format_ or _format_by_ending(output, is_batch=is_batch, has_chunks=chunks is not None)
@@ -190,8 +192,8 @@ def command(
         failed = _run(task, found, targets, url, workers)
     if len(found) > 1:
         _say_summary(len(found), failed, output)
-    if passed_over := looked_through.why_passed_over():
-        click.echo(passed_over, err=True)
+    for told in filter(None, (looked_through.why_passed_over(), looked_through.why_links())):
+        click.echo(told, err=True)
     if failed:
         click.get_current_context().exit(1)
 

@@ -65,6 +65,7 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True)
 )
 @options.overlap
 @options.fields
+@options.follow_links
 @click.option("--language", "languages", multiple=True, metavar="CODE", help="Keep only these, such as de; repeatable.")
 @click.option("--min-words", type=click.IntRange(min=0), default=0, metavar="N", help="Drop pages with fewer words.")
 @click.option("--max-words", type=click.IntRange(min=0), metavar="N", help="Drop pages with more words.")
@@ -133,6 +134,7 @@ def command(
     html_field: str,
     url_field: str,
     id_field: str,
+    follow_links: bool,
     blocks: bool,
     chunks: int | None,
     overlap: int,
@@ -185,10 +187,11 @@ def command(
         html_field=html_field,
         url_field=url_field,
         id_field=id_field,
+        follow_links=follow_links,
     )
     if report is not None:
         _check_report(report, output)
-    if robots and not names_urls(inputs):
+    if robots and not names_urls(inputs, follow_links=follow_links):
         click.echo("--robots changes nothing here: no input is a list of URLs, so nothing is fetched", err=True)
     context = click.get_current_context()
     try:

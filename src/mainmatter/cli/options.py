@@ -105,6 +105,11 @@ input_format = click.option(
     type=OneOf(["html", "text"]),
     help="What the inputs are; by default text for .txt files and URLs of plain text, html for all others.",
 )
+follow_links = click.option(
+    "--follow-links",
+    is_flag=True,
+    help="Also read links to files in a folder, wherever they lead; without it, they are only counted.",
+)
 max_size = click.option(
     "--max-size",
     type=click.FloatRange(min=0, min_open=True),

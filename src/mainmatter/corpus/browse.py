@@ -558,13 +558,13 @@ class UncleanedInput:
 
     @cached_property
     def slices(self) -> tuple[Slice, ...]:
-        """What it consists of.
+        """What it consists of. Links are in it: those that lead out of the folder are refused when they are read.
 
         Raises:
             InputError: it does not exist, or is nothing that can be read.
             MissingExtra: it needs a package that is not installed.
         """
-        return tuple(one for shard in find_shards([self.path]) for one in shard)
+        return tuple(one for shard in find_shards([self.path], follow_links=True) for one in shard)
 
     def check(self) -> None:
         """Make sure that there are pages, and that none of them would have to be fetched.

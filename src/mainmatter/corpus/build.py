@@ -121,7 +121,7 @@ def _delete_result(folder: Folder) -> None:
 
 def _plan(inputs: Sequence[str], job: Job) -> tuple[Plan, list[list[Slice]]]:
     """The plan of a run that would begin now, and its shards."""
-    shards = find_shards(inputs, job.shard_size, job.field_names)
+    shards = find_shards(inputs, job.shard_size, job.field_names, follow_links=job.follow_links)
     stamps = {facts.path: f"{facts.size} bytes, {facts.stamp}" for facts in input_facts(inputs)}
     return make_plan(job, inputs, len(shards), stamps), shards
 

@@ -108,11 +108,18 @@ class Folder:
                 Path(self.path(name)).rmdir()
 
     def marker(self, stage: str, number: int) -> Report | None:
-        """The report of a done shard; None if it is not done."""
+        """The report of a done shard; None if it is not done.
+
+        Raises:
+            InputError: it is damaged.
+        """
+        name = _marker(stage, number)
         try:
-            return Report(**json.loads(self.read(_marker(stage, number))))
+            return Report.from_json(json.loads(self.read(name)))
         except FileNotFoundError:
             return None
+        except (ValueError, TypeError, RecursionError) as error:
+            raise InputError(f"{self.path(name)}: is damaged: {error}; delete it to have it made again") from error
 
     def mark(self, report: Report) -> None:
         """Mark a shard as done."""
@@ -142,7 +149,7 @@ class Folder:
         for name in self.names(PROGRESS) if self.is_local else ():
             with suppress(OSError, InputError, ValueError):  # it may be done meanwhile
                 content = json.loads(self.read(f"{PROGRESS}/{name}"))
-                yield Report(**content["report"]), content["share"]
+                yield Report.from_json(content["report"]), content["share"]
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -51,6 +51,7 @@ class Job:
             docs/how-to/corpus.md lists. It may hold HTML or plain text, which has no tag.
         url_field: likewise its URL.
         id_field: likewise its id.
+        follow_links: whether to read links to files that are in a folder; see `find_inputs`.
     """
 
     method: str = DEFAULT_METHOD
@@ -71,6 +72,7 @@ class Job:
     html_field: str = ""
     url_field: str = ""
     id_field: str = ""
+    follow_links: bool = False
 
     @property
     def field_names(self) -> FieldNames:

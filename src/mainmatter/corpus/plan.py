@@ -67,16 +67,36 @@ def read_plan(folder: Folder) -> Plan:
     Raises:
         InputError: there is none, or it is of another version.
     """
-    content = _load(folder)
-    if content.pop("layout", None) != _LAYOUT:
-        raise InputError(f"{folder.out}: was begun by another version of mainmatter; --restart begins anew")
-    return Plan(**{**content, "job": Job.from_json(content["job"]), "inputs": tuple(content["inputs"])})
+    try:
+        content = json.loads(folder.read(PLAN))
+        if content.pop("layout", None) != _LAYOUT:
+            raise InputError(f"{folder.out}: was begun by another version of mainmatter; --restart begins anew")
+        return _to_plan(content)
+    except FileNotFoundError as error:
+        raise InputError(f"{folder.out}: holds no run; {PLAN} is missing") from error
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise InputError(f"{folder.out}: {PLAN} is damaged; --restart begins anew") from error
+
+
+def _to_plan(content: dict[str, Any]) -> Plan:
+    plan = Plan(**{**content, "job": Job.from_json(content["job"]), "inputs": tuple(content["inputs"])})
+    texts = (*plan.inputs, *plan.stamps.keys(), *plan.stamps.values(), plan.job.method, plan.version)
+    if type(plan.shards) is not int or not all(isinstance(text, str) for text in texts):
+        raise TypeError("it is no plan")
+    return plan
 
 
 def read_shard(folder: Folder, number: int) -> tuple[Slice, ...]:
-    """The slices of a shard."""
-    some = json.loads(folder.read(_shards_file(number)))[number % _SHARDS_IN_FILE]
-    return tuple(Slice(**{**one, "files": tuple(one["files"])}) for one in some)
+    """The slices of a shard.
+
+    Raises:
+        InputError: their file is damaged.
+    """
+    try:
+        some = json.loads(folder.read(_shards_file(number)))[number % _SHARDS_IN_FILE]
+        return tuple(Slice(**{**one, "files": tuple(one["files"])}) for one in some)
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise InputError(f"{folder.path(_shards_file(number))}: is damaged; --restart begins anew") from error
 
 
 def check_same(folder: Folder, old: Plan, new: Plan) -> None:
@@ -110,16 +130,6 @@ def options_of(job: Job) -> dict[str, Any]:
     content: dict[str, Any] = json.loads(json.dumps(job.to_json()))
     filters: dict[str, Any] = content.pop("filters")
     return content | filters
-
-
-def _load(folder: Folder) -> dict[str, Any]:
-    try:
-        content: dict[str, Any] = json.loads(folder.read(PLAN))
-    except FileNotFoundError as error:
-        raise InputError(f"{folder.out}: holds no run; {PLAN} is missing") from error
-    except ValueError as error:
-        raise InputError(f"{folder.out}: {PLAN} is damaged; --restart begins anew") from error
-    return content
 
 
 def _shards_file(number: int) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mainmatter.records import Page
 
-SourceKind = Literal["warc", "wet", "files", "jsonl", "parquet", "urls"]
+SourceKind = Literal["warc", "wet", "files", "jsonl", "parquet", "urls", "links"]
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -23,7 +24,8 @@ class Slice:
         kind: which reader reads it.
         path: the input's path, any that fsspec knows; for "files" the folder.
         start: where it begins: a byte offset in an archive or a JSONL file, the number of a row in Parquet, of a line
-            in a list of URLs, of a file in `files`. What begins at or after `start` and before `end` belongs to it.
+            in a list of URLs, of a file in `files`, or of a link that is not followed. What begins at or after `start`
+            and before `end` belongs to it.
         end: where it ends, not included.
         files: for "files": the files of the slice, relative to `path`.
         html_field: for "jsonl" and "parquet": the field or column of the page; "" for one of the names that are known.
@@ -80,6 +82,22 @@ class Reject:
     position: int
     id: str | None = None
     url: str | None = None
+
+    @classmethod
+    def from_json(cls, line: bytes) -> Self:
+        """A reject as it was written, on a line.
+
+        Raises:
+            ValueError: it is none.
+        """
+        try:
+            reject = cls(**json.loads(line))
+        except (TypeError, RecursionError) as error:
+            raise ValueError(str(error)) from error
+        texts = (reject.reason, reject.detail, reject.source, reject.id or "", reject.url or "")
+        if type(reject.position) is not int or not all(isinstance(text, str) for text in texts):
+            raise ValueError("a field is of another type")
+        return reject
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 import io
 import json
+import math
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -48,6 +49,7 @@ _BATCH = 256
 _COLUMNS = (
     "id", "url", "text", "title", "language", "page_type", "confidence", "words", "method", "version"
 )  # fmt: skip
+_NUMBERS = ("confidence", "words")
 _PART = re.compile(r"part-(\d+)\.(parquet|jsonl)")
 
 
@@ -222,9 +224,16 @@ def _rows(folder: Folder, names: Iterable[str]) -> Iterator[Mapping[str, Any]]:
         path = folder.path(name)
         read = _parquet_rows if name.endswith(".parquet") else _jsonl_rows
         for row in read(path):
-            if not isinstance(row, dict):
+            if not isinstance(row, dict) or not all(_fits(column, row.get(column)) for column in _COLUMNS):
                 raise InputError(f"{path}: holds something else than rows of a corpus")
             yield {column: row.get(column) for column in _COLUMNS}
+
+
+def _fits(column: str, value: object) -> bool:
+    """Whether a value may be in a column. Columns may have been left out."""
+    if value is None or column not in _NUMBERS:
+        return isinstance(value, str | None)
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def _jsonl_rows(path: str) -> Iterator[Any]:
@@ -232,7 +241,7 @@ def _jsonl_rows(path: str) -> Iterator[Any]:
         for number, line in enumerate(lines, 1):
             try:
                 yield json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise InputError(f"{path}: line {number} is damaged: {error}") from error
 
 
@@ -261,8 +270,8 @@ def _rejects(folder: Folder, reasons: set[str]) -> dict[str, list[Reject]]:
             for line in lines:
                 seen += 1
                 try:
-                    reject = Reject(**json.loads(line))
-                except (ValueError, TypeError) as error:
+                    reject = Reject.from_json(line)
+                except ValueError as error:
                     raise InputError(f"{folder.path(f'{REJECTS}/{name}')}: is damaged: {error}") from error
                 some = found.setdefault(reject.reason, [])
                 if len(some) < EXAMPLES:

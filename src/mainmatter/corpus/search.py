@@ -127,18 +127,18 @@ def _count_rows(file: Path) -> int:
         raise InputError(f"{file}: cannot be read: {error.strerror or error}") from error
 
 
-def _open_parquet(file: Path) -> Any:  # noqa: ANN401 - pyarrow has no types
+@contextmanager
+def _open_parquet(file: Path) -> Iterator[Any]:
     try:
         from pyarrow import ArrowException  # noqa: PLC0415 - an extra
         from pyarrow.parquet import ParquetFile  # noqa: PLC0415
     except ImportError as error:
         raise MissingExtra("pyarrow", "search") from error
     try:
-        parquet = ParquetFile(file)
-        _ = parquet.schema_arrow.names  # which may be no UTF-8
-    except (ArrowException, OSError, UnicodeError) as error:
+        with ParquetFile(file) as parquet:
+            yield parquet
+    except (ArrowException, OSError, UnicodeError) as error:  # the last from names and texts that are no UTF-8
         raise InputError(f"{file}: cannot be read as a Parquet file: {' '.join(str(error).split())}") from error
-    return parquet
 
 
 def _read_parquet(file: Path) -> Iterator[Row]:
@@ -146,11 +146,8 @@ def _read_parquet(file: Path) -> Iterator[Row]:
         columns = [name for name in _COLUMNS if name in parquet.schema_arrow.names]
         if "text" not in columns:
             raise InputError(f"{file}: not a part of a corpus; it has no column text")
-        try:
-            for batch in parquet.iter_batches(batch_size=256, columns=columns):
-                yield from (_checked(row, file) for row in batch.to_pylist())
-        except OSError as error:  # as pyarrow calls a damaged page of the file
-            raise InputError(f"{file}: is damaged: {' '.join(str(error).split())}") from error
+        for batch in parquet.iter_batches(batch_size=256, columns=columns):
+            yield from (_checked(row, file) for row in batch.to_pylist())
 
 
 def _read_jsonl(file: Path) -> Iterator[Row]:

@@ -38,11 +38,13 @@ class Facts:
         size: its size in bytes; of a folder, that of all files together.
         stamp: its date of change, its ETag or, for a folder, a digest of its files'; "" where nothing is known, and
             `NOWHERE` of a link that leads nowhere.
+        is_link: in a folder, it is a link to a file.
     """
 
     path: str
     size: int
     stamp: str
+    is_link: bool = False
 
 
 def is_remote(path: str) -> bool:
@@ -217,15 +219,19 @@ def _list_here(folder: str) -> Iterator[tuple[str, Facts]]:
 
 def _facts_of_file(path: str) -> Facts | None:
     """What is known of a file, or of a link that leads nowhere; None for pipes and devices, and what is gone again."""
+    is_link = False
     try:
-        state = os.stat(path)  # noqa: PTH116
+        state = os.lstat(path)
+        is_link = stat.S_ISLNK(state.st_mode)
+        if is_link:
+            state = os.stat(path)  # noqa: PTH116
     except OSError as error:
-        if os.path.islink(path):  # noqa: PTH114
+        if is_link:
             return Facts(path, 0, NOWHERE)
         if isinstance(error, FileNotFoundError):
             return None
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
-    return Facts(path, state.st_size, str(state.st_mtime_ns)) if stat.S_ISREG(state.st_mode) else None
+    return Facts(path, state.st_size, str(state.st_mtime_ns), is_link) if stat.S_ISREG(state.st_mode) else None
 
 
 def _list_remote(folder: str) -> Iterator[tuple[str, Facts]]:

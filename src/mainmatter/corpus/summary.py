@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
+_COUNTS = ("rejects", "skipped", "languages")
+_NUMBERS = ("number", "shards", "pages", "kept", "words", "bytes", "seconds", "earlier_pages", "earlier_bytes")
 UNKNOWN_LANGUAGE = "und"  # of ISO 639, for what cannot be told
 
 
@@ -45,7 +48,16 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON can hold it; names of reasons, types and languages are sorted."""
-        return asdict(self) | {name: _sorted(getattr(self, name)) for name in ("rejects", "skipped", "languages")}
+        return asdict(self) | {name: _sorted(getattr(self, name)) for name in _COUNTS}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Self:
+        """The report once more.
+
+        Raises:
+            TypeError: something is missing, or of another type.
+        """
+        return cls(**_checked(content))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +123,7 @@ class Summary:
         Raises:
             TypeError: something is missing, or of another type.
         """
-        for name in ("rejects", "skipped", "languages"):
-            counts = content.get(name, {})
-            if not isinstance(counts, dict) or not all(type(count) is int for count in counts.values()):
-                raise TypeError(f"{name} are no counts")
-        for name in ("shards", "pages", "kept", "words", "bytes", "seconds", "earlier_pages", "earlier_bytes"):
-            if type(content.get(name, 0)) not in (int, float):
-                raise TypeError(f"{name} is no number")
+        content = _checked(content)
         return cls(**{one.name: content[one.name] for one in fields(cls) if one.name in content})
 
 
@@ -169,3 +175,22 @@ def add_up(reports: Iterable[Report], stage: str, number: int = -1) -> Report:
 
 def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items()))
+
+
+def _checked(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What JSON holds of a report or summary.
+
+    Raises:
+        TypeError: something is of another type.
+    """
+    if not isinstance(content, dict):
+        raise TypeError("it is no object")
+    for name in _COUNTS:
+        counts = content.get(name, {})
+        if not isinstance(counts, dict) or not all(type(count) is int for count in counts.values()):
+            raise TypeError(f"{name} are no counts")
+    for name in _NUMBERS:
+        number = content.get(name, 0)
+        if type(number) not in (int, float) or not math.isfinite(number):
+            raise TypeError(f"{name} is no number")
+    return content

@@ -222,7 +222,7 @@ def rejects_to_bytes(rejects: Iterable[Reject]) -> bytes:
 
 def read_rejects(data: bytes) -> Iterator[Reject]:
     """The rejects once more."""
-    return (Reject(**json.loads(line)) for line in data.splitlines())
+    return (Reject.from_json(line) for line in data.splitlines())
 
 
 class _JsonlWriter:

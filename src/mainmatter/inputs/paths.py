@@ -33,6 +33,7 @@ OTHER_ENDINGS = frozenset(
         ".wav .webm .webp .woff .woff2 .xls .xlsx .yaml .yml .zip"
     ).split()
 )
+FOLLOW = "--follow-links follows them, wherever they lead"
 _MOST_ENDINGS = 8  # of files that were passed over, to name
 _COLLECTION_ENDINGS = frozenset((".warc", ".wet", ".jsonl", ".ndjson", ".parquet"))
 _GZIP = b"\x1f\x8b"
@@ -162,10 +163,19 @@ class FoundInputs:
     Attributes:
         inputs: what pages can be read from.
         passed_over: the files of folders that are something else, in no order.
+        links: the links to files in folders, if they are not followed, in no order.
     """
 
     inputs: list[Input]
     passed_over: list[str]
+    links: list[str]
+
+    def why_links(self) -> str:
+        """A sentence about the links that were not followed; "" if there are none."""
+        count = len(self.links)
+        if not count:
+            return ""
+        return f"{count:,} link{'s' * (count > 1)} to files {'were' if count > 1 else 'was'} not followed; {FOLLOW}"
 
     def why_passed_over(self) -> str:
         """A sentence about the files that were passed over; "" if there are none."""
@@ -238,25 +248,41 @@ def _gunzip(data: bytes, most: int) -> bytes:
     return b"".join(parts)
 
 
-def find_inputs(names: Iterable[str], format: str | None = None) -> list[Input]:  # noqa: A002 - the word users know
+def find_inputs(
+    names: Iterable[str],
+    format: str | None = None,  # noqa: A002 - the word users know
+    *,
+    follow_links: bool = False,
+) -> list[Input]:
     """All inputs that the names stand for; a folder stands for the pages and dumps below it, sorted.
 
     Files whose ending tells neither that they are pages nor that they are something else are pages if they begin as
-    HTML does. Folders below it whose name begins with a dot (.git, .venv) are left out.
+    HTML does. Folders below it whose name begins with a dot (.git, .venv) are left out, and so are links to folders.
+
+    Args:
+        names: files, folders, URLs, or `-` for standard input.
+        format: "html" or "text", if it is not to be told by the names.
+        follow_links: also read links to files that are in a folder. They may lead anywhere, so a folder of somebody
+            else's may hold links to what you do not want to read. A link that you name yourself is always followed.
 
     Raises:
         InputError: there is no such file or folder, a folder holds no page or cannot be read, or a name is empty.
     """
-    return look_through(names, format).inputs
+    return look_through(names, format, follow_links=follow_links).inputs
 
 
-def look_through(names: Iterable[str], format: str | None = None) -> FoundInputs:  # noqa: A002
+def look_through(
+    names: Iterable[str],
+    format: str | None = None,  # noqa: A002
+    *,
+    follow_links: bool = False,
+) -> FoundInputs:
     """The same as `find_inputs`, with what was passed over in folders.
 
     Raises:
         InputError: there is no such file or folder, a folder holds no page or cannot be read, or a name is empty.
     """
-    found = FoundInputs([], [])
+    found = FoundInputs([], [], [])
     for name in names:
         if not name:  # for Path that is the current folder
             raise InputError("an input's name is empty; name a file, a folder, a URL, or - for standard input")
@@ -266,7 +292,7 @@ def look_through(names: Iterable[str], format: str | None = None) -> FoundInputs
         elif name == STANDARD_INPUT:
             found.inputs.append(Input(name, Path("page"), format))
         elif path.is_dir():
-            _find_in_folder(path, format, found)
+            _find_in_folder(path, format, found, follow_links=follow_links)
         elif path.exists():
             found.inputs.append(Input(name, _unpacked(Path(path.name)), format))
         else:
@@ -274,9 +300,18 @@ def look_through(names: Iterable[str], format: str | None = None) -> FoundInputs
     return found
 
 
-def _find_in_folder(folder: Path, format: str | None, found: FoundInputs) -> None:  # noqa: A002
+def _find_in_folder(
+    folder: Path,
+    format: str | None,  # noqa: A002
+    found: FoundInputs,
+    *,
+    follow_links: bool,
+) -> None:
     pages: list[Path] = []
     for path in _walk(folder):
+        if not follow_links and os.path.islink(path) and os.path.isfile(path):  # noqa: PTH113, PTH114 - quick
+            found.links.append(path)
+            continue
         is_page = _is_page(path)
         if is_page:
             pages.append(Path(path))
@@ -284,7 +319,8 @@ def _find_in_folder(folder: Path, format: str | None, found: FoundInputs) -> Non
             found.passed_over.append(path)
     if not pages:
         endings = " ".join(sorted(PAGE_ENDINGS | DUMP_ENDINGS))
-        raise InputError(f"{folder}: holds no page; looked for files that end in {endings}")
+        links = f"; {found.why_links()}" if found.links else ""
+        raise InputError(f"{folder}: holds no page; looked for files that end in {endings}{links}")
     found.inputs.extend(Input(str(file), _unpacked(file.relative_to(folder)), format) for file in sorted(pages))
 
 

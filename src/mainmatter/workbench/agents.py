@@ -10,6 +10,7 @@ import hmac
 import re
 import time
 from collections import OrderedDict
+from dataclasses import replace
 from functools import wraps
 from inspect import getdoc
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -30,6 +31,7 @@ from mainmatter.inputs.paths import names_url
 from mainmatter.records import Page
 from mainmatter.render.chunks import MAX_TOKENS
 from mainmatter.workbench import page_tools
+from mainmatter.workbench.bodies import Bodies
 from mainmatter.workbench.page_source import to_source
 from mainmatter.workbench.page_tools import PageExplanation, PageReading, WholePage, shorten
 from mainmatter.workbench.workers import Workers
@@ -51,6 +53,7 @@ _INSTRUCTIONS = (
 REMEMBERED = 8  # pages that somebody may read on in
 REMEMBERED_CHARACTERS = 20_000_000
 REMEMBERED_SECONDS = 600.0
+_MOST_VALUES = 10_000  # of a request; a call of a tool takes some twenty
 _ESCAPED = 2  # HTML in JSON takes up to about twice its bytes
 _LONGEST_ERROR = 1000
 _SHOWN_VALUE = 80  # characters of a wrong argument
@@ -414,10 +417,12 @@ def make_http_app(tools: AgentTools) -> ASGIApp:
         allowed_hosts=[f"{name}:*" for name in names] + names,
         allowed_origins=[f"http://{name}:*" for name in names] + [f"http://{name}" for name in names],
     )
+    largest = _ESCAPED * settings.max_bytes
     app: ASGIApp = tools.to_server().streamable_http_app(
         json_response=True,
         stateless_http=True,
-        max_request_body_size=_ESCAPED * settings.max_bytes,
+        max_request_body_size=largest,
         transport_security=security,
     )
+    app = Bodies(app, replace(settings, max_bytes=largest), tools.workers, most_values=_MOST_VALUES)
     return app if settings.token is None else BearerToken(app, settings.token)

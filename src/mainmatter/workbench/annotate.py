@@ -29,7 +29,7 @@ from mainmatter.workbench.choosing import LONGEST_NAME
 from mainmatter.workbench.labels import MERGED, AnnotationError, Labels, Store
 from mainmatter.workbench.labels.gold import GoldStandard, collect, export
 from mainmatter.workbench.labels.records import BEST, GOLD, Action, Status, StillLabelling
-from mainmatter.workbench.reading import StrictModel
+from mainmatter.workbench.reading import IN_PIECES, StrictModel, at_most
 from mainmatter.workbench.workbench import Workbench, take_turn_at_store, workbench_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ router = APIRouter(
     prefix="/api/annotate",
     tags=["Annotate"],
     dependencies=[Depends(take_turn_at_store)],
-    responses=error_answers(404, 409, 413, 422, 429),
+    responses=error_answers(400, 404, 409, 413, 422, 429, 507),
 )
 router.include_router(imports.router)
 
@@ -89,9 +89,9 @@ class Seen(StrictModel):
 class LabelsChange(Seen):
     """A change of labels: one step of the history."""
 
-    labels: dict[Annotated[str, Field(max_length=200)], LabelModel | None] = Field(
-        description="By the references of blocks; null takes a label away.", max_length=MOST_LABELS
-    )
+    labels: Annotated[
+        dict[Annotated[str, Field(max_length=200)], LabelModel | None], IN_PIECES, at_most(MOST_LABELS)
+    ] = Field(description="By the references of blocks; null takes a label away.")
 
 
 class DoneChange(Seen):

@@ -26,7 +26,7 @@ from mainmatter.errors import (
 )
 from mainmatter.inputs.fetch import AddressRefused
 from mainmatter.workbench.html_pages import html_page
-from mainmatter.workbench.labels.records import NoSuchImport, NoSuchPage, Stale, StillLabelling
+from mainmatter.workbench.labels.records import CannotStore, NoSuchImport, NoSuchPage, Stale, StillLabelling
 from mainmatter.workbench.workers import (
     CANNOT_WRITE,
     UNFORESEEN,
@@ -47,6 +47,7 @@ Value = TypeVar("Value")
 
 _log = logging.getLogger("mainmatter.workbench")
 _MOST_PROBLEMS = 5  # of a request that are named
+_LONGEST_ERROR = 10_000  # characters; it may quote what clients sent, such as a URL or the name of a field
 
 STATUSES: dict[type[Exception], int] = {
     MainmatterError: 422,
@@ -58,6 +59,7 @@ STATUSES: dict[type[Exception], int] = {
     TookTooLong: 504,
     Crashed: 500,
     CannotWrite: 507,
+    CannotStore: 507,
     NoSuchPage: 404,
     NoSuchImport: 404,
     StillLabelling: 409,
@@ -80,6 +82,7 @@ HINTS: dict[type[Exception], str] = {
     TookTooMuchMemory: "send a smaller page, or start the server with more --memory",
     Crashed: "this is a bug, of which the server's log tells more; the server goes on",
     CannotWrite: "tell whoever runs the server",
+    CannotStore: "tell whoever runs the server",
     FetchError: "check the address in a browser, or send the page's HTML instead",
     NoSuchPage: "load the list of pages again",
     NoSuchImport: "load the list of pages again, to see what was added",
@@ -87,6 +90,7 @@ HINTS: dict[type[Exception], str] = {
     Stale: "load the page again",
 }
 _MEANINGS = {
+    400: "The request is no JSON, or cannot be read as HTTP.",
     401: "The token is missing or wrong.",
     403: "The request comes from another site.",
     404: "There is no such page or import.",
@@ -98,6 +102,7 @@ _MEANINGS = {
     500: "A bug. The server goes on.",
     502: "The page could not be fetched: its server did not answer as it should.",
     504: "The work took longer than the server allows.",
+    507: "The server's disk is full, or cannot be written.",
 }
 
 
@@ -110,7 +115,10 @@ class ErrorAnswer(BaseModel):
 
 def error_answer(status: int, error: str, hint: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """An answer that says what went wrong."""
-    return JSONResponse({"error": error, "hint": hint}, status, headers)
+    if len(error) > _LONGEST_ERROR:
+        half = _LONGEST_ERROR // 2
+        error = f"{error[:half]} … {error[-half:]}"
+    return JSONResponse({"error": error, "hint": hint[:_LONGEST_ERROR]}, status, headers)
 
 
 def busy_answer(retry_after: int) -> JSONResponse:
@@ -162,13 +170,12 @@ def invalid_answer(problems: Sequence[Mapping[str, Any]]) -> JSONResponse:
 
 
 def _tell(problem: Mapping[str, Any]) -> str:
-    if problem.get("type") == "json_invalid":
-        return f"the request is no JSON: {problem.get('ctx', {}).get('error', '')}".rstrip(": ")
     steps = [str(step) for step in problem["loc"]]
     place = ".".join(steps[1:] if steps[:1] in (["body"], ["query"], ["path"]) else steps)
     if problem.get("type") == "extra_forbidden":
-        return f"there is no field {place}"
-    message = str(problem["msg"]).removeprefix("Value error, ")
+        place, message = "", f"there is no field {place}"
+    else:
+        message = str(problem["msg"]).removeprefix("Value error, ")
     return f"{place}: {message}" if place else message
 
 
@@ -181,6 +188,11 @@ async def _answer_http(request: Request, error: Exception) -> Response:
         return error_answer(404, "there is nothing here", "the pages are / /corpus /compare /annotate /teach /api")
     if error.status_code == 405:
         return error_answer(405, f"{request.method} is not for this address", "see /api", error.headers)
+    return http_answer(error)
+
+
+def http_answer(error: HTTPException) -> JSONResponse:
+    """The answer to a request that an HTTP status refuses; what to do stands after the last semicolon."""
     text, semicolon, hint = str(error.detail).rpartition("; ")
     if not semicolon:
         text, hint = hint, HINTS[MainmatterError]

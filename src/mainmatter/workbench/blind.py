@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from mainmatter.errors import InputError, UnknownName
 from mainmatter.models.store import DESCRIPTION, load
@@ -28,6 +28,7 @@ from mainmatter.workbench.answers import error_answers
 from mainmatter.workbench.choosing import MODELS, model_names
 from mainmatter.workbench.labels.gold import unlabelled_pages
 from mainmatter.workbench.labels.store import Store
+from mainmatter.workbench.reading import StrictModel
 from mainmatter.workbench.workbench import Workbench, workbench_of
 
 if TYPE_CHECKING:
@@ -46,18 +47,14 @@ Bench = Annotated[Workbench, Depends(workbench_of)]
 ComparisonId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="The comparison's id.")]
 
 
-class BlindRequest(BaseModel):
+class BlindRequest(StrictModel):
     """What to compare."""
-
-    model_config = ConfigDict(extra="forbid")
 
     model: str = Field(max_length=100, description="A model of this workbench, by its plain name.")
 
 
-class BlindAnswer(BaseModel):
+class BlindAnswer(StrictModel):
     """What a person said of a page."""
-
-    model_config = ConfigDict(extra="forbid")
 
     page: int = Field(description="The page's id.")
     answer: Literal["a", "b", "same"]
@@ -112,7 +109,7 @@ def count_preferences(workbench: Workbench, model: str) -> tuple[int, int, int]:
     return (sum(each[0] for each in counts), sum(each[1] for each in counts), sum(each[2] for each in counts))
 
 
-@router.post("", status_code=201, summary="Begin a blind comparison", responses=error_answers(422))
+@router.post("", status_code=201, summary="Begin a blind comparison", responses=error_answers(400, 422))
 async def begin(asked: BlindRequest, workbench: Bench) -> dict[str, Any]:
     """Choose up to ten pages that nobody has labelled and on which the model and the shipped one differ."""
     if MODELS + asked.model not in model_names(workbench.models):
@@ -146,7 +143,7 @@ async def look(id_: ComparisonId, workbench: Bench) -> dict[str, Any]:
     return await _state(workbench, id_)
 
 
-@router.post("/{id_}", summary="Say which is better", responses=error_answers(404, 422))
+@router.post("/{id_}", summary="Say which is better", responses=error_answers(400, 404, 422))
 async def answer(id_: ComparisonId, given: BlindAnswer, workbench: Bench) -> dict[str, Any]:
     """Answer for a page; gives the next one. An answer can be given once."""
     comparison = _find(workbench, id_)

@@ -10,10 +10,12 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 
 from mainmatter.limits import format_size
-from mainmatter.workbench.answers import busy_answer, error_answer
+from mainmatter.workbench.answers import busy_answer, error_answer, http_answer
 from mainmatter.workbench.metrics import COUNTED_AS
+from mainmatter.workbench.reading import FORM, MOST_VALUES, count_values, is_json, media_type_of, parse_json
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from mainmatter.workbench.workers import Workers
 
 LARGEST_UPLOADS_HELD = 4  # so many of the largest uploads may be in memory at once
+REQUESTS_WITH_MOST_VALUES = 2  # may be in memory at once; a value of JSON takes up to 300 bytes there
 _DRAIN_SECONDS = 2.0  # for a client that is to read our refusal while it still sends
 
 
@@ -47,14 +50,24 @@ class Bodies:
         settings: how large and slow requests may be.
         workers: where they are full, requests for `work` are refused here, which costs next to nothing.
         work: the paths of what cannot be done without a worker.
+        most_values: how many values a JSON request may have.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, workers: Workers, work: frozenset[str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: Settings,
+        workers: Workers,
+        work: frozenset[str] = frozenset(),
+        most_values: int = MOST_VALUES,
+    ) -> None:
         self._app = app
         self._settings = settings
         self._workers = workers
         self._work = work
+        self._most_values = most_values
         self._held = 0  # bytes of requests that are in memory now
+        self._values = 0  # of their JSON
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read a request and pass it on."""
@@ -62,22 +75,28 @@ class Bodies:
             await self._app(scope, receive, send)
             return
         body = bytearray()
+        values = 0
         try:
             if scope["path"] in self._work and scope["method"] == "POST" and self._workers.is_full:
                 scope[COUNTED_AS] = scope["path"]
                 raise _Refused(busy_answer(self._workers.retry_after()), closes=False)
             await self._read(scope, receive, body)
-            await _answer(self._app, bytes(body), scope, receive, send)
+            data = bytes(body)
+            values = self._count(scope, data)
+            await _answer(self._app, data, scope, receive, send)
         except _Gone:
             return
         except _Refused as refused:
             await _refuse(refused, scope, receive, send)
+        except HTTPException as error:
+            await http_answer(error)(scope, receive, send)
         finally:
             self._held -= len(body)
+            self._values -= values
 
     async def _read(self, scope: Scope, receive: Receive, body: bytearray) -> None:
         headers = Headers(scope=scope)
-        is_upload = headers.get("content-type", "").lower().startswith("multipart/form-data")
+        is_upload = media_type_of(headers) == FORM
         most = self._settings.max_upload_bytes if is_upload else self._settings.max_bytes
         said = headers.get("content-length", "0")
         if said.isdecimal() and int(said) > most:
@@ -104,6 +123,23 @@ class Bodies:
             raise _Refused(busy_answer(2))
         self._held += len(chunk)
         body += chunk
+
+    def _count(self, scope: Scope, body: bytes) -> int:
+        """How many values a JSON request has. It is parsed here, too, so that all calls answer broken JSON alike.
+
+        Raises:
+            HTTPException: it is said to be JSON and is none, or has too many; or others have too many already.
+        """
+        if not body or not is_json(media_type_of(Headers(scope=scope))):
+            return 0
+        count = count_values(body, self._most_values)
+        if count > self._most_values:
+            raise HTTPException(413, f"the request has more than {self._most_values:,} values; send less at once")
+        if self._values + count > REQUESTS_WITH_MOST_VALUES * self._most_values:
+            raise HTTPException(429, "the server is busy; try again in a moment", {"Retry-After": "2"})
+        parse_json(body, "the request")
+        self._values += count
+        return count
 
 
 def _too_large(most: int) -> Response:

@@ -33,6 +33,7 @@ from mainmatter.workbench.page_source import PageSource, Payload, to_json, to_so
 from mainmatter.workbench.reading import (
     FORM,
     JSON,
+    Options,
     StrictModel,
     check,
     content_type,
@@ -101,7 +102,7 @@ class CleanRequest(StrictModel):
     format: Format | None = Field(
         None, description="What to give; text if nothing else is said.", examples=["markdown"]
     )
-    options: dict[str, bool | int | float | str | None] = Field(
+    options: Options = Field(
         default_factory=dict,
         description="Parameters of the method, such as dial and comments of `main`; /api/methods lists them.",
         examples=[{"dial": 0.5, "comments": "drop"}],
@@ -242,7 +243,7 @@ class CleanTask:
 @router.post(
     "/api/clean",
     response_model=CleanAnswer,
-    responses=error_answers(401, 403, 413, 415, 422, 429, 500, 502, 504),
+    responses=error_answers(400, 401, 403, 413, 415, 422, 429, 500, 502, 504),
     openapi_extra={"requestBody": _bodies(), "parameters": _query()},
     summary="Keep the main matter of a page",
 )

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field, field_validator
-from pydantic_core import from_json
 
 from mainmatter.clean import Cleaner
 from mainmatter.errors import InputError, MainmatterError
@@ -29,6 +28,7 @@ from mainmatter.workbench.choosing import (
 )
 from mainmatter.workbench.inspect import ERRORS, PageRequest, describe_body, find_source, read_page_request
 from mainmatter.workbench.page_source import PageSource, Payload, to_json
+from mainmatter.workbench.reading import parse_json
 from mainmatter.workbench.workbench import Workbench, workbench_of
 from mainmatter.workbench.workers import Crashed, TookTooLong
 
@@ -70,7 +70,7 @@ class CompareRequest(PageRequest):
     @classmethod
     def _read_list(cls, value: Any) -> Any:  # noqa: ANN401 - whatever was sent
         """In a form, the list is a text: JSON."""
-        return from_json(value) if isinstance(value, str) else value
+        return parse_json(value, "methods") if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True)

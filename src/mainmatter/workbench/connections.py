@@ -1,4 +1,4 @@
-"""Connections: a client that does not send the head of its request in time is cut off.
+"""Connections: who does not send the head of a request in time is cut off, and who says two lengths is refused.
 
 uvicorn waits for ever; so anybody who can reach the server, token or not, could hold all the connections that it may
 have, at no cost (Slowloris). How long the rest of a request may take is limited in bodies.py.
@@ -6,8 +6,10 @@ have, at no cost (Slowloris). How long the rest of a request may take is limited
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if TYPE_CHECKING:
@@ -16,11 +18,24 @@ if TYPE_CHECKING:
 HEAD_SECONDS = 20.0  # from the connection, or from the first byte of a later request
 
 
+class _OneLength(h11.Connection):
+    """HTTP in which a request ends in one place: a proxy may go by the length that we do not, and see two requests."""
+
+    def next_event(self) -> Any:  # noqa: ANN401 - h11's
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            names = {name for name, _ in event.headers}
+            if {b"content-length", b"transfer-encoding"} <= names:
+                raise h11.RemoteProtocolError("both Content-Length and Transfer-Encoding")
+        return event
+
+
 class Connection(H11Protocol):
-    """A connection that ends when the head of a request is not there in time."""
+    """A connection that ends when the head of a request is not there in time, or is not proper HTTP."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 - uvicorn's
         super().__init__(*arguments, **named)
+        self.conn = _OneLength(h11.SERVER)
         self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -32,6 +47,18 @@ class Connection(H11Protocol):
         """Take what came; if that is not yet a request, the clock goes on."""
         super().data_received(data)
         self._watch()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's words
+        """Answer what is not proper HTTP, in the form of all our errors."""
+        hint = (
+            "send one Content-Length or one Transfer-Encoding, not both, and nothing else that HTTP/1.1 does not allow"
+        )
+        content = json.dumps({"error": "the request is not proper HTTP/1.1", "hint": hint}).encode()
+        headers = [("Content-Type", "application/json"), ("Content-Length", str(len(content))), ("Connection", "close")]
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):  # else the answer to what came before is under way
+            for event in (h11.Response(status_code=400, headers=headers), h11.Data(data=content), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget about the time."""

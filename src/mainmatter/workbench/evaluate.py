@@ -95,8 +95,7 @@ class SmallSet:
             pages = self._read_parquet(self.parquet)
         if not pages:
             raise InputError(f"{self.name}: holds no page")
-        if len(pages) > self.max_pages:
-            raise InputError(f"{self.name}: holds more than {self.max_pages} pages; evaluate it with the command line")
+        need_few(len(pages), self.name, self.max_pages)
         for page in pages:
             Limits(size=self.max_bytes).check(page.page)
         return pages
@@ -127,7 +126,7 @@ def _body() -> dict[str, Any]:
 
 @router.post(
     "/api/evaluate",
-    responses=error_answers(401, 403, 413, 415, 422, 429, 500, 504)
+    responses=error_answers(400, 401, 403, 413, 415, 422, 429, 500, 504)
     | {200: {"description": "One object for each method, as `mainmatter evaluate --output` writes them."}},
     openapi_extra={"requestBody": _body()},
     summary="Measure methods on a small set",
@@ -167,9 +166,22 @@ async def _read(request: Request, workbench: Workbench) -> tuple[EvaluateOptions
         return choice, SmallSet(choice.name, (), file.data, settings.max_pages, settings.max_bytes)
     if media_type != JSON:
         raise wrong_type(media_type, (JSON, FORM))
-    asked = check(EvaluateRequest, await read_json(request))
+    fields = await read_json(request)
+    if isinstance(sent := fields.get("pages"), list):
+        need_few(len(sent), "set", settings.max_pages)
+    asked = check(EvaluateRequest, fields)
     pages = tuple(page.model_dump() for page in asked.pages)
     return asked, SmallSet(asked.name, pages, None, settings.max_pages, settings.max_bytes)
+
+
+def need_few(count: int, name: str, most: int) -> None:
+    """Refuse a set of too many pages.
+
+    Raises:
+        InputError: it has more than that.
+    """
+    if count > most:
+        raise InputError(f"{name}: holds more than {most} pages; evaluate it with the command line")
 
 
 def evaluate_set(*, method: str, pages: SmallSet, metrics: tuple[str, ...], models: Path) -> bytes:

@@ -27,6 +27,7 @@ from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from mainmatter.corpus.folder import REJECTS, Folder
+from mainmatter.corpus.records import Reject
 from mainmatter.errors import InputError, MainmatterError, PageTooLarge
 from mainmatter.inputs.fetch import DEADLINE, fetch, is_url
 from mainmatter.inputs.paths import DUMP_ENDINGS, PAGE_ENDINGS
@@ -36,10 +37,10 @@ from mainmatter.workbench.corpus import LONGEST_NAME, LeastSure, PageChoice, pat
 from mainmatter.workbench.labels import AnnotationError, Store
 from mainmatter.workbench.labels.disagreement import disagreements
 from mainmatter.workbench.labels.importing import FoundPage, add_found, input_locations, read_inputs, read_rejected
-from mainmatter.workbench.labels.records import NoSuchImport
+from mainmatter.workbench.labels.records import CannotStore, NoSuchImport
 from mainmatter.workbench.reading import StrictModel
 from mainmatter.workbench.workbench import Workbench, workbench_of
-from mainmatter.workbench.workers import Busy, Workers
+from mainmatter.workbench.workers import CANNOT_WRITE, Busy, Workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -377,7 +378,8 @@ def _new_folder(bench: Workbench) -> Path:
         bench.database.parent.mkdir(parents=True, exist_ok=True)
         return Path(tempfile.mkdtemp(prefix=".import-", dir=bench.database.parent))
     except OSError as error:
-        raise AnnotationError(f"the workbench's folder cannot be written: {error.strerror}") from error
+        kind = CannotStore if error.errno in CANNOT_WRITE else AnnotationError
+        raise kind(f"the workbench's folder cannot be written: {error.strerror}") from error
 
 
 async def _keep(file: UploadFile, folder: Path, number: int) -> str:
@@ -623,8 +625,8 @@ def _sources_of_rejects(corpus: Path) -> set[str]:
     for file in Path(Folder(str(corpus)).path(REJECTS)).glob("part-*.jsonl"):
         for line in file.read_bytes().splitlines():
             try:
-                sources.add(str(json.loads(line)["source"]))
-            except (ValueError, KeyError, TypeError) as error:
+                sources.add(Reject.from_json(line).source)
+            except ValueError as error:
                 raise InputError(f"{file.name}: cannot be read as a file of rejects: {error}") from error
     return sources
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import Field, model_validator
+from pydantic import FailFast, Field, model_validator
 from starlette.exceptions import HTTPException
 
 from mainmatter.clean import read
@@ -30,6 +30,7 @@ from mainmatter.workbench.page_source import PageSource, Payload, to_json, to_so
 from mainmatter.workbench.reading import (
     FORM,
     JSON,
+    Options,
     StrictModel,
     check,
     content_type,
@@ -53,7 +54,7 @@ router = APIRouter(tags=["workbench"])
 router.include_router(frames.router)
 
 MOST_AT_ONCE = 500  # blocks whose reasons are asked for
-ERRORS = error_answers(401, 403, 413, 415, 422, 429, 500, 502, 504)
+ERRORS = error_answers(400, 401, 403, 413, 415, 422, 429, 500, 502, 504)
 _DUMPS = (".txt", ".text")
 DIAL_STEPS = 20  # that change about equally much text
 _DIGITS_OF_STEPS = 4
@@ -96,7 +97,7 @@ class InspectRequest(PageRequest):
     """A page, and the method to ask."""
 
     method: str = Field(DEFAULT_METHOD, max_length=LONGEST_NAME, description="Which method decides.")
-    options: dict[str, bool | int | float | str | None] = Field(
+    options: Options = Field(
         default_factory=dict, description="Its parameters; the answer has all steps of the dial, this one among them."
     )
 
@@ -110,7 +111,7 @@ class TextRequest(InspectRequest):
 class ReasonsRequest(InspectRequest):
     """A page, the method to ask, and the blocks to ask about."""
 
-    blocks: list[int] = Field(max_length=MOST_AT_ONCE)
+    blocks: Annotated[list[int], FailFast()] = Field(max_length=MOST_AT_ONCE)
 
 
 def describe_body(model: type[PageRequest]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, FailFast, Field
 from starlette.concurrency import run_in_threadpool
 
 from mainmatter.errors import MainmatterError, ModelError
@@ -60,7 +60,7 @@ router = APIRouter(
     prefix="/api/annotate",
     tags=["Annotate"],
     dependencies=[Depends(take_turn_at_store)],
-    responses=error_answers(404, 409, 413, 422, 429),
+    responses=error_answers(400, 404, 409, 413, 422, 429, 507),
 )
 
 
@@ -127,7 +127,7 @@ class DropRequest(StrictModel):
     """What is to be dropped on all pages of a site."""
 
     annotator: Name
-    keys: list[Annotated[str, Field(max_length=40)]] = Field(
+    keys: Annotated[list[Annotated[str, Field(max_length=40)]], FailFast()] = Field(
         max_length=MOST_KEYS, description="Of what recurs, as GET gives them."
     )
 

@@ -24,7 +24,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from mainmatter.errors import InputError, ModelError, UnknownName
 from mainmatter.files import write_whole
@@ -40,6 +40,7 @@ from mainmatter.workbench.blind import count_preferences
 from mainmatter.workbench.choosing import MODELS, method_in_use, model_names, needs_model, offered_method, use_method
 from mainmatter.workbench.labels.gold import READY, count_ready
 from mainmatter.workbench.labels.store import Store
+from mainmatter.workbench.reading import StrictModel
 from mainmatter.workbench.workbench import Workbench, take_turn_at_store, workbench_of
 
 if TYPE_CHECKING:
@@ -307,10 +308,8 @@ Bench = Annotated[Workbench, Depends(workbench_of)]
 Jobs = Annotated[TeachingJobs, Depends(jobs_of)]
 
 
-class TeachRequest(BaseModel):
+class TeachRequest(StrictModel):
     """What to teach."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str = Field(
         pattern=f"^{_NAME}$",
@@ -325,10 +324,8 @@ class TeachRequest(BaseModel):
     quick: bool = Field(default=False, description="As soon as possible: no curve, and few parts left out.")
 
 
-class UseRequest(BaseModel):
+class UseRequest(StrictModel):
     """What to use."""
-
-    model_config = ConfigDict(extra="forbid")
 
     model: str = Field(
         max_length=100, description="A model of this workbench, by its plain name; `main` for what ships."
@@ -354,7 +351,7 @@ def stand(workbench: Bench, jobs: Jobs) -> dict[str, Any]:
     }
 
 
-@router.post("", status_code=202, summary="Start teaching", response_model=None, responses=error_answers(422))
+@router.post("", status_code=202, summary="Start teaching", response_model=None, responses=error_answers(400, 422))
 def start(asked: TeachRequest, workbench: Bench, jobs: Jobs) -> Response | dict[str, Any]:
     """Start a job that learns from all pages that are ready and measures the gain. There is one at a time: else 409."""
     if asked.name in method_names() or asked.name in PEERS:
@@ -383,7 +380,7 @@ def cancel(workbench: Bench, jobs: Jobs) -> dict[str, Any]:
     return {"job": _to_json(jobs.cancel(), workbench)}
 
 
-@router.post("/use", summary="Use a model from now on", responses=error_answers(422))
+@router.post("/use", summary="Use a model from now on", responses=error_answers(400, 422))
 def use(asked: UseRequest, workbench: Bench) -> dict[str, Any]:
     """Take a model, or `main` again, wherever no method is named; on a local server, on its command line, too."""
     name = DEFAULT_METHOD if asked.model == DEFAULT_METHOD else MODELS + asked.model

@@ -161,6 +161,25 @@ def test_folder_with_everything(monkeypatch: pytest.MonkeyPatch) -> None:
         assert read_all("site", shard_size=shard_size) == reads
 
 
+def test_links_to_files_are_skipped_or_followed(tmp_path: Path) -> None:
+    write("site/a.html")
+    write("site/b.css")
+    for name, content in (("page.html", b"<p>x"), ("crawl.warc.gz", ARCHIVE)):
+        (tmp_path / f"elsewhere-{name}").write_bytes(content)
+        Path(f"site/{name}").symlink_to(tmp_path / f"elsewhere-{name}")
+    links = [Skipped("link", "site", 2), Skipped("link", "site", 3)]
+    for shard_size in (1, 100_000):
+        reads = read_all("site", shard_size=shard_size)
+        assert ids(reads)[:1] == ["a.html"]
+        assert reads[2:] == links
+    followed = [read for shard in find_shards(["site"], follow_links=True) for one in shard for read in read_slice(one)]
+    assert ids(followed) == ["a.html", "page.html", "", *NAMES]
+    write("others/b.css")
+    Path("others/page.html").symlink_to(tmp_path / "elsewhere-page.html")
+    with pytest.raises(InputError, match=r"holds nothing to read; .*; there are links to files, and --follow-links"):
+        find_shards(["others"])
+
+
 def test_no_file_of_a_folder_is_lost_without_a_word() -> None:
     write("site/z.html")
     write("site/noending", b"<!DOCTYPE html><p>x")

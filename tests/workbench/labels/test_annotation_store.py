@@ -16,6 +16,8 @@ from mainmatter.errors import InputError
 from mainmatter.records import Page
 from mainmatter.workbench.labels import AnnotationError, Label, Stale, Store
 from mainmatter.workbench.labels.database import VERSION
+from mainmatter.workbench.labels.importing import FoundPage, add_found
+from mainmatter.workbench.labels.records import CannotStore
 
 labels_ = st.one_of(st.none(), st.builds(Label, st.booleans(), st.sampled_from(["heading", "paragraph", "comment"])))
 steps = st.one_of(st.dictionaries(st.integers(0, 10), labels_, max_size=4), st.sampled_from(["undo", "redo", "reopen"]))
@@ -322,3 +324,74 @@ def test_summaries_say_where_pages_stand(tmp_path: Path) -> None:
         assert store.accept_agreed(1, by="Mia") == 9
         assert store.summary(1).status == "merged"
         assert [page.status for page in store.pages(check=True)] == ["merged", "new"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE pages SET is_text = 1, html = x'FFFE41'",
+        "UPDATE labels SET ref = 'none' || ref",
+        "UPDATE labels SET kind = 'odd'",
+        "UPDATE segmentations SET digest = 'other', blocks = '{}'",
+        "UPDATE segmentations SET digest = 'other', blocks = '[[1], 2]'",
+        "UPDATE segmentations SET digest = 'other', blocks = 'no JSON'",
+        "UPDATE segmentations SET digest = 'other', blocks = CAST(x'FFFE41' AS TEXT)",
+        "UPDATE events SET action = 'undo'",
+        "UPDATE events SET action = 'invented'",
+        *(
+            f"UPDATE events SET changes = '{changes}'"
+            for changes in (
+                "{",
+                "7",
+                "[7]",
+                "[[1, 2]]",
+                '[["a", "b", null, null]]',
+                "[[1, [], null, null]]",
+                '[[1, "b", [], null]]',
+                '[[1, "b", [true, "odd"], null]]',
+                '[[1, "b", [true, "heading", 5], null]]',
+                "[" * 100_000,
+            )
+        ),
+    ],
+    ids=lambda damage: damage[:70],
+)
+def test_content_that_was_not_written_here_is_told_as_damage(tmp_path: Path, damage: str) -> None:
+    with store_with_page(tmp_path) as store:
+        say_all(store, "Ada")
+    connection = sqlite3.connect(tmp_path / "annotations.db")
+    connection.execute("DROP TRIGGER events_stay")
+    connection.execute(damage)
+    connection.commit()
+    connection.close()
+    told: list[str] = []
+    with Store(tmp_path) as store:
+        for use in (
+            lambda: store.page(1),
+            lambda: store.summary(1),
+            lambda: store.labels(1, "Ada"),
+            lambda: store.history(1),
+            lambda: store.undo(1, "Ada"),
+            lambda: store.accept_agreed(1, by="Mia"),
+        ):
+            try:
+                use()
+            except AnnotationError as error:
+                told.append(str(error))
+    assert told
+    for words in told:
+        assert words.startswith(f"{tmp_path / 'annotations.db'}: ")
+        assert len(words) < 600
+
+
+def test_a_full_disk_is_told_as_one(tmp_path: Path) -> None:
+    with store_with_page(tmp_path) as store:
+        before = store.pages()
+        with store._database.reading() as connection:
+            pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        store._database._connection.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(CannotStore, match=r"annotations\.db: cannot be written: database or disk is full"):
+            store.add_page(Page("<p>Otters</p>" * 20_000), "a test")
+        with pytest.raises(CannotStore):
+            list(add_found(store, [FoundPage("a", "a", Page("<p>Otters</p>" * 20_000))] * 2))
+        assert store.pages() == before

@@ -16,7 +16,7 @@ from mainmatter.clean import Cleaner, CleanOptions
 from mainmatter.corpus.adapters.page import FACTS, NOTHING_KEPT
 from mainmatter.errors import InputError, MainmatterError
 from mainmatter.inputs.fetch import fetch
-from mainmatter.inputs.paths import Input, find_inputs
+from mainmatter.inputs.paths import Input, look_through
 from mainmatter.records import Page
 from mainmatter.registry import get_format
 from mainmatter.render.chunks import check_chunking
@@ -120,7 +120,10 @@ class PageDocuments:
         ]
 
     def _find(self, name: str) -> list[Input]:
-        found = find_inputs([name])
+        looked_through = look_through([name])
+        for link in looked_through.links:
+            _logger.warning("skipped: %s: is a link to a file, which is not followed in a folder", link)
+        found = looked_through.inputs
         return [replace(one, fetch=partial(fetch, public_only=True)) for one in found] if self._public_only else found
 
     def _try(self, function: Callable[[Any], Found], argument: object) -> Found | None:

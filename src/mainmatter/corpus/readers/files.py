@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mainmatter.limits import Limits
 
 PACKED_ENDINGS = (".gz", ".zst")
-OTHER_FILE = "other-file"  # what is skipped in a folder
+OTHER_FILE, LINK = "other-file", "link"  # what is skipped in a folder
 _PAGES = PAGE_ENDINGS | DUMP_ENDINGS
 _COLLECTIONS = frozenset(("a WARC archive", "a Parquet file", "JSON data"))
 
@@ -38,6 +38,11 @@ def read_files(one: Slice, limits: Limits, start: int) -> Iterator[Read]:
     for number, name in enumerate(one.files, one.start):
         if number >= start:
             yield _read_file(one.path, name, number, limits)
+
+
+def skip_links(one: Slice, limits: Limits, start: int) -> Iterator[Read]:  # noqa: ARG001 - as all readers
+    """The links of a slice, none of which is followed; there is no more to say of them than that they are there."""
+    return (Skipped(LINK, printable(one.path), number) for number in range(max(one.start, start), one.end))
 
 
 def _read_file(folder: str, name: str, number: int, limits: Limits) -> Read:

@@ -38,6 +38,7 @@ from mainmatter.html.sniff import SNIFFED, begins_as_json, what_else
 from mainmatter.inputs.fetch import is_url
 from mainmatter.inputs.paths import (
     DUMP_ENDINGS,
+    FOLLOW,
     OTHER_ENDINGS,
     PAGE_ENDINGS,
     STANDARD_INPUT,
@@ -76,6 +77,7 @@ class _Search:
 
     shard_size: int
     fields: FieldNames
+    follow_links: bool
     problems: list[InputError] = field(default_factory=list)
 
     def slice(self, kind: SourceKind, path: str, start: int, end: int) -> Slice:
@@ -88,6 +90,8 @@ def find_shards(
     inputs: Sequence[str],
     shard_size: int = SHARD_SIZE,
     fields: FieldNames = FieldNames(),  # noqa: B008 - it cannot be changed
+    *,
+    follow_links: bool = False,
 ) -> list[list[Slice]]:
     """Plan the reading of inputs: shards of slices, the same for the same inputs, however many read them.
 
@@ -107,6 +111,7 @@ def find_shards(
         shard_size: about how many bytes, as they lie in the files, make a shard.
         fields: the fields of JSONL and Parquet that hold the page, its URL and its id, where they have other names
             than the usual ones (fields.py).
+        follow_links: whether to read links to files that are in a folder; without it, they are skipped when it is read.
 
     Raises:
         InputError: an input does not exist, or is nothing that can be read, or all of them are tables without a column
@@ -117,7 +122,7 @@ def find_shards(
         raise InputError(f"a shard's size must be at least 1 byte, not {shard_size}")
     shards: list[list[Slice]] = []
     weight = 0
-    wanted = _Search(shard_size, fields)
+    wanted = _Search(shard_size, fields, follow_links)
     for name in dict.fromkeys(inputs):
         for one, size in _find(name, wanted):
             if not shards or weight + size > shard_size:
@@ -130,13 +135,13 @@ def find_shards(
     return shards
 
 
-def names_urls(inputs: Sequence[str]) -> bool:
+def names_urls(inputs: Sequence[str], *, follow_links: bool = False) -> bool:
     """Whether anything is to be fetched: an input is a URL or a list of URLs, or a folder that holds one.
 
     Raises:
         InputError: an input does not exist, or is nothing that can be read.
     """
-    wanted = _Search(sys.maxsize, FieldNames())
+    wanted = _Search(sys.maxsize, FieldNames(), follow_links)
     return any(one.kind == "urls" for name in dict.fromkeys(inputs) for one, _ in _find(name, wanted))
 
 
@@ -218,7 +223,11 @@ def _find_in_folder(folder: str, wanted: _Search) -> Iterator[_Weighed]:
     pages: list[tuple[str, int]] = []
     perhaps: list[tuple[str, int]] = []
     others: list[tuple[SourceKind, str]] = []
+    links = 0
     for relative, one in without_run_files(folder, list_files(folder)):
+        if one.is_link and not wanted.follow_links:
+            links += 1
+            continue
         kind = _kind_of_name(relative)
         if kind == "files" or one.stamp == NOWHERE or ending(without_packing(relative)) in DUMP_ENDINGS:
             pages.append((relative, one.size))
@@ -229,9 +238,12 @@ def _find_in_folder(folder: str, wanted: _Search) -> Iterator[_Weighed]:
     if not pages and not others and not _has_page(folder, perhaps):
         raise InputError(
             f"{folder}: holds nothing to read; looked for {_KNOWN}: {' '.join(sorted(_PAGES))}, and for HTML in files "
-            "without a known ending"
+            f"without a known ending{f'; there are links to files, and {FOLLOW}' if links else ''}"
         )
     yield from _group_pages(folder, [*pages, *perhaps], wanted.shard_size)
+    if links:
+        first = len(pages) + len(perhaps)
+        yield Slice("links", folder, first, first + links), 0
     for kind, path in others:
         yield from _split(kind, path, wanted)
 

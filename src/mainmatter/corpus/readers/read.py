@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mainmatter.corpus import storage
-from mainmatter.corpus.readers.files import read_files
+from mainmatter.corpus.readers.files import read_files, skip_links
 from mainmatter.corpus.readers.jsonl import read_jsonl
 from mainmatter.corpus.readers.parquet import read_parquet
 from mainmatter.corpus.readers.urls import read_urls
@@ -24,6 +24,7 @@ _READERS = {
     "warc": read_warc,
     "wet": read_warc,
     "files": read_files,
+    "links": skip_links,
     "jsonl": read_jsonl,
     "parquet": read_parquet,
 }

@@ -12,6 +12,7 @@ who write wait for each other.
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 import threading
 import time
@@ -19,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mainmatter.workbench.labels.records import AnnotationError
+from mainmatter.workbench.labels.records import AnnotationError, CannotStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +31,11 @@ _MAGIC = b"SQLite format 3\0"
 _APPLICATION = 0x6D6D616E  # "mman", in the head of the file: it is ours
 _NEEDED = (3, 37, 0)  # the first SQLite with strict tables
 _PATIENCE = 30.0  # seconds to wait for others who write
+_RECOVER = "take a copy of the file, and try: sqlite3 FILE .recover"
+_LONGEST_MESSAGE = 300  # letters; SQLite quotes texts that are no UTF-8, however long they are
+# What is wrong with the disk, and not with the database.
+_CANNOT_WRITE = frozenset((sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR))
+_DISK_ERRORS = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EROFS))
 
 # Each entry brings a database from the version of its place to the next. Never change one that was released.
 _MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -105,7 +111,8 @@ class Database:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise AnnotationError(f"{path.parent}: cannot be made: {error.strerror}") from error
+            kind = CannotStore if error.errno in _DISK_ERRORS else AnnotationError
+            raise kind(f"{path.parent}: cannot be made: {error.strerror}") from error
         with self._clear_errors():
             self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
         try:
@@ -199,22 +206,30 @@ class Database:
         try:
             yield
         except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _CANNOT_WRITE:  # Python's own errors have no code
+                raise CannotStore(f"{self.path}: cannot be written: {error}") from error
             if "locked" in str(error):
                 message = f"somebody else has been writing to it for {_PATIENCE:.0f} s; try again"
             elif "unable to open" in str(error):
                 message = "cannot be opened; is it a file that you may write?"
             else:
-                message = str(error)
+                message = str(error)[:_LONGEST_MESSAGE]
             raise AnnotationError(f"{self.path}: {message}") from error
         except sqlite3.DatabaseError as error:
             if "not a database" in str(error):
                 raise AnnotationError(f"{self.path}: is not a database of annotations") from error
             if "malformed" in str(error):
-                message = "is damaged; take a copy of the file, and try: sqlite3 FILE .recover"
-                raise AnnotationError(f"{self.path}: {message}") from error
+                raise AnnotationError(f"{self.path}: is damaged; {_RECOVER}") from error
             raise AnnotationError(f"{self.path}: {error}") from error
         except sqlite3.Error as error:  # such as a database that was closed
             raise AnnotationError(f"{self.path}: {error}") from error
+        except UnicodeEncodeError as error:
+            raise AnnotationError(f"{self.path}: cannot hold text with halves of characters") from error
+        except (ValueError, TypeError, LookupError, RecursionError) as error:  # of those who read what is stored
+            what = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST_MESSAGE]
+            raise AnnotationError(
+                f"{self.path}: holds what was not written by mainmatter ({what}); {_RECOVER}"
+            ) from error
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:

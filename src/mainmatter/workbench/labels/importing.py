@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -12,16 +11,17 @@ from typing import TYPE_CHECKING
 from mainmatter.corpus.folder import REJECTS, Folder
 from mainmatter.corpus.originals import InputLocations, is_same_page, slice_of, slices_of_part
 from mainmatter.corpus.readers import FieldNames, find_shards, read_slice
+from mainmatter.corpus.readers.files import LINK
 from mainmatter.corpus.readers.urls import is_list_of_urls
 from mainmatter.corpus.records import Record, Reject
 from mainmatter.corpus.storage import is_remote
 from mainmatter.errors import InputError, MainmatterError, PageTooLarge
 from mainmatter.inputs.fetch import is_url
-from mainmatter.inputs.paths import DUMP_ENDINGS, find_inputs
+from mainmatter.inputs.paths import DUMP_ENDINGS, look_through
 from mainmatter.lab.datasets.labels import Label, kind_by_markup
 from mainmatter.lab.training.examples import make_example
 from mainmatter.limits import DEFAULT_LIMITS, Limits
-from mainmatter.workbench.labels.records import GOLD
+from mainmatter.workbench.labels.records import GOLD, CannotStore
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -74,7 +74,11 @@ class Addition:
 
 
 def add_found(store: Store, found: Iterable[FoundPage], limits: Limits = DEFAULT_LIMITS) -> Iterator[Addition]:
-    """Add pages as they are read, if the limits allow, and tell what came of each; none stops the others."""
+    """Add pages as they are read, if the limits allow, and tell what came of each; none stops the others.
+
+    Raises:
+        CannotStore: the disk is full, for one.
+    """
     return (_add(store, each, limits) for each in found)
 
 
@@ -86,6 +90,8 @@ def _add(store: Store, found: FoundPage, limits: Limits) -> Addition:
         if known is not None:
             return Addition(found.name, known)
         page_id = store.add_page(found.page, found.source, name=found.name, note=found.note, limits=limits)
+    except CannotStore:  # nor could any other page be
+        raise
     except MainmatterError as error:
         return Addition(found.name, None, problem=str(error))
     return Addition(found.name, page_id, is_new=True)
@@ -118,13 +124,14 @@ def read_inputs(
             yield from _read_archives(name, limits, fields)
             continue
         try:
-            inputs = find_inputs([name])
+            found = look_through([name])
         except InputError:
             if not name or not Path(name).is_dir():
                 raise
             yield from _read_archives(name, limits, fields)
             continue
-        for one in inputs:
+        yield from (_link(link) for link in found.links)
+        for one in found.inputs:
             shown = one.name.encode("utf-8", "replace").decode()
             try:
                 page = one.read(limits)
@@ -132,6 +139,10 @@ def read_inputs(
                 yield FoundPage(shown, shown, None, str(error))
             else:
                 yield FoundPage(page.id or shown, shown, page)
+
+
+def _link(name: str) -> FoundPage:
+    return FoundPage(name, name, None, "it is a link to a file, which is not followed in a folder; name that file")
 
 
 def is_archive(name: str) -> bool:
@@ -156,6 +167,8 @@ def _read_archives(name: str, limits: Limits, fields: FieldNames | None) -> Iter
                     yield FoundPage(name_of(read.page.url, read.page.id, where), where, read.page)
                 elif isinstance(read, Reject):
                     yield FoundPage(name_of(read.url, read.id, where), where, None, f"{read.reason}: {read.detail}")
+                elif read.type == LINK:
+                    yield _link(where)
 
 
 def name_of(url: str | None, page_id: str | None, where: str) -> str:
@@ -263,12 +276,9 @@ def input_locations(
 
 def _load_rejects(file: Path) -> list[Reject]:
     try:
-        rejects = [Reject(**json.loads(line)) for line in file.read_bytes().splitlines() if line.strip()]
-    except (OSError, ValueError, TypeError, RecursionError) as error:
+        return [Reject.from_json(line) for line in file.read_bytes().splitlines() if line.strip()]
+    except (OSError, ValueError) as error:
         raise InputError(f"{file}: cannot be read as a file of rejects: {error}") from error
-    if not all(isinstance(one.source, str) and isinstance(one.position, int) for one in rejects):
-        raise InputError(f"{file}: cannot be read as a file of rejects: a source is no text, or a position no number")
-    return rejects
 
 
 def _find_again(

@@ -39,6 +39,10 @@ class StillLabelling(AnnotationError):
     """Who asks is still labelling the page: what others said would bias them."""
 
 
+class CannotStore(AnnotationError):
+    """The database cannot be written: the disk is full, or may only be read."""
+
+
 class Stale(AnnotationError):
     """The labels were changed meanwhile, in another window or process, by the same annotator."""
 

@@ -19,9 +19,10 @@ from collections import OrderedDict, defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast, get_args
 
 from mainmatter.clean import read
+from mainmatter.errors import InputError
 from mainmatter.lab.datasets.labels import Label, Referred, carry_over, make_references, trace
 from mainmatter.limits import DEFAULT_LIMITS, Limits
 from mainmatter.records import Page
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mainmatter.lab.datasets import GoldPage
+    from mainmatter.lab.datasets.labels import LabelKind
     from mainmatter.records import Document
     from mainmatter.workbench.labels.agreement import AgreementReport
     from mainmatter.workbench.labels.records import Conflict, Status
@@ -194,10 +196,10 @@ class Store:
         query = "SELECT html, is_text, url, name, charset, format, lines_are_blocks FROM pages WHERE id = ?"
         with self._database.reading() as connection:
             row = connection.execute(query, (page_id,)).fetchone()
-        if row is None:
-            raise NoSuchPage(f"{self.path}: has no page {page_id}")
-        html, is_text, url, name, charset, format_, lines_are_blocks = row
-        data = html.decode("utf-8", "surrogatepass") if is_text else html
+            if row is None:
+                raise NoSuchPage(f"{self.path}: has no page {page_id}")
+            html, is_text, url, name, charset, format_, lines_are_blocks = row
+            data = html.decode("utf-8", "surrogatepass") if is_text else html
         return Page(data, url, name, charset, "text" if format_ == "text" else "html", bool(lines_are_blocks))
 
     def document(self, page_id: PageId) -> Document:
@@ -325,7 +327,7 @@ class Store:
         with self._database.reading() as connection:
             self._need(connection, page_id)
             return [
-                Event(revision, annotator, by, action, time, of, _from_json(content))
+                Event(revision, annotator, by, _checked_action(action), time, of, _from_json(content))
                 for revision, annotator, by, action, time, of, content in connection.execute(query, (page_id,))
             ]
 
@@ -573,7 +575,7 @@ class _Work:
         query = "SELECT segmentation, ref, kept, kind, suggested_by FROM labels WHERE page = ? AND annotator = ?"
         stored: dict[int, dict[str, Label]] = defaultdict(dict)
         for segmentation, ref, kept, kind, by in self.connection.execute(query, (self.page_id, self.annotator)):
-            stored[segmentation][ref] = Label(bool(kept), kind, suggested_by=by)
+            stored[segmentation][ref] = _stored_label(bool(kept), kind, by)
         by_ref = stored.pop(number, {}) if number is not None else {}
         lost: list[Label] = []
         moves: list[LabelChange] = []
@@ -636,17 +638,44 @@ def _label_to_json(label: Label | None) -> list[Any] | None:
 
 
 def _from_json(content: str) -> tuple[LabelChange, ...]:
-    return tuple(
-        LabelChange(segmentation, ref, *map(_label_from_json, (before, after)))
-        for segmentation, ref, before, after in json.loads(content)
-    )
+    changes = []
+    for segmentation, ref, before, after in json.loads(content):
+        if type(segmentation) is not int or not isinstance(ref, str):
+            raise ValueError("a change is of no block")
+        changes.append(LabelChange(segmentation, ref, *map(_label_from_json, (before, after))))
+    return tuple(changes)
 
 
 def _label_from_json(content: list[Any] | None) -> Label | None:
     if content is None:
         return None
     kept, kind, *suggested_by = content  # changes from before suggestions were told apart have two entries
-    return Label(kept, kind, suggested_by=suggested_by[0] if suggested_by else "")
+    return _stored_label(kept, kind, suggested_by[0] if suggested_by else "")
+
+
+def _stored_label(kept: bool, kind: LabelKind, suggested_by: str) -> Label:
+    """A label as it was stored.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not isinstance(suggested_by, str):
+        raise ValueError("a label's suggestion is by nobody")
+    try:
+        return Label(kept, kind, suggested_by=suggested_by)
+    except InputError as error:
+        raise ValueError(str(error)) from error
+
+
+def _checked_action(action: str) -> Action:
+    """What was done in a change, as it was stored.
+
+    Raises:
+        ValueError: it is nothing that is done.
+    """
+    if action not in get_args(Action):
+        raise ValueError(f"{action!r} is nothing that is done")
+    return cast("Action", action)
 
 
 def check_names(annotator: str, by: str | None) -> tuple[str, str]:

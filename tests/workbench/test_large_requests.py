@@ -1,0 +1,92 @@
+"""Large requests that make no sense cost the server itself neither seconds nor gigabytes."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs the extra serve")
+
+from mainmatter.workbench.reading import MOST_VALUES, count_values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fastapi.testclient import TestClient
+
+_SPEC = importlib.util.spec_from_file_location(
+    "large_requests", Path(__file__).parents[2] / "scripts" / "large_requests.py"
+)
+assert _SPEC is not None
+assert _SPEC.loader is not None
+SCRIPT: Any = importlib.util.module_from_spec(_SPEC)
+sys.modules["large_requests"] = SCRIPT  # its dataclasses look there
+_SPEC.loader.exec_module(SCRIPT)
+
+SECONDS = 5.0  # until /api/health has answered; a tenth of that where nothing else runs
+ITEMS = 150_000  # the server refuses more by count
+REQUESTS = [*SCRIPT.bad_requests(SCRIPT.SIZE, ITEMS), *SCRIPT.bad_requests(SCRIPT.SIZE)[:9:4]]
+
+
+@pytest.fixture(name="server", scope="module")
+def start_server_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, int]]:
+    """A server in a process of its own, whose memory is nobody else's: its port and its process id."""
+    command = [sys.executable, "-m", "mainmatter", "serve", "--port", "0", "--workers", "1"]
+    folder = tmp_path_factory.mktemp("large")
+    with subprocess.Popen([*command, "--folder", str(folder)], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            found = re.search(r":(\d+)/", process.stdout.readline())
+            assert found is not None
+            yield int(found[1]), process.pid
+        finally:
+            process.terminate()
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="reads peaks of memory where Linux has them")
+@pytest.mark.parametrize("request_", REQUESTS, ids=lambda each: f"{each.path}, {each.what}")
+def test_a_large_request_costs_little(request_: Any, server: tuple[int, int]) -> None:
+    cost = SCRIPT.measure(*server, request_)
+    assert cost.status in (400, 413, 422)
+    assert set(json.loads(cost.answer)) == {"error", "hint"}
+    assert len(cost.answer) < 11_000
+    assert cost.wait < SECONDS
+    assert cost.memory < SCRIPT.MOST_MEMORY
+
+
+def test_every_call_that_takes_json_is_among_them(client: TestClient) -> None:
+    sent = {re.sub(r"/\d[0-9a-f]*(?=/|$)", "/{}", request.path) for request in REQUESTS}
+    described = client.get("/api/openapi.json").json()["paths"]
+    calls = {
+        re.sub(r"\{.*?\}", "{}", path)
+        for path, methods in described.items()
+        if "application/json" in methods.get("post", {}).get("requestBody", {}).get("content", {})
+    }
+    assert len(calls) > 15
+    assert calls <= sent
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (b"1", 0),
+        (b'{"a":1,"b":[1,2,{}]}', 6),
+        (b'{"html":"<p>a, b, [c] {d}, \\"e, f\\", \\\\"}', 1),
+        (b'["\\\\\\"",[],"' + b"," * 3_000_000 + b'",[]]', 6),
+    ],
+)
+def test_values_are_counted_outside_of_texts(text: bytes, count: int) -> None:
+    assert count_values(text, count) == count
+    assert (count_values(text, 0) > 0) == (count > 0)
+
+
+def test_labels_of_the_largest_page_are_not_too_many() -> None:
+    labels = {f"{n:016x}": {"kept": True, "kind": "paragraph", "suggested_by": "main"} for n in range(100_000)}
+    assert count_values(json.dumps({"annotator": "Ada", "revision": 0, "labels": labels}).encode()) < MOST_VALUES
