@@ -179,18 +179,18 @@ def test_an_order_that_was_not_read_to_its_end_says_so(tab: Page) -> None:
     tab.select_option("#corpus-sort", "longest")
     expect_list(
         tab,
-        "Pages 1 to 1 of 60; after 3 seconds 1,000 of 60 pages were looked at, and the order is that of these.",
+        "Pages 1 to 1 of 60; sorted among the 1,000 of 60 pages that were read in 3 seconds.",
     )
-    tab.get_by_role("button", name="Read on").click()
+    tab.get_by_role("button", name="Keep reading").click()
     expect_list(tab, "Pages 1 to 2 of 60")
-    expect(tab.get_by_role("button", name="Read on")).to_be_hidden()
+    expect(tab.get_by_role("button", name="Keep reading")).to_be_hidden()
 
 
 def test_words_are_found_in_the_texts(tab: Page) -> None:
     open_corpus(tab)
     tab.select_option("#corpus-where", "text")
     tab.fill("#corpus-find", '"Day 17"')
-    expect_list(tab, "Pages 1 to 1 of 1, the best first")
+    expect_list(tab, "Pages 1 to 1 of 1, best first")
     expect(tab.locator("#corpus-table .snippet mark").first).to_have_text(re.compile("^day$", re.IGNORECASE))
     expect(tab.locator("#corpus-sort")).to_be_disabled()
     tab.click("#corpus-table button")
@@ -198,9 +198,9 @@ def test_words_are_found_in_the_texts(tab: Page) -> None:
     tab.go_back()
     expect(tab.locator("#corpus-find")).to_have_value('"Day 17"')
     tab.fill("#corpus-find", "ferry")
-    expect_list(tab, "Pages 1 to 50 of 60, the best first")
+    expect_list(tab, "Pages 1 to 50 of 60, best first")
     tab.get_by_role("button", name="Next ›").first.click()
-    expect_list(tab, "Pages 51 to 60 of 60, the best first")
+    expect_list(tab, "Pages 51 to 60 of 60, best first")
     tab.select_option("#corpus-name", "old")
     expect_list(tab, "Pages 1 to 2 of 2")
     tab.select_option("#corpus-where", "text")
@@ -260,10 +260,10 @@ def test_rejected_pages_and_words(tab: Page, monkeypatch: pytest.MonkeyPatch) ->
     expect_list(tab, "0 pages found among 60")
     monkeypatch.setattr(corpus, "SECONDS", 0.0)  # a search that takes too long
     tab.fill("#corpus-find", "org/1")
-    expect(tab.locator("#corpus-note")).to_contain_text("look on from there?")
+    expect(tab.locator("#corpus-note")).to_contain_text("Keep looking?")
     monkeypatch.undo()
-    tab.get_by_role("button", name="Look on ›").click()
-    expect_list(tab, "11 pages found among 59; that was the last part")
+    tab.get_by_role("button", name="Keep looking ›").click()
+    expect_list(tab, "11 pages found among 59; end of the list")
 
 
 def test_pages_that_were_not_cleaned(tab: Page) -> None:

@@ -45,7 +45,7 @@ def test_what_others_stored_is_text_and_nothing_else(new_tab: Callable[..., Tab]
     eve.keyboard.press("Shift+D")
     wait_until_saved(eve)
     eve.get_by_role("button", name="Mark as done").click()
-    eve.get_by_role("button", name="Open it again").wait_for()
+    eve.get_by_role("button", name="Reopen").wait_for()
     assert_nothing_ran(eve)
 
     victim = new_tab()

@@ -13,8 +13,8 @@ const SHOWN = /** @type {Record<string, string>} */ ({
  * @typedef {object} Key
  * @property {string[]} keys each as KeyboardEvent.key names it
  * @property {string} about what it does, for the list; "" for one that is not listed
- * @property {(event: KeyboardEvent) => boolean | void} [run] does it; false says that the key means nothing just now.
- *   Without this, the key is listed, and somebody else listens to it
+ * @property {(event: KeyboardEvent) => boolean | void} [run] what it does; returns false if the key means nothing
+ *   at the moment. Without it, the key is only listed: other code handles it
  */
 
 /**
@@ -44,7 +44,7 @@ function showKeys(keys) {
   const dialog = /** @type {HTMLDialogElement} */ (element("dialog", { id: "help", "aria-labelledby": "help-title" },
     element("h2", { id: "help-title" }, "Keys"),
     element("dl", { class: "facts" }, ...rows),
-    element("p", {}, element("label", { class: "check" }, letters, "Single letters, digits and signs are keys (switch this off if you press them by accident)")),
+    element("p", {}, element("label", { class: "check" }, letters, "Use single letters, digits and signs as keys (switch this off if you press them by accident)")),
     element("form", { method: "dialog", class: "row" }, element("button", { class: "primary", autofocus: true }, "Close"))));
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
