@@ -96,7 +96,7 @@ def test_undo_works_after_a_reload_and_the_history_tells_all(tab: Tab, server: S
     tab.get_by_role("button", name="History").click()
     events = tab.locator(".events > li")
     events.first.wait_for()
-    assert "made a change" in events.first.inner_text()
+    assert "redid a change" in events.first.inner_text()
     assert "labelled 1 block" in events.last.inner_text()
     tab.keyboard.press("Escape")
     tab.keyboard.press("?")

@@ -279,6 +279,11 @@ def test_pages_that_were_not_cleaned(tab: Page) -> None:
     expect(tab.locator("#corpus-asked")).to_have_text("by main")
     tab.keyboard.press("n")
     expect(tab.frame_locator("#page iframe").locator("h1")).to_have_text("Day 3")
+    tab.keyboard.press("?")
+    expect(tab.locator("#help")).to_contain_text("back to the list")
+    tab.keyboard.press("Escape")
+    expect(tab.locator("#help")).to_have_count(0)
+    expect(tab.locator("#page-view")).to_be_visible()
 
 
 def test_what_is_held_is_shown_where_the_page_is_gone(tab: Page, watch: Watch) -> None:

@@ -2,9 +2,10 @@
 // address holds what is shown, so that you can share it and go back.
 // @ts-check
 
-import { announce, api, busy, byId, count, element, isForControl, showProblem } from "./shell.js";
+import { announce, api, busy, byId, count, element, showProblem } from "./shell.js";
 import { CorpusList, EVERYTHING, FILTERS } from "./corpus-list.js";
 import { CorpusPage } from "./corpus-page.js";
+import { listenForKeys } from "./keymap.js";
 
 /**
  * @typedef {import("./corpus-list.js").Choice} Choice
@@ -159,21 +160,24 @@ function showSent(job) {
 
 // ---- what the user does
 
-/** @param {KeyboardEvent} event */
-function onKey(event) {
-  if (!shown || event.ctrlKey || event.metaKey || event.altKey || isForControl(event)) return;
-  const actions = /** @type {Record<string, () => void>} */ ({ n: () => void go(1), p: () => void go(-1), Escape: () => showList() });
-  if (!actions[event.key]) return;
-  event.preventDefault();
-  actions[event.key]();
-}
+/** @param {() => void} action what a key does while a page is shown */
+const onPage = (action) => () => (shown ? action() : false);
+/** @type {import("./keymap.js").Key[]} */
+const KEYS = [
+  { keys: ["n"], about: "next page of the list", run: onPage(() => void go(1)) },
+  { keys: ["p"], about: "previous page of the list", run: onPage(() => void go(-1)) },
+  { keys: ["Escape"], about: "back to the list", run: onPage(() => showList()) },
+  { keys: ["ArrowDown", "ArrowUp"], about: "in the list: next and previous page" },
+  { keys: ["PageDown", "PageUp"], about: "in the list: the next and the previous 50 pages" },
+  { keys: ["Enter"], about: "in the list: open the page" },
+];
 
 async function start() {
   byId("corpus-previous").addEventListener("click", () => go(-1));
   byId("corpus-next").addEventListener("click", () => go(1));
   byId("corpus-close").addEventListener("click", () => showList());
   byId("corpus-send").addEventListener("click", send);
-  document.addEventListener("keydown", onKey);
+  byId("help-open").addEventListener("click", listenForKeys(KEYS));
   window.addEventListener("popstate", follow);
   try {
     names = (await api("/api/corpora")).corpora.map((/** @type {any} */ one) => one.name);

@@ -1,5 +1,5 @@
-// The keys of a place: one table from keys to what they do, and the list of them that `?` shows. Letters can be switched
-// off (WCAG 2.1.4), here as in Annotate.
+// The keys of a view: one table from keys to actions, and the dialog that lists them (`?`). Annotate has a table of its own
+// (annotate-keys.js), and shows it in the same dialog. Letters can be switched off (WCAG 2.1.4).
 // @ts-check
 
 import { lettersAreOn, switchLetters } from "./annotate-keys.js";
@@ -35,8 +35,8 @@ export function listenForKeys(keys) {
   return show;
 }
 
-/** @param {Key[]} keys */
-function showKeys(keys) {
+/** Show a list of keys, with the switch for letters. @param {Key[]} keys */
+export function showKeys(keys) {
   const letters = element("input", { type: "checkbox", id: "letter-keys", checked: lettersAreOn() });
   letters.addEventListener("change", () => switchLetters(letters.checked));
   const rows = keys.flatMap(({ keys: names, about }) => [
