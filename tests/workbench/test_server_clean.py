@@ -160,7 +160,7 @@ def test_markup_of_a_page_is_never_part_of_our_site(client: TestClient) -> None:
 
 WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"json": {}}, "there is no page", "send html, text or url"),
-    ({"json": []}, "the request is JSON, but no object", "/api describes"),
+    ({"json": []}, "the request is JSON, but not an object", "/api describes"),
     ({"json": {"html": "x", "foo": 1, "bar": 2}}, "there is no field foo; there is no field bar", "/api describes"),
     ({"json": {"html": "x", "text": "y"}}, "send html or text, not both", "/api describes"),
     ({"json": {"html": 1}}, "html: Input should be a valid string", "/api describes"),
@@ -252,7 +252,7 @@ def test_requests_of_other_types(media_type: str, client: TestClient) -> None:
 def test_what_is_not_there(client: TestClient) -> None:
     assert refused(client.get("/nothing"), 404)[0] == "there is nothing here"
     answer = client.get("/api/clean")
-    assert refused(answer, 405)[0] == "GET is not for this address"
+    assert refused(answer, 405)[0] == "GET is not allowed at this address"
     assert answer.headers["allow"] == "POST"
 
 

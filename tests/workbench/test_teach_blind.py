@@ -147,7 +147,7 @@ def test_a_model_is_used_from_now_on(client: TestClient, folder: Path) -> None:
     shutil.rmtree(folder / "models" / "ours")
     gone = client.post("/api/clean", json=page)
     assert gone.status_code == 422
-    assert "models/ours, the model in use, is no longer there" in gone.json()["error"]
+    assert "models/ours, the model in use, no longer exists" in gone.json()["error"]
     assert "no longer there" in client.get("/api/teach").json()["in_use_problem"]
     assert client.get("/api/methods").json()["default"] == "main"
     assert client.post("/api/teach/use", json={"model": "main"}).json()["in_use"] == "main"

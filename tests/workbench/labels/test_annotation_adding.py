@@ -119,7 +119,7 @@ def test_rejects_that_are_not_found_again_are_told(moved: Path) -> None:
     out = moved / "out"
     crawls.write_warc(moved / "crawl.warc.gz", {"https://example.org/other": b"<p>Other</p>"})
     found = list(read_rejected(str(out)))
-    assert [(each.page, "not found there any more" in each.problem) for each in found] == [(None, True)] * 2
+    assert [(each.page, "no longer there" in each.problem) for each in found] == [(None, True)] * 2
     (moved / "crawl.warc.gz").unlink()
     found = list(read_rejected(str(out)))
     assert [(each.page, "crawl.warc.gz itself is not found" in each.problem) for each in found] == [(None, True)] * 2
@@ -158,7 +158,7 @@ def test_rejects_of_a_corpus_that_is_seen_from_elsewhere(
     told = tmp_path / "renamed/__about/rejects/part-00000.jsonl"  # of another crawl, whose archive had the same name
     told.write_text(told.read_text().replace("<urn:uuid:0", "<urn:uuid:1"))
     [other] = read_rejected("renamed")
-    assert (other.page, "another page is there now" in other.problem) == (None, True)
+    assert (other.page, "the archive has changed" in other.problem) == (None, True)
 
 
 def test_a_gold_standard_brings_its_labels(tmp_path: Path) -> None:
@@ -303,7 +303,7 @@ def test_rejects_that_name_the_web_make_nobody_fetch(source: str, tmp_path: Path
     reject = Reject("length", "2 words", source, 0, "a")
     (tmp_path / "rejects/part-00000.jsonl").write_bytes(rejects_to_bytes([reject]))
     (found,) = read_rejected(str(tmp_path), within=[tmp_path])
-    assert (found.page, found.problem) == (None, f"{source}#0: it came from the web, and nothing is fetched here")
+    assert (found.page, found.problem) == (None, f"{source}#0: it came from the web, and this import fetches nothing")
 
 
 def test_rejects_of_odd_types_are_told(tmp_path: Path) -> None:
