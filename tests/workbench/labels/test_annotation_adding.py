@@ -122,7 +122,7 @@ def test_rejects_that_are_not_found_again_are_told(moved: Path) -> None:
     assert [(each.page, "no longer there" in each.problem) for each in found] == [(None, True)] * 2
     (moved / "crawl.warc.gz").unlink()
     found = list(read_rejected(str(out)))
-    assert [(each.page, "crawl.warc.gz itself is not found" in each.problem) for each in found] == [(None, True)] * 2
+    assert [(each.page, "crawl.warc.gz was not found" in each.problem) for each in found] == [(None, True)] * 2
     (out / "__about/rejects/part-00000.jsonl").write_text("no JSON\n")
     with pytest.raises(InputError, match="as a file of rejects"):
         list(read_rejected(str(out)))
@@ -148,7 +148,7 @@ def test_rejects_of_a_corpus_that_is_seen_from_elsewhere(
     assert (one.page.html, one.source.partition("#")[0]) == (b"<p>Short.</p>", "crawls/crawl.warc.gz")
     shutil.move("place/made/out", "renamed")
     [lost] = read_rejected("renamed")
-    assert (lost.page, "crawl.warc.gz itself is not found" in lost.problem) == (None, True)
+    assert (lost.page, "crawl.warc.gz was not found" in lost.problem) == (None, True)
     [elsewhere] = read_rejected("renamed", folders=[place / "crawls"])
     shutil.move("place/crawls/crawl.warc.gz", "crawl.warc.gz")
     [beside] = read_rejected(str(tmp_path / "renamed"))
