@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from mainmatter.clean import Cleaner
 from mainmatter.errors import InputError, MainmatterError
@@ -28,7 +28,6 @@ from mainmatter.workbench.choosing import (
 )
 from mainmatter.workbench.inspect import ERRORS, PageRequest, describe_body, find_source, read_page_request
 from mainmatter.workbench.page_source import PageSource, Payload, to_json
-from mainmatter.workbench.reading import parse_json
 from mainmatter.workbench.workbench import Workbench, workbench_of
 from mainmatter.workbench.workers import Crashed, TookTooLong
 
@@ -65,12 +64,6 @@ class CompareRequest(PageRequest):
     gold: str | None = Field(
         None, max_length=5_000_000, description="The correct text, with or without CleanEval's markup."
     )
-
-    @field_validator("methods", mode="before")
-    @classmethod
-    def _read_list(cls, value: Any) -> Any:  # noqa: ANN401 - whatever was sent
-        """In a form, the list is JSON text."""
-        return parse_json(value, "methods") if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,16 +188,17 @@ async def read_form(request: Request) -> tuple[File, list[tuple[str, str]]]:
 
 
 def texts_of(pairs: Iterable[tuple[str, Any]], *, switches: Iterable[str]) -> dict[str, Any]:
-    """Fields that were sent as text: a switch without a value is on, and `options` is JSON.
+    """Fields that were sent as text: a switch without a value is on, and `options` and `methods` are JSON.
 
     Raises:
-        HTTPException: `options` is not valid JSON.
+        HTTPException: one of these is not valid JSON.
     """
     fields: dict[str, Any] = {}
     for name, value in pairs:
         fields[name] = True if name in switches and value == "" else value
-    if isinstance(fields.get("options"), str):
-        fields["options"] = parse_json(fields["options"], "options")
+    for name in ("options", "methods"):
+        if isinstance(fields.get(name), str):
+            fields[name] = parse_json(fields[name], name)
     return fields
 
 

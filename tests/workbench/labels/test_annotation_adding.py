@@ -312,3 +312,15 @@ def test_rejects_of_odd_types_are_told(tmp_path: Path) -> None:
         (tmp_path / "rejects/part-00000.jsonl").write_text(f'{{"reason": "length", "detail": "", {fields}}}\n')
         with pytest.raises(InputError, match="cannot be read as a file of rejects"):
             list(read_rejected(str(tmp_path)))
+
+
+def test_links_in_a_folder_are_told_and_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret.html").write_text("<p>Nobody is to read this.")
+    for folder, name, content in (("pages", "a.html", "<p>Otters"), ("archives", "a.jsonl", '{"text": "Otters"}')):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text(content)
+        (tmp_path / folder / f"link-{name}").symlink_to(tmp_path / "secret.html")
+        found = list(read_inputs([str(tmp_path / folder)]))
+        [link] = [one for one in found if one.page is None]
+        assert link.problem == "it is a link to a file, which is not followed in a folder; name that file"
+        assert len(found) == 2

@@ -225,7 +225,13 @@ class Database:
             raise AnnotationError(f"{self.path}: {error}") from error
         except UnicodeEncodeError as error:
             raise AnnotationError(f"{self.path}: cannot store text with lone surrogates") from error
-        except (ValueError, TypeError, LookupError, RecursionError) as error:  # of those who read what is stored
+        except (
+            ValueError,
+            TypeError,
+            LookupError,
+            AttributeError,
+            RecursionError,
+        ) as error:  # from code that reads what is stored
             what = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST_MESSAGE]
             raise AnnotationError(
                 f"{self.path}: contains data that mainmatter did not write ({what}); {_RECOVER}"
