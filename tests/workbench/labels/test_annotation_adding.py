@@ -322,5 +322,5 @@ def test_links_in_a_folder_are_told_and_not_followed(tmp_path: Path) -> None:
         (tmp_path / folder / f"link-{name}").symlink_to(tmp_path / "secret.html")
         found = list(read_inputs([str(tmp_path / folder)]))
         [link] = [one for one in found if one.page is None]
-        assert link.problem == "it is a link to a file, which is not followed in a folder; name that file"
+        assert link.problem == "links to files in a folder are not followed; name the file itself"
         assert len(found) == 2
