@@ -220,7 +220,7 @@ def test_the_least_sure_go_to_annotate_and_a_page_is_corrected(tab: Page, server
     tab.fill("#corpus-find", "")
     expect_list(tab, re.compile("there may be more$"))  # 54 of 60
     tab.click("#corpus-send")
-    expect(tab.locator("#corpus-sent")).to_contain_text("11 pages added, 9 there already.")
+    expect(tab.locator("#corpus-sent")).to_contain_text("11 pages added, 9 already there.")
     tab.click("#corpus-sent a")
     expect(tab.get_by_role("heading", level=1)).to_have_text("Annotate")
     tab.go_back()
@@ -269,7 +269,7 @@ def test_rejected_pages_and_words(tab: Page, monkeypatch: pytest.MonkeyPatch) ->
 def test_pages_that_were_not_cleaned(tab: Page) -> None:
     open_corpus(tab)
     tab.select_option("#corpus-name", "crawl.warc.gz")
-    expect(tab.locator("#corpus-about")).to_contain_text("not cleaned yet")
+    expect(tab.locator("#corpus-about")).to_contain_text("not been cleaned yet")
     expect_list(tab, "Pages 1 to 50")
     expect(tab.locator("#corpus-choice")).to_be_hidden()
     tab.click("#corpus-table button >> nth=2")
@@ -352,7 +352,7 @@ def test_late_answers_and_those_that_fail(tab: Page, watch: Watch) -> None:
     tab.select_option("#corpus-name", "crawl.warc.gz")
     expect_list(tab, "Pages 1 to 50")
     let_go(tab, held)
-    expect(tab.locator("#corpus-about")).to_contain_text("not cleaned yet")
+    expect(tab.locator("#corpus-about")).to_contain_text("not been cleaned yet")
     expect(tab.locator("#corpus-table")).to_be_visible()
     watch.expected.append("status of 429")
     tab.route("**/api/corpora/days", lambda route: route.fulfill(status=429, json={"error": "too many"}), times=1)
