@@ -72,7 +72,7 @@ def start(tab: Page, name: str, method: str = "ncleaner", *, curve: bool = True)
     expect(tab.locator("#start")).to_be_enabled()
     tab.get_by_label("Name", exact=True).fill(name)
     tab.get_by_label("Method", exact=True).select_option(method)
-    tab.get_by_label("for the learning curve").set_checked(curve)
+    tab.get_by_label("for a learning curve").set_checked(curve)
     tab.get_by_role("button", name="Teach", exact=True).click()
     expect(tab.locator("#job-heading")).to_have_text(f"{name} ({method})")
 
