@@ -213,7 +213,7 @@ def shoot_teach(tab: Tab) -> None:
     """Teach: a model that has just been trained on our few pages."""
     tab.goto("/teach")
     expect(tab.locator("#start")).to_be_enabled(timeout=30_000)
-    tab.get_by_label("Its name").fill("harbour")
+    tab.get_by_label("Name", exact=True).fill("harbour")
     tab.get_by_role("button", name="Teach", exact=True).click()
     expect(tab.locator("#job-state")).to_have_text("finished", timeout=TEACH_SECONDS * 1000)
     tab.wait_for_timeout(500)

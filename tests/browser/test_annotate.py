@@ -96,11 +96,11 @@ def test_undo_works_after_a_reload_and_the_history_tells_all(tab: Tab, server: S
     tab.get_by_role("button", name="History").click()
     events = tab.locator(".events > li")
     events.first.wait_for()
-    assert "made a change" in events.first.inner_text()
+    assert "redid a change" in events.first.inner_text()
     assert "labelled 1 block" in events.last.inner_text()
     tab.keyboard.press("Escape")
     tab.keyboard.press("?")
-    tab.get_by_label("Single letters label").uncheck()
+    tab.get_by_label("Use single letters").uncheck()
     tab.keyboard.press("Escape")
     tab.keyboard.press("k")
     tab.wait_for_timeout(100)
@@ -112,12 +112,12 @@ def test_suggestions_are_off_until_asked_for_and_the_rest_is_dropped(tab: Tab, s
     sign_in(tab, "Ada")
     open_page(tab, page)
     assert frame_state(tab, FIRST) == ""
-    tab.get_by_label("Suggestions").check()
+    tab.get_by_label("Suggestions", exact=True).check()
     tab.get_by_text("Leave them off for a gold standard").wait_for()
-    tab.get_by_role("button", name="Take over").wait_for()
+    tab.get_by_role("button", name="Accept for all unlabelled").wait_for()
     assert frame_state(tab, FIRST) == "suggested-kept"
     assert labels_of(server.url, page, "Ada") == {}
-    tab.get_by_label("Suggestions").uncheck()
+    tab.get_by_label("Suggestions", exact=True).uncheck()
     tab.locator("li.block").nth(FIRST).click()
     tab.keyboard.press("Shift+D")
     wait_until_saved(tab)
@@ -125,7 +125,7 @@ def test_suggestions_are_off_until_asked_for_and_the_rest_is_dropped(tab: Tab, s
     assert len(labels) == 25
     assert sum(label["kept"] for label in labels.values()) == 1
     tab.keyboard.press("Control+Enter")
-    tab.get_by_role("button", name="Open it again").wait_for()
+    tab.get_by_role("button", name="Reopen").wait_for()
     wait_until_saved(tab)
     rows = ask(f"{server.url}/api/annotate/pages?annotator=Ada")["pages"]
     assert next(row["done"] for row in rows if row["id"] == page)
@@ -173,7 +173,7 @@ def test_suggestions_are_corrected_until_a_model_learns_from_it(tab: Tab, server
     kept = "[...document.querySelectorAll(`li.block[data-open=kept]`)].map((one) => one.innerText).join()"
     tab.wait_for_function(f"() => {kept}.split(`Lost near`).length === 7")
     tab.get_by_role("link", name="← All pages").click()
-    tab.locator("td", has_text="auto is sure of").first.wait_for()
+    tab.locator("td", has_text="% sure").first.wait_for()
     assert axe(tab) == []
     tab.set_viewport_size({"width": 400, "height": 800})
     assert tab.evaluate("document.documentElement.scrollWidth") <= 400
@@ -232,12 +232,12 @@ def test_a_window_that_is_stale_is_told_and_catches_up(
     assert first.locator(".saved").inner_text() == "Not saved: 1 change"
     assert "not saved yet" in first.locator("li.block").nth(HEADLINE).inner_text()
     assert len(labels_of(server.url, page, "Ada")) == 1
-    first.get_by_role("button", name="Load it, then save").click()
+    first.get_by_role("button", name="Load them, then save").click()
     wait_until_saved(first)
     assert first.locator("li.block").nth(HOME).get_attribute("data-state") == "dropped"
     assert len(labels_of(server.url, page, "Ada")) == 2
     second.keyboard.press("k")
-    second.get_by_role("button", name="Load what is stored").click()
+    second.get_by_role("button", name="Load the stored labels").click()
     wait_until_saved(second)
     assert second.locator("li.block").nth(HEADLINE).get_attribute("data-state") == "kept"
     assert len(labels_of(server.url, page, "Ada")) == 2
@@ -322,13 +322,13 @@ def test_axe_finds_nothing_serious(tab: Tab, server: Server, axe: Callable[[Tab]
     sign_in(tab, "Ada")
     tab.get_by_role("button", name="Add pages").click()
     tab.get_by_role("button", name="Export").click()
-    tab.get_by_text("will be in it").wait_for()
+    tab.get_by_text("The export will contain").wait_for()
     assert axe(tab) == []
     open_page(tab, page)
     for key in "dkhx":
         tab.keyboard.press(key)
-    tab.get_by_label("Suggestions").check()
-    tab.get_by_role("button", name="Take over").wait_for()
+    tab.get_by_label("Suggestions", exact=True).check()
+    tab.get_by_role("button", name="Accept for all unlabelled").wait_for()
     wait_until_saved(tab)
     assert axe(tab) == []
     tab.emulate_media(color_scheme="dark")
@@ -367,7 +367,7 @@ def test_files_are_added_in_the_browser(tab: Tab, tmp_path: Path) -> None:
     sign_in(tab, "Ada")
     if tab.locator("#add-pages").is_hidden():
         tab.get_by_role("button", name="Add pages").click()
-    tab.get_by_text("can put files, folders or a corpus into import/").wait_for()
+    tab.get_by_text("put files, folders or a corpus into import/").wait_for()
     (tmp_path / "chosen.html").write_bytes(b"<h1>Chosen</h1><p>A file that was chosen.</p>")
     (tmp_path / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n0")
     tab.locator("#files").set_input_files([tmp_path / "chosen.html", tmp_path / "photo.png"])
@@ -375,7 +375,7 @@ def test_files_are_added_in_the_browser(tab: Tab, tmp_path: Path) -> None:
     tab.locator('.job[data-state="done"]').wait_for()
     assert "1 added, 1 not added" in tab.locator(".job").inner_text()
     tab.get_by_role("link", name="chosen.html").wait_for()
-    tab.get_by_label("An address on the web").fill("http://127.0.0.1:9/")
+    tab.get_by_label("A web address").fill("http://127.0.0.1:9/")
     tab.get_by_role("button", name="Fetch").click()
     tab.locator(".job", has_text="is not fetched").wait_for()
     tab.get_by_label("Find").fill("chosen")

@@ -19,9 +19,9 @@ def test_try_a_call(width: int, scheme: str, new_tab: Callable[..., Page], axe: 
     tab.get_by_role("link", name="POST clean").click()
     form = tab.locator("#post-api-clean form")
     form.get_by_label("Query").fill("format=markdown")
-    form.get_by_label("What to send").fill('{"html": "<h1>Fog</h1><p>Ships need <b>signals</b> in fog.</p>"}')
+    form.get_by_label("Request body").fill('{"html": "<h1>Fog</h1><p>Ships need <b>signals</b> in fog.</p>"}')
     form.get_by_role("button", name="Send POST").click()
-    answer = form.get_by_role("region", name="The answer", exact=True)
+    answer = form.get_by_role("region", name="Response", exact=True)
     answer.wait_for()
     assert "# Fog\\n\\nShips need **signals** in fog." in answer.inner_text()
     assert "200" in form.locator(".note").inner_text()
@@ -34,9 +34,9 @@ def test_errors_are_shown_and_markup_stays_text(tab: Page) -> None:
     form = tab.locator("#post-api-clean form")
     form.get_by_label("Content-Type").select_option("text/html")
     form.get_by_label("Query").fill("format=html&raw")
-    form.get_by_label("What to send").fill("<h1>Fog</h1><p>Ships need <img src=x onerror=alert(1)> signals in fog.</p>")
+    form.get_by_label("Request body").fill("<h1>Fog</h1><p>Ships need <img src=x onerror=alert(1)> signals in fog.</p>")
     form.get_by_role("button", name="Send POST").click()
-    answer = form.get_by_role("region", name="The answer", exact=True)
+    answer = form.get_by_role("region", name="Response", exact=True)
     answer.wait_for()
     assert "<h1>Fog</h1>" in answer.inner_text()
     assert answer.locator("*").count() == 0
@@ -54,5 +54,5 @@ def test_with_the_keyboard_alone(tab: Page) -> None:
         if button.evaluate("button => button === document.activeElement"):
             break
     tab.keyboard.press("Enter")
-    details.get_by_role("region", name="The answer", exact=True).wait_for()
-    assert '"alive": true' in details.get_by_role("region", name="The answer", exact=True).inner_text()
+    details.get_by_role("region", name="Response", exact=True).wait_for()
+    assert '"alive": true' in details.get_by_role("region", name="Response", exact=True).inner_text()

@@ -149,7 +149,7 @@ def test_a_page_goes_to_annotate_with_what_a_column_kept(tab: Page) -> None:
     tab.goto("/compare")
     tab.evaluate("localStorage.setItem('mainmatter-annotator', 'Ada')")
     open_page(tab)
-    tab.get_by_role("button", name="Correct this page, from what density kept").click()
+    tab.get_by_role("button", name="Correct this page, starting from what density kept").click()
     expect(tab).to_have_url(re.compile("/teach#corrected$"))
     assert asked == [{"html": EXAMPLE, "method": "density", "options": {}, "annotator": "Ada"}]
     tab.goto("/compare?methods=main,turbohtml")

@@ -179,18 +179,18 @@ def test_an_order_that_was_not_read_to_its_end_says_so(tab: Page) -> None:
     tab.select_option("#corpus-sort", "longest")
     expect_list(
         tab,
-        "Pages 1 to 1 of 60; after 3 seconds 1,000 of 60 pages were looked at, and the order is that of these.",
+        "Pages 1 to 1 of 60; sorted among the 1,000 of 60 pages that were read in 3 seconds.",
     )
-    tab.get_by_role("button", name="Read on").click()
+    tab.get_by_role("button", name="Keep reading").click()
     expect_list(tab, "Pages 1 to 2 of 60")
-    expect(tab.get_by_role("button", name="Read on")).to_be_hidden()
+    expect(tab.get_by_role("button", name="Keep reading")).to_be_hidden()
 
 
 def test_words_are_found_in_the_texts(tab: Page) -> None:
     open_corpus(tab)
     tab.select_option("#corpus-where", "text")
     tab.fill("#corpus-find", '"Day 17"')
-    expect_list(tab, "Pages 1 to 1 of 1, the best first")
+    expect_list(tab, "Pages 1 to 1 of 1, best first")
     expect(tab.locator("#corpus-table .snippet mark").first).to_have_text(re.compile("^day$", re.IGNORECASE))
     expect(tab.locator("#corpus-sort")).to_be_disabled()
     tab.click("#corpus-table button")
@@ -198,9 +198,9 @@ def test_words_are_found_in_the_texts(tab: Page) -> None:
     tab.go_back()
     expect(tab.locator("#corpus-find")).to_have_value('"Day 17"')
     tab.fill("#corpus-find", "ferry")
-    expect_list(tab, "Pages 1 to 50 of 60, the best first")
+    expect_list(tab, "Pages 1 to 50 of 60, best first")
     tab.get_by_role("button", name="Next ›").first.click()
-    expect_list(tab, "Pages 51 to 60 of 60, the best first")
+    expect_list(tab, "Pages 51 to 60 of 60, best first")
     tab.select_option("#corpus-name", "old")
     expect_list(tab, "Pages 1 to 2 of 2")
     tab.select_option("#corpus-where", "text")
@@ -220,7 +220,7 @@ def test_the_least_sure_go_to_annotate_and_a_page_is_corrected(tab: Page, server
     tab.fill("#corpus-find", "")
     expect_list(tab, re.compile("there may be more$"))  # 54 of 60
     tab.click("#corpus-send")
-    expect(tab.locator("#corpus-sent")).to_contain_text("11 pages added, 9 there already.")
+    expect(tab.locator("#corpus-sent")).to_contain_text("11 pages added, 9 already there.")
     tab.click("#corpus-sent a")
     expect(tab.get_by_role("heading", level=1)).to_have_text("Annotate")
     tab.go_back()
@@ -260,16 +260,16 @@ def test_rejected_pages_and_words(tab: Page, monkeypatch: pytest.MonkeyPatch) ->
     expect_list(tab, "0 pages found among 60")
     monkeypatch.setattr(corpus, "SECONDS", 0.0)  # a search that takes too long
     tab.fill("#corpus-find", "org/1")
-    expect(tab.locator("#corpus-note")).to_contain_text("look on from there?")
+    expect(tab.locator("#corpus-note")).to_contain_text("Keep looking?")
     monkeypatch.undo()
-    tab.get_by_role("button", name="Look on ›").click()
-    expect_list(tab, "11 pages found among 59; that was the last part")
+    tab.get_by_role("button", name="Keep looking ›").click()
+    expect_list(tab, "11 pages found among 59; end of the list")
 
 
 def test_pages_that_were_not_cleaned(tab: Page) -> None:
     open_corpus(tab)
     tab.select_option("#corpus-name", "crawl.warc.gz")
-    expect(tab.locator("#corpus-about")).to_contain_text("not cleaned yet")
+    expect(tab.locator("#corpus-about")).to_contain_text("not been cleaned yet")
     expect_list(tab, "Pages 1 to 50")
     expect(tab.locator("#corpus-choice")).to_be_hidden()
     tab.click("#corpus-table button >> nth=2")
@@ -279,6 +279,11 @@ def test_pages_that_were_not_cleaned(tab: Page) -> None:
     expect(tab.locator("#corpus-asked")).to_have_text("by main")
     tab.keyboard.press("n")
     expect(tab.frame_locator("#page iframe").locator("h1")).to_have_text("Day 3")
+    tab.keyboard.press("?")
+    expect(tab.locator("#help")).to_contain_text("back to the list")
+    tab.keyboard.press("Escape")
+    expect(tab.locator("#help")).to_have_count(0)
+    expect(tab.locator("#page-view")).to_be_visible()
 
 
 def test_what_is_held_is_shown_where_the_page_is_gone(tab: Page, watch: Watch) -> None:
@@ -347,7 +352,7 @@ def test_late_answers_and_those_that_fail(tab: Page, watch: Watch) -> None:
     tab.select_option("#corpus-name", "crawl.warc.gz")
     expect_list(tab, "Pages 1 to 50")
     let_go(tab, held)
-    expect(tab.locator("#corpus-about")).to_contain_text("not cleaned yet")
+    expect(tab.locator("#corpus-about")).to_contain_text("not been cleaned yet")
     expect(tab.locator("#corpus-table")).to_be_visible()
     watch.expected.append("status of 429")
     tab.route("**/api/corpora/days", lambda route: route.fulfill(status=429, json={"error": "too many"}), times=1)

@@ -276,7 +276,7 @@ def test_the_chosen_block_is_explained_in_words(tab: Page) -> None:
     detail = tab.locator("#detail")
     expect(detail).to_contain_text("Block 2 dropped")
     expect(detail).to_contain_text("pinned")
-    expect(detail).to_contain_text(re.compile(r"likely to be main content. Kept from dial 0\.\d+ on"))
+    expect(detail).to_contain_text(re.compile(r"likely to be main matter. Kept from dial 0\.\d+ on"))
     against = detail.locator("li", has_text="class cookies")
     expect(against).to_contain_text("strongly against it")
     assert against.locator(".bar.against").evaluate("bar => bar.offsetWidth") > 20
@@ -426,7 +426,7 @@ def test_files_examples_and_dumps_can_be_opened(tab: Page) -> None:
     tab.goto("/")
     expect(tab.locator("html")).to_have_attribute("data-ready", "true")
     tab.click("#input-go")
-    expect(tab.locator("#problem")).to_contain_text("nothing to look at")
+    expect(tab.locator("#problem")).to_contain_text("No page yet")
     page = "<meta charset=iso-8859-1><title>Flüsse</title><p>Die Straße führt über den Fluss.".encode("latin-1")
     tab.set_input_files("#input-file", {"name": "a.html", "mimeType": "text/html", "buffer": page})
     expect(tab.locator("#page-title")).to_have_text("Flüsse")
@@ -457,7 +457,7 @@ def test_files_examples_and_dumps_can_be_opened(tab: Page) -> None:
     assert download.value.suggested_filename == "dropped-html.txt"
     assert download.value.path().read_text() == text_of(tab)
     tab.locator("#input-panel").evaluate(drop, "<frameset><frame src=a.html></frameset>")
-    expect(tab.locator("#clean-text")).to_contain_text("There is no text in this page")
+    expect(tab.locator("#clean-text")).to_contain_text("This page has no text")
 
 
 def test_an_address_that_is_not_public_is_refused(tab: Page, watch: Any) -> None:

@@ -163,5 +163,5 @@ def test_a_large_page_is_labelled(tab: Page, server: Server) -> None:
 
 def test_a_page_of_too_many_blocks_is_refused_in_words() -> None:
     page = Input("<title>T</title>" + "<p>a" * (MOST_SHOWN + 1))
-    with pytest.raises(PageTooLarge, match="has 100,001 blocks, and up to 100,000 can be looked at"):
+    with pytest.raises(PageTooLarge, match="has 100,001 blocks, and Inspect shows up to 100,000"):
         inspect_page(Question(PageSource(page), Path("no-models"), "density"))

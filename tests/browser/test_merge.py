@@ -30,7 +30,7 @@ def label(tab: Tab, page: int, *, with_list: bool) -> None:
         rows.nth(ITEMS[2]).click(modifiers=["Shift"])
     tab.keyboard.press("Shift+D")
     tab.get_by_role("button", name="Mark as done").click()
-    tab.get_by_role("button", name="Open it again").wait_for()
+    tab.get_by_role("button", name="Reopen").wait_for()
     wait_until_saved(tab)
 
 
@@ -134,7 +134,7 @@ def test_two_label_a_third_merges_and_the_export_is_read(
     chris.get_by_role("link", name="← All pages").click()
     chris.get_by_role("button", name="Export").click()
     chris.get_by_label("Whose labels").select_option("merged")
-    chris.get_by_text("1 page with 25 labels will be in it").wait_for()
+    chris.get_by_text("The export will contain 1 page with 25 labels").wait_for()
     with chris.expect_download() as download:
         chris.get_by_role("link", name="Folder (.zip)").click()
     download.value.save_as(tmp_path / "gold.zip")
@@ -170,7 +170,7 @@ def test_who_is_still_labelling_is_asked_before_others_are_shown(
     row.get_by_text("hidden").wait_for()
     bob.get_by_role("link", name="Merge Not yet.html").click()
     bob.get_by_text("you are still labelling this page").wait_for()
-    bob.get_by_role("button", name="Merge all the same").click()
+    bob.get_by_role("button", name="Merge anyway").click()
     bob.locator("li.case").wait_for()
     assert bob.evaluate("document.documentElement.scrollWidth") <= 400
     watch.errors[:] = [error for error in watch.errors if "409" not in error]

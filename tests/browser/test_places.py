@@ -52,7 +52,7 @@ def test_every_place_has_a_name_and_fits_its_window(tab: Page, axe: Callable[[Pa
 def test_an_unknown_address_leads_home(tab: Page, watch: Watch) -> None:
     watch.expected.append("404")
     tab.goto("/nowhere")
-    expect(tab.get_by_role("heading", level=1)).to_have_text("There is nothing here")
+    expect(tab.get_by_role("heading", level=1)).to_have_text("Page not found")
     tab.get_by_role("link", name="Go to the start").click()
     expect(tab).to_have_title("Inspect · mainmatter")
 
@@ -62,7 +62,7 @@ def test_no_name_is_proposed_for_a_model_of_no_pages(tab: Page) -> None:
     stand: dict[str, object] = {"ready": ready, "methods": [], "job": None, "lessons": [], "models": []}
     tab.route("**/api/teach", lambda route: route.fulfill(json=stand))
     tab.goto("/teach")
-    expect(tab.locator("#start-about")).to_have_text("5 more to go.")
+    expect(tab.locator("#start-about")).to_have_text("5 more pages needed.")
     expect(tab.locator("#name")).to_have_value("")
 
 

@@ -45,7 +45,7 @@ def test_what_others_stored_is_text_and_nothing_else(new_tab: Callable[..., Tab]
     eve.keyboard.press("Shift+D")
     wait_until_saved(eve)
     eve.get_by_role("button", name="Mark as done").click()
-    eve.get_by_role("button", name="Open it again").wait_for()
+    eve.get_by_role("button", name="Reopen").wait_for()
     assert_nothing_ran(eve)
 
     victim = new_tab()
@@ -59,7 +59,7 @@ def test_what_others_stored_is_text_and_nothing_else(new_tab: Callable[..., Tab]
     open_page(victim, page)
     victim.keyboard.press("d")
     victim.keyboard.press("Shift+D")
-    victim.get_by_label("Suggestions").check()
+    victim.get_by_label("Suggestions", exact=True).check()
     wait_until_saved(victim)
     assert "<script>window.ran=1</script>" in victim.locator("li.block").first.inner_text()
     assert_nothing_ran(victim)

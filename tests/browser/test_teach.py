@@ -70,9 +70,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnServer]:
 def start(tab: Page, name: str, method: str = "ncleaner", *, curve: bool = True) -> None:
     tab.goto("/teach")
     expect(tab.locator("#start")).to_be_enabled()
-    tab.get_by_label("Its name").fill(name)
-    tab.get_by_label("Method that learns").select_option(method)
-    tab.get_by_label("for the learning curve").set_checked(curve)
+    tab.get_by_label("Name", exact=True).fill(name)
+    tab.get_by_label("Method", exact=True).select_option(method)
+    tab.get_by_label("for a learning curve").set_checked(curve)
     tab.get_by_role("button", name="Teach", exact=True).click()
     expect(tab.locator("#job-heading")).to_have_text(f"{name} ({method})")
 
@@ -168,7 +168,7 @@ def test_too_few_pages_are_told_before_they_are_taught(tab: Page) -> None:
     tab.route("**/api/teach", take_some_away)
     tab.goto("/teach")
     expect(tab.locator("#ready-hint")).to_contain_text("Teaching needs at least 4 pages")
-    expect(tab.locator("#start-about")).to_have_text("2 more to go.")
+    expect(tab.locator("#start-about")).to_have_text("2 more pages needed.")
     expect(tab.locator("#start")).to_be_disabled()
 
 
@@ -177,6 +177,6 @@ def test_errors_are_shown_and_text_is_no_markup(tab: Page, watch: Watch) -> None
     tab.goto("/teach")
     expect(tab.locator("#start")).to_be_enabled()
     tab.route("**/api/teach", lambda route: route.fulfill(status=409, json={"error": "<b>no</b>", "hint": "wait"}))
-    tab.get_by_label("Its name").fill("x")
+    tab.get_by_label("Name", exact=True).fill("x")
     tab.get_by_role("button", name="Teach", exact=True).click()
     expect(tab.locator("#problem")).to_contain_text("<b>no</b>. Wait.")

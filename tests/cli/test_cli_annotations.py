@@ -177,7 +177,7 @@ def test_agreement_tells_of_pages_that_are_not_finished(bench: Path) -> None:
 def test_export_leaves_out_what_is_not_decided(tmp_path: Path, bench: Path) -> None:
     result = run("export", bench, "-o", tmp_path / "gold")
     assert result.exit_code == 1
-    assert "left out, 1 page: Ada and Bea differ on 1 block, which nobody merged: " in result.stderr
+    assert "left out, 1 page: Ada and Bea disagree on 1 block, which nobody has merged: " in result.stderr
     assert "no page to export" in result.stderr
     result = run("export", bench, "-o", tmp_path / "gold", "--all")
     assert result.stdout.splitlines()[:2] == [

@@ -285,7 +285,7 @@ def test_explain_some_blocks(agent: Agent) -> None:
     assert dropped.content is not None
     assert [verdict["block"] for verdict in dropped.content["verdicts"]] == [0]
     assert dropped.content["next_start"] == 5
-    assert dropped.text.endswith("[To read on, call again with start=5.]")
+    assert dropped.text.endswith("[To continue, call again with start=5.]")
     rest = agent.call("explain", html=PAGE, only="dropped", limit=1, start=5)
     assert rest.content is not None
     assert [verdict["block"] for verdict in rest.content["verdicts"]] == [5]
@@ -354,12 +354,12 @@ def test_errors_are_words(agent: Agent, web: str) -> None:
         (
             "clean_html",
             {"html": "https://a.example/ "},
-            "html is a URL, https://a.example/, and no page; call read_page, which fetches it",
+            "html is a URL, https://a.example/, not a page; call read_page, which fetches it",
         ),
         (
             "explain",
             {"html": "www.a.example"},
-            "html is a URL, www.a.example, and no page; give it as url, and it is fetched",
+            "html is a URL, www.a.example, not a page; pass it as url to have it fetched",
         ),
     ],
 )

@@ -86,7 +86,7 @@ def test_addresses_of_the_inner_network_are_refused(client: TestClient, url: str
 def test_what_is_no_address_of_a_page_is_refused(client: TestClient) -> None:
     answer = client.post(f"{API}/imports/url", json={"url": "file:///etc/passwd"})
     assert answer.status_code == 422
-    assert "begins with http" in answer.json()["hint"]
+    assert "must begin with http" in answer.json()["hint"]
 
 
 def test_the_import_folder_has_no_way_out(client: TestClient, folder: Path, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_the_rejects_of_a_corpus_that_lies_beside_its_archive(
     assert (job["state"], job["added"], job["rejected"]) == ("done", 2, 1), job
     [lost] = job["rejects"]
     assert lost["name"] == "lost"
-    assert lost["why"].startswith("lost.jsonl#0: lost.jsonl itself is not found"), lost  # and no word on other folders
+    assert lost["why"].startswith("lost.jsonl#0: lost.jsonl was not found"), lost  # and no word on other folders
 
 
 def test_an_upload_that_unpacks_to_too_much_is_stopped(client: TestClient) -> None:

@@ -229,7 +229,7 @@ def test_a_file_is_read_in_its_own_encoding(client: TestClient) -> None:
         ({"html": "x", "text": "y"}, 422, "not both"),
         ({"html": "x", "method": "mian"}, 422, "unknown method"),
         ({"html": "x", "nonsense": 1}, 422, "no field nonsense"),
-        ({"frame": "gone"}, 410, "no longer remembered"),
+        ({"frame": "gone"}, 410, "no longer has this page"),
         ({"url": "http://127.0.0.1:1/"}, 422, "127.0.0.1"),
         ({"url": "file:///etc/passwd"}, 422, ""),
     ],

@@ -127,7 +127,7 @@ def test_pages_are_sorted_and_filtered(client: TestClient, monkeypatch: pytest.M
     assert get(client, "/out/pages", rejected=True, sort="longest", language="de")["pages"] != []  # these have neither
     for wrong in ({"sort": "random"}, {"least_confidence": 2}, {"most_words": -1}, {"colour": "red"}):
         get(client, "/out/pages", 422, **wrong)
-    assert "nobody has cleaned these pages" in get(client, "/crawl.warc.gz/pages", 422, sort="longest")["error"]
+    assert "these pages have not been cleaned yet" in get(client, "/crawl.warc.gz/pages", 422, sort="longest")["error"]
     monkeypatch.setattr("mainmatter.workbench.corpus.SECONDS", 0.0)
     steps = [get(client, "/out/pages", sort="shortest")]
     while steps[-1]["ran_out"]:
@@ -224,11 +224,11 @@ def test_the_page_itself_is_inspected(client: TestClient) -> None:
 
 def test_a_page_that_cannot_be_found_again_is_told(client: TestClient, folder: Path) -> None:
     answer = inspect(client, "out (2)", "kept-0-0", 422)
-    assert answer["error"] == f"the original page cannot be looked at: {folder}/gone.warc.gz is not there any more"
+    assert answer["error"] == f"the original page cannot be shown: {folder}/gone.warc.gz is not there any more"
     assert answer["hint"] == "perhaps it was moved"
     missing = get(client, "/out/pages/kept-9-0", 422)
     assert missing["error"] == "there is no such page in the corpus"
-    assert missing["hint"] == "look whether the corpus and its inputs are still where they were, and whole"
+    assert missing["hint"] == "check that the corpus and its inputs are still in place and undamaged"
     assert "no such corpus" in inspect(client, "nothing", "kept-0-0", 422)["error"]
     both = client.post("/api/inspect", json={"corpus": {"name": "out", "page": "kept-0-0"}, "html": "<p>x</p>"})
     assert "send html or corpus, not both" in both.json()["error"]

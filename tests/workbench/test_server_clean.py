@@ -147,7 +147,7 @@ def test_what_asks_for_the_whole_answer(accept: str, client: TestClient) -> None
 def test_what_cannot_be_given(client: TestClient) -> None:
     for accept in ("image/png", "text/plain;q=0", "text/plain;q=x"):
         error, _ = refused(client.post("/api/clean", json={"html": HTML}, headers={"Accept": accept}), 406)
-        assert error.startswith(f"there is no {accept!r}")
+        assert error.startswith(f"{accept!r} is not available")
 
 
 def test_markup_of_a_page_is_never_part_of_our_site(client: TestClient) -> None:
@@ -160,7 +160,7 @@ def test_markup_of_a_page_is_never_part_of_our_site(client: TestClient) -> None:
 
 WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"json": {}}, "there is no page", "send html, text or url"),
-    ({"json": []}, "the request is JSON, but no object", "/api describes"),
+    ({"json": []}, "the request is JSON, but not an object", "/api describes"),
     ({"json": {"html": "x", "foo": 1, "bar": 2}}, "there is no field foo; there is no field bar", "/api describes"),
     ({"json": {"html": "x", "text": "y"}}, "send html or text, not both", "/api describes"),
     ({"json": {"html": 1}}, "html: Input should be a valid string", "/api describes"),
@@ -188,10 +188,10 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
 
 BROKEN_JSON: list[tuple[dict[str, Any], str]] = [
     *[
-        ({"content": content, "headers": {"Content-Type": "application/json"}}, "the request is no JSON: ")
+        ({"content": content, "headers": {"Content-Type": "application/json"}}, "the request is not valid JSON: ")
         for content in (b'{"html": "x"', b'{"html": NaN}', b"[" * 100_000, b"\xff", b'"\\ud800"')
     ],
-    ({"files": {"file": b"x"}, "data": {"options": "{"}}, "options is no JSON: "),
+    ({"files": {"file": b"x"}, "data": {"options": "{"}}, "options is not valid JSON: "),
 ]
 
 
@@ -204,7 +204,7 @@ def test_broken_json(request_: dict[str, Any], error: str, client: TestClient) -
 @pytest.mark.parametrize("content", [b"{", b'{"url": NaN}', b'{"url": "\\ud800"}', b"1" * 5000, b'{"a":' * 2000])
 def test_broken_json_is_told_alike_everywhere(content: bytes, path: str, client: TestClient) -> None:
     answer = client.post(f"/api/{path}", content=content, headers={"Content-Type": "application/json"})
-    assert refused(answer, 400)[0].startswith("the request is no JSON: ")
+    assert refused(answer, 400)[0].startswith("the request is not valid JSON: ")
 
 
 @pytest.mark.parametrize(("request_", "error", "hint"), WRONG)
@@ -252,7 +252,7 @@ def test_requests_of_other_types(media_type: str, client: TestClient) -> None:
 def test_what_is_not_there(client: TestClient) -> None:
     assert refused(client.get("/nothing"), 404)[0] == "there is nothing here"
     answer = client.get("/api/clean")
-    assert refused(answer, 405)[0] == "GET is not for this address"
+    assert refused(answer, 405)[0] == "GET is not allowed at this address"
     assert answer.headers["allow"] == "POST"
 
 

@@ -54,7 +54,7 @@ def test_a_bug_is_told_by_a_reference_to_the_log(client: TestClient, caplog: pyt
     with caplog.at_level(logging.ERROR, "mainmatter.workbench"):
         answer = client.get("/test/stumble")
     assert answer.status_code == 500
-    found = re.fullmatch(r"this failed in a way that nobody foresaw \(reference (\w{8})\)", answer.json()["error"])
+    found = re.fullmatch(r"this failed unexpectedly \(reference (\w{8})\)", answer.json()["error"])
     assert found is not None
     assert f"(reference {found[1]})" in caplog.text
     assert "ZeroDivisionError: of all things" in caplog.text
@@ -63,7 +63,7 @@ def test_a_bug_is_told_by_a_reference_to_the_log(client: TestClient, caplog: pyt
 def test_the_log_tells_the_last_words_of_a_worker(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR, "mainmatter.workbench"):
         assert client.get("/test/die").status_code == 500
-    assert "page_tasks:die: this ended the process that worked on it (SIGKILL); its last words: none" in caplog.text
+    assert "page_tasks:die: this ended the process that worked on it (SIGKILL); its last output: none" in caplog.text
 
 
 @pytest.mark.parametrize("path", ["annotate/pages?annotator=Ada", "annotate/pages/1?annotator=Ada", "teach"])
@@ -229,7 +229,7 @@ def test_what_is_not_proper_http_is_refused_and_the_connection_closed(
     head, _, body = answer.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
     assert b"connection: close" in head.lower()
-    assert json.loads(body)["error"] == "the request is not proper HTTP/1.1"
+    assert json.loads(body)["error"] == "the request is not valid HTTP/1.1"
 
 
 def test_requests_in_memory_have_a_limit_of_values_together(tmp_path: Path) -> None:

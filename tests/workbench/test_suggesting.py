@@ -63,7 +63,7 @@ def test_a_page_is_corrected_from_what_a_method_kept(client: TestClient) -> None
 def test_what_cannot_be_corrected_is_told(client: TestClient) -> None:
     for body, word in (
         ({"annotator": "Ada"}, "no page"),
-        ({"html": "<p>a", "annotator": "best"}, "meaning of its own"),
+        ({"html": "<p>a", "annotator": "best"}, "reserved name"),
         ({"html": "<p>a", "annotator": "Ada", "method": "nothing"}, "nothing"),
         ({"html": "<p>a"}, "annotator"),
     ):

@@ -86,7 +86,7 @@ def test_a_comparison_from_page_to_page(client: TestClient, folder: Path) -> Non
     assert model["probability"] == pytest.approx(weigh_answers(0.8, 2, 0))
     assert model["recommended"] is True
     again = client.post("/api/teach/blind", json={"model": "ours"})  # each page is compared once
-    assert (again.status_code, "no page left" in again.json()["error"]) == (422, True)
+    assert (again.status_code, "there are none left" in again.json()["error"]) == (422, True)
 
 
 def test_what_both_sides_keep_is_theirs(client: TestClient, folder: Path) -> None:
@@ -147,8 +147,8 @@ def test_a_model_is_used_from_now_on(client: TestClient, folder: Path) -> None:
     shutil.rmtree(folder / "models" / "ours")
     gone = client.post("/api/clean", json=page)
     assert gone.status_code == 422
-    assert "models/ours, the model in use, is no longer there" in gone.json()["error"]
-    assert "no longer there" in client.get("/api/teach").json()["in_use_problem"]
+    assert "models/ours, the model in use, no longer exists" in gone.json()["error"]
+    assert "no longer exists" in client.get("/api/teach").json()["in_use_problem"]
     assert client.get("/api/methods").json()["default"] == "main"
     assert client.post("/api/teach/use", json={"model": "main"}).json()["in_use"] == "main"
     assert read_choice() is None

@@ -113,7 +113,7 @@ def test_bugs_are_told_and_cost_nothing(run: Run, caplog: pytest.LogCaptureFixtu
             page_tasks.give_a_lambda,
             page_tasks.refuse_oddly,
         ):  # their words are for the log
-            with pytest.raises(Crashed, match=r"^this failed in a way that nobody foresaw \(reference \w{8}\)$"):
+            with pytest.raises(Crashed, match=r"^this failed unexpectedly \(reference \w{8}\)$"):
                 await workers.run(task)
         with pytest.raises(Crashed, match="cannot be sent to a worker"):
             await workers.run(page_tasks.echo, value=lambda: None)

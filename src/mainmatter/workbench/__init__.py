@@ -1,6 +1,6 @@
 """The workbench: an HTTP API and a small web application. `mainmatter serve` runs it; extra `serve`.
 
-Features, each with its routes, and the tasks that worker processes do for them:
+Features, each with its routes and its tasks for worker processes:
 
     clean.py inspect.py compare.py evaluate.py corpus.py    pages and corpora
     annotate.py imports.py teach.py                         labels and models; labels/ is the store

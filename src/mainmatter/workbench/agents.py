@@ -60,26 +60,26 @@ _SHOWN_VALUE = 80  # characters of a wrong argument
 
 Url = Annotated[str, Field(max_length=8000, description="The address of the page, with http:// or https://.")]
 BaseUrl = Annotated[
-    str | None, Field(max_length=8000, description="Where the page came from, if known: makes links absolute.")
+    str | None, Field(max_length=8000, description="The page's address, if known: it makes links absolute.")
 ]
 FetchedUrl = Annotated[
     str | None,
     Field(
         max_length=8000,
-        description="The address of the page, with http:// or https://. Without html, it is fetched; with html, it "
-        "only says where that came from.",
+        description="The address of the page, with http:// or https://. Without html, it is fetched; "
+        "with html, it only says where that came from.",
     ),
 ]
 MaxTokens = Annotated[
     int,
-    Field(ge=50, le=100_000, description="How many tokens of the page the answer may have, at four bytes a token."),
+    Field(ge=50, le=100_000, description="How many tokens of the page the answer may have, at four bytes per token."),
 ]
 Start = Annotated[
-    int, Field(ge=0, description="0, or next_start of the answer before, to read on; leave all else as it was.")
+    int, Field(ge=0, description="0, or next_start of the previous answer to continue; leave the rest as it was.")
 ]
 Dial = Annotated[
     float | None,
-    Field(ge=0, le=1, description="How much to keep, from 0, only what is surest, to 1, all text; usually 0.5."),
+    Field(ge=0, le=1, description="How much to keep, from 0 (only what is sure) to 1 (all text); usually 0.5."),
 ]
 Links = Annotated[bool, Field(description="Keep links in the Markdown.")]
 Chunks = Annotated[
@@ -96,7 +96,7 @@ class SearchHit(BaseModel):
     """A document that was found."""
 
     rank: int
-    score: float = Field(description="By BM25; comparable within one query only.")
+    score: float = Field(description="By BM25; comparable only within one query.")
     id: str | None
     url: str | None
     title: str | None
@@ -104,14 +104,14 @@ class SearchHit(BaseModel):
 
 
 class SearchAnswer(BaseModel):
-    """What a search brought."""
+    """The result of a search."""
 
-    total: int = Field(description="How many documents match, in all.")
-    hits: list[SearchHit] = Field(description="The best of them, best first.")
+    total: int = Field(description="How many documents match in total.")
+    hits: list[SearchHit] = Field(description="The best matches, best first.")
 
 
 class ToolServer(MCPServer):
-    """A server that says in words what is wrong with the arguments of a call, and ignores none of them."""
+    """A server that explains what is wrong with the arguments of a call, and ignores none of them."""
 
     async def list_tools(self) -> list[Tool]:
         """The tools; their schemas say that there are no other arguments."""
@@ -154,11 +154,11 @@ def _what_is_wrong(error: Mapping[str, Any]) -> str:
 
 
 class AgentTools:
-    """The tools, and what they share: workers, which are started when there is work for them, and pages read last.
+    """The tools, and what they share: workers, started when there is work for them, and the last pages read.
 
     Args:
-        settings: the rules of the workbench's server, of which those for pages and workers count here.
-        method: which method decides.
+        settings: the settings of the workbench's server; those for pages and workers apply here.
+        method: the method that decides.
         index: the folder of an index to search, if there is one.
 
     Raises:
@@ -230,9 +230,9 @@ class AgentTools:
         chunks: Chunks = False,
         dial: Dial = None,
     ) -> Annotated[CallToolResult, PageReading]:
-        """Keep the main content of a page whose HTML you have; nothing is fetched. The answer is that of read_page."""
+        """Keep the main content of a page whose HTML you have, without fetching anything. Answers like read_page."""
         if names_url(html):
-            raise InputError(f"html is a URL, {html.strip()}, and no page; call read_page, which fetches it")
+            raise InputError(f"html is a URL, {html.strip()}, not a page; call read_page, which fetches it")
         size = min(max_tokens, MAX_TOKENS) if chunks else None
         whole = await self._read(html, url, links=links, chunks=size, dial=dial)
         return _show_reading(whole.part(start, max_tokens))
@@ -241,19 +241,19 @@ class AgentTools:
         self,
         url: FetchedUrl = None,
         html: Annotated[str | None, Field(description="The HTML of the page; without it, url is fetched.")] = None,
-        only: Annotated[Literal["kept", "dropped"] | None, Field(description="Tell of these blocks only.")] = None,
+        only: Annotated[Literal["kept", "dropped"] | None, Field(description="Explain only these blocks.")] = None,
         start: Start = 0,
-        limit: Annotated[int, Field(ge=1, le=200, description="Of how many blocks to tell.")] = 50,
+        limit: Annotated[int, Field(ge=1, le=200, description="How many blocks to explain.")] = 50,
         dial: Dial = None,
     ) -> Annotated[CallToolResult, PageExplanation]:
-        """Tell why blocks of a page were kept or dropped: use it when read_page seems to miss or to add something.
+        """Explain why blocks of a page were kept or dropped: use it when read_page seems to miss or add something.
 
         Blocks are paragraphs, headings, list items and the like. Those of a long page come in parts, as in read_page.
         """
         if url is None and html is None:
             raise InputError("there is no page; give url or html")
         if html is not None and names_url(html):
-            raise InputError(f"html is a URL, {html.strip()}, and no page; give it as url, and it is fetched")
+            raise InputError(f"html is a URL, {html.strip()}, not a page; pass it as url to have it fetched")
         source = to_source(None if html is None else Page(html), url, self.settings)
         key = (url,)
         page = self._recall(key) if start and html is None else None
@@ -280,9 +280,9 @@ class AgentTools:
                 "word must not; title:word looks in titles only."
             ),
         ],
-        limit: Annotated[int, Field(ge=1, le=100, description="How many hits at most.")] = 10,
+        limit: Annotated[int, Field(ge=1, le=100, description="The maximum number of hits.")] = 10,
     ) -> Annotated[CallToolResult, SearchAnswer]:
-        """Search the collection of pages that this server has an index of; those that match best come first."""
+        """Search the pages that this server has an index of; the best matches come first."""
         assert self._searcher is not None
         async with self._searching:
             found = await anyio.to_thread.run_sync(self._searcher.search, query, limit)
@@ -303,7 +303,7 @@ class AgentTools:
         return whole
 
     def _recall(self, key: Remembered) -> WholePage | Page | None:
-        """A page that was read not long ago: whoever reads on wants the rest of that page, and not of a newer one."""
+        """A page that was read recently: a client that continues wants the rest of that page, not of a newer one."""
         read_at, whole = self._remembered.get(key, (float("-inf"), None))
         return whole if time.monotonic() - read_at < REMEMBERED_SECONDS else None
 
@@ -317,7 +317,7 @@ class AgentTools:
 
 
 def _with_tool_errors(tool: Callable[..., Awaitable[CallToolResult]]) -> Callable[..., Awaitable[CallToolResult]]:
-    """The same tool, whose errors are told to the agent in our words."""
+    """The same tool, with our error messages for the agent."""
 
     @wraps(tool)
     async def call(*arguments: Any, **named: Any) -> CallToolResult:  # noqa: ANN401
@@ -356,8 +356,7 @@ def _show_reading(reading: PageReading) -> CallToolResult:
     ]
     if reading.next_start is not None:
         parts.append(
-            f"[About {reading.tokens:,} of {reading.total_tokens:,} tokens. To read on, call again with "
-            f"start={reading.next_start}.]"
+            f"[About {reading.tokens:,} of {reading.total_tokens:,} tokens. Continue with start={reading.next_start}.]"
         )
     return _answer("\n\n".join(filter(None, parts)), reading)
 
@@ -375,12 +374,12 @@ def _show_explanation(found: PageExplanation) -> CallToolResult:
         verdict = "kept" if each.kept else "dropped"
         lines += [f"\n{each.block} {verdict} {each.score:.2f} {each.label} {each.kind}: {each.reason}", each.text]
     if found.next_start is not None:
-        lines.append(f"\n[To read on, call again with start={found.next_start}.]")
+        lines.append(f"\n[To continue, call again with start={found.next_start}.]")
     return _answer("\n".join(lines), found)
 
 
 class BearerToken:
-    """Middleware that lets those in who show the token."""
+    """Middleware that lets in only clients with the token."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app

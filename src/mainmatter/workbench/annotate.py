@@ -1,7 +1,7 @@
 """Annotate over HTTP: pages, labels, history, merging, agreement, export (FIASCO, section 5).
 
-Names tell annotators apart and are no protection: who may use the server may use any name. What others said of a page
-is not told to somebody who is still labelling it, so that annotators stay independent.
+Names distinguish annotators but protect nothing: anyone who can use the server can use any name. Annotators do not see
+what others said of a page while they still label it, so that they stay independent.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ Revision = Annotated[int, Field(ge=0, le=LARGEST_ID, description="The revision t
 
 
 class LabelModel(StrictModel):
-    """What an annotator says of a block."""
+    """An annotator's label of a block."""
 
-    kept: bool = Field(description="It is main matter.")
-    kind: LabelKind = Field("paragraph", description="What it is.")
+    kept: bool = Field(description="Whether it is main matter.")
+    kind: LabelKind = Field("paragraph", description="Its kind.")
     suggested_by: str = Field(
         "", max_length=LONGEST_NAME, description="What suggested it, if the annotator only accepted it."
     )
@@ -79,10 +79,10 @@ class LabelModel(StrictModel):
 
 
 class Seen(StrictModel):
-    """Who changes something, and what they saw last."""
+    """Who makes a change, and what they saw last."""
 
     annotator: Name
-    by: Name | None = Field(None, description='Who decides, where the annotator is "merged".')
+    by: Name | None = Field(None, description='Who decides, if the annotator is "merged".')
     revision: Revision
 
 
@@ -91,7 +91,7 @@ class LabelsChange(Seen):
 
     labels: Annotated[
         dict[Annotated[str, Field(max_length=200)], LabelModel | None], IN_PIECES, at_most(MOST_LABELS)
-    ] = Field(description="By the references of blocks; null takes a label away.")
+    ] = Field(description="By the references of blocks; null removes a label.")
 
 
 class DoneChange(Seen):
@@ -101,26 +101,26 @@ class DoneChange(Seen):
 
 
 class LostLabel(BaseModel):
-    """A label that could not be carried over to the blocks of now."""
+    """A label that could not be carried over to the current blocks."""
 
     text: str
     label: LabelModel
 
 
 class LabelsAnswer(BaseModel):
-    """Where an annotator's work on a page stands."""
+    """The state of an annotator's work on a page."""
 
     revision: int = Field(description="The number of the last change; 0 if there was none.")
-    labels: dict[str, LabelModel] | None = Field(None, description="null where they are what was just sent.")
+    labels: dict[str, LabelModel] | None = Field(None, description="null if they are what was just sent.")
     lost: list[LostLabel] = []
     done: bool
     can_undo: bool
     can_redo: bool
-    changed: str = Field(description='When the last change was, as ISO 8601; "" if there was none.')
+    changed: str = Field(description='When the last change was made, as ISO 8601; "" if there was none.')
 
     @classmethod
     def of(cls, labels: Labels, *, with_labels: bool = True) -> LabelsAnswer:
-        """The model of what the store says."""
+        """The model of the store's labels."""
         return cls(
             revision=labels.revision,
             labels={ref: LabelModel.of(label) for ref, label in labels.by_ref.items()} if with_labels else None,
@@ -133,7 +133,7 @@ class LabelsAnswer(BaseModel):
 
 
 class OtherAnnotator(BaseModel):
-    """How far somebody else is with a page; what they said is not told."""
+    """How far another annotator is with a page, without their labels."""
 
     annotator: str
     labelled: int
@@ -150,11 +150,11 @@ class PageRow(BaseModel):
     note: str
     blocks: int
     status: Status
-    labelled: int = Field(description="How many blocks the annotator who asks has labelled.")
-    done: bool = Field(description="Whether the annotator who asks is done with it.")
+    labelled: int = Field(description="How many blocks the requesting annotator has labelled.")
+    done: bool = Field(description="Whether the requesting annotator is done with it.")
     others: list[OtherAnnotator]
     merged: int = Field(description="How many blocks have a merged label.")
-    conflicts: int | None = Field(description="null while the annotator who asks is still labelling the page.")
+    conflicts: int | None = Field(description="null while the requesting annotator is still labelling the page.")
     lost: int | None
 
 
@@ -190,11 +190,11 @@ class PageFacts(BaseModel):
     url: str | None
     note: str
     blocks: list[BlockModel]
-    frame: str = Field(description="Where the page is shown, for a frame without scripts.")
+    frame: str = Field(description="The address of the page, for a frame without scripts.")
 
 
 class PageAnswer(PageFacts, LabelsAnswer):
-    """A page, and what the annotator who asks said of it."""
+    """A page, and the labels of the requesting annotator."""
 
 
 class AnnotatorLabels(BaseModel):
@@ -218,11 +218,11 @@ class PairModel(BaseModel):
 
 
 class ComparisonAnswer(PageFacts):
-    """What everybody said of a page, for whoever merges."""
+    """Everybody's labels of a page, for the person who merges."""
 
     annotators: list[AnnotatorLabels]
     labels: dict[str, dict[str, LabelModel]] = Field(description="By annotator, then by reference.")
-    conflicts: list[str] = Field(description="The references of the blocks that annotators differ on.")
+    conflicts: list[str] = Field(description="The references of the blocks that annotators disagree on.")
     merged: LabelsAnswer
     agreement: list[PairModel]
 
@@ -231,7 +231,7 @@ class ChangeModel(BaseModel):
     """What a change did to one label."""
 
     ref: str
-    text: str | None = Field(description="null if the page is segmented otherwise by now.")
+    text: str | None = Field(description="null if the page is now cut into different blocks.")
     before: LabelModel | None
     after: LabelModel | None
 
@@ -252,7 +252,7 @@ class HistoryAnswer(BaseModel):
     """The history of a page, the oldest change first."""
 
     events: list[EventModel]
-    hidden: int = Field(description="Changes by others, which are told when the annotator who asks is done.")
+    hidden: int = Field(description="How many changes by others are hidden until this annotator is done.")
 
 
 class PageAgreementModel(BaseModel):
@@ -275,9 +275,11 @@ class AgreementAnswer(BaseModel):
     kind: float | None
     kind_kappa: float | None
     lost: int
-    accepted: int = Field(description="Labels that were suggested, and only accepted: their blocks do not count.")
-    unfinished: int = Field(description="Pages that somebody is not done with: only what two labelled counts.")
-    hidden: int = Field(description="Pages that who asks is still labelling: no figure tells of them.")
+    accepted: int = Field(description="How many labels were suggested and only accepted; their blocks do not count.")
+    unfinished: int = Field(
+        description="How many pages somebody has not finished; there, only blocks that two labelled count."
+    )
+    hidden: int = Field(description="How many pages this annotator is still labelling; no figure includes them.")
 
 
 class LeftOutModel(BaseModel):
@@ -289,11 +291,11 @@ class LeftOutModel(BaseModel):
 
 
 class ExportAnswer(BaseModel):
-    """What an export would hold."""
+    """What an export would contain."""
 
     pages: int
     labels: int
-    accepted: int = Field(description="How many of the labels were suggested, and only accepted.")
+    accepted: int = Field(description="How many of the labels were suggested and only accepted.")
     left_out: list[LeftOutModel]
 
 
@@ -318,7 +320,7 @@ class PageView:
 
 
 class Annotating:
-    """The store of a workbench, opened when somebody needs it, and the pages that were shown last.
+    """The store of a workbench, opened on first use, and the pages that were shown last.
 
     Args:
         workbench: the server's.
@@ -384,7 +386,7 @@ Bench = Annotated[Workbench, Depends(workbench_of)]
 PageNumber = Annotated[int, PathParameter(ge=1, le=LARGEST_ID, description="The page's number.")]
 Asking = Annotated[Name, Query(description="Who asks.")]
 Whose = Annotated[Name, Query(description='Whose labels: a name, "merged", or "best".')]
-Unfinished = Annotated[bool, Query(description="Also pages that nobody is done with.")]
+Unfinished = Annotated[bool, Query(description="Include pages that nobody has finished.")]
 
 
 @router.get("/annotators", summary="Everybody who labelled something")
@@ -395,14 +397,14 @@ def list_annotators(state: State) -> AnnotatorsAnswer:
 
 @router.get("/pages", summary="All pages")
 def list_pages(state: State, annotator: Asking) -> PagesAnswer:
-    """All pages, with how far each annotator is; what others said is not told."""
+    """All pages, with each annotator's progress, but not the labels of others."""
     rows = [_row(summary, annotator) for summary in state.store.pages()]
     return PagesAnswer(pages=rows, annotators=_without_gold(state.store.annotators()))
 
 
 @router.get("/pages/{page_id}", summary="A page to label")
 async def show_page(state: State, page_id: PageNumber, annotator: Asking) -> PageAnswer:
-    """A page's blocks, its frame, and the labels of the annotator who asks."""
+    """A page's blocks, its frame, and the labels of the requesting annotator."""
     answer = await run_in_threadpool(lambda: LabelsAnswer.of(state.store.labels(page_id, annotator)))
     view = await state.show(page_id)
     return PageAnswer.model_construct(**view.facts, frame=view.frame, **dict(answer))
@@ -410,40 +412,40 @@ async def show_page(state: State, page_id: PageNumber, annotator: Asking) -> Pag
 
 @router.get("/pages/{page_id}/labels", summary="The labels of an annotator")
 def show_labels(state: State, page_id: PageNumber, annotator: Asking) -> LabelsAnswer:
-    """What an annotator said of a page, as it is stored now."""
+    """An annotator's labels of a page, as they are stored now."""
     return LabelsAnswer.of(state.store.labels(page_id, annotator))
 
 
 @router.post("/pages/{page_id}/labels", summary="Label blocks")
 def set_labels(state: State, page_id: PageNumber, change: LabelsChange) -> LabelsAnswer:
-    """Store labels. When this has answered they are on disk. 409 if they were changed after `revision`."""
+    """Store labels. They are on disk when this answers. 409 if they were changed after `revision`."""
     labels = {ref: None if label is None else label.to_label() for ref, label in change.labels.items()}
     return _change(state, page_id, change, lambda store, **who: store.set_labels(page_id, labels=labels, **who))
 
 
-@router.post("/pages/{page_id}/undo", summary="Take the last change back")
+@router.post("/pages/{page_id}/undo", summary="Undo the last change")
 def undo(state: State, page_id: PageNumber, change: Seen) -> LabelsAnswer:
-    """Take back the annotator's last change of labels, whenever it was made."""
+    """Undo the annotator's last change of labels, whenever it was made."""
     return _change(state, page_id, change, lambda store, **who: store.undo(page_id, **who), with_labels=True)
 
 
-@router.post("/pages/{page_id}/redo", summary="Make a change again that was taken back")
+@router.post("/pages/{page_id}/redo", summary="Redo an undone change")
 def redo(state: State, page_id: PageNumber, change: Seen) -> LabelsAnswer:
-    """Make the last change that was taken back again."""
+    """Redo the change that was undone last."""
     return _change(state, page_id, change, lambda store, **who: store.redo(page_id, **who), with_labels=True)
 
 
-@router.post("/pages/{page_id}/done", summary="Be done with a page")
+@router.post("/pages/{page_id}/done", summary="Mark a page as done")
 def set_done(state: State, page_id: PageNumber, change: DoneChange) -> LabelsAnswer:
-    """Say that an annotator is done with a page, or is not."""
+    """Record that an annotator is done with a page, or reopens it."""
     return _change(state, page_id, change, lambda store, **who: store.set_done(page_id, done=change.done, **who))
 
 
-@router.post("/pages/{page_id}/accept-agreed", summary="Merge what all agree on")
+@router.post("/pages/{page_id}/accept-agreed", summary="Merge the labels that all agree on")
 def accept_agreed(state: State, page_id: PageNumber, change: Seen) -> LabelsAnswer:
-    """Take over into the merged labels what all who labelled a block agree on; what is merged stays."""
+    """Copy labels that all annotators of a block agree on to the merged labels. Existing merged labels stay."""
     if change.annotator != MERGED or not change.by:
-        raise AnnotationError(f"this is for the merged labels; send annotator {MERGED!r}, and by")
+        raise AnnotationError(f"only merged labels can be merged; send annotator {MERGED!r}, and by")
     by = change.by
     return _change(
         state,
@@ -456,7 +458,7 @@ def accept_agreed(state: State, page_id: PageNumber, change: Seen) -> LabelsAnsw
 
 @router.get("/pages/{page_id}/history", summary="Who changed what, and when")
 async def show_history(state: State, page_id: PageNumber, annotator: Asking) -> HistoryAnswer:
-    """All changes of a page, the oldest first; those of others when the annotator who asks is done with it."""
+    """All changes of a page, oldest first; those of others only once the requesting annotator is done with it."""
     summary = await run_in_threadpool(lambda: state.store.summary(page_id))
     at_work = _is_at_work(summary, annotator)
     view = await state.show(page_id)
@@ -473,7 +475,7 @@ async def show_history(state: State, page_id: PageNumber, annotator: Asking) -> 
 async def compare(
     state: State, bench: Bench, page_id: PageNumber, by: Asking, anyway: bool = False
 ) -> ComparisonAnswer:
-    """What everybody said of a page. 409 if who asks is still labelling it, unless `anyway` is given."""
+    """Everybody's labels of a page. 409 if the person who asks is still labelling it, unless `anyway` is true."""
     summary = await run_in_threadpool(lambda: state.store.summary(page_id))
     if _is_at_work(summary, by) and not anyway:
         raise StillLabelling("you are still labelling this page; mark it as done before you see what others said of it")
@@ -502,7 +504,7 @@ async def compare(
 async def show_agreement(state: State, bench: Bench, annotator: Asking) -> AgreementAnswer:
     """Text agreement (FIASCO) and Cohen's kappa, over all pages that at least two annotators labelled.
 
-    Those that who asks is still labelling are left out of all figures.
+    Pages that the requesting annotator is still labelling are left out of all figures.
     """
     summaries = await run_in_threadpool(lambda: state.store.pages(check=False))
     at_work = [summary for summary in summaries if _is_at_work(summary, annotator)]
@@ -523,9 +525,9 @@ async def show_agreement(state: State, bench: Bench, annotator: Asking) -> Agree
     return AgreementAnswer(pages=pages, pairs=_pairs(report.pairs), **figures, **told)
 
 
-@router.get("/export", summary="What an export would hold")
+@router.get("/export", summary="What an export would contain")
 async def preview(bench: Bench, whose: Whose = BEST, unfinished: Unfinished = False) -> ExportAnswer:
-    """How many pages and labels an export holds, and what is left out, and why."""
+    """How many pages and labels an export would contain, what is left out, and why."""
     await run_in_threadpool(_make_sure_of, bench.database)
     return await bench.run_for(
         _EXPORT_SECONDS, look_at_export, database=str(bench.database), whose=whose, unfinished=unfinished
@@ -558,23 +560,22 @@ async def download(
 
 
 def check_annotator(name: str) -> None:
-    """Refuse a name that stands for something else here.
+    """Refuse a reserved name.
 
     Raises:
         AnnotationError: it does.
     """
     if name in (BEST, GOLD):
-        raise AnnotationError(f"{name!r} has a meaning of its own here; take another name")
+        raise AnnotationError(f"{name!r} is a reserved name; choose another")
 
 
 def _change(
     state: Annotating, page_id: int, change: Seen, make: Callable[..., int | None], *, with_labels: bool = False
 ) -> LabelsAnswer:
-    """Make a change of what somebody saw, and say how things stand then.
+    """Make a change based on what the client saw, and return the new state.
 
-    `with_labels` is for changes after which the client does not know the labels. Where it knows them, the revision of
-    this change is told, not one that somebody else may have made since: it would let the client overwrite what it never
-    saw.
+    `with_labels` is for changes after which the client does not know the labels. If it knows them, this returns the
+    revision of this change, not a later one by somebody else: with that, the client could overwrite what it never saw.
     """
     check_annotator(change.annotator)
     revision = make(state.store, annotator=change.annotator, by=change.by, based_on=change.revision)
@@ -606,7 +607,7 @@ def _row(summary: PageSummary, annotator: str) -> PageRow:
 
 
 def _is_at_work(summary: PageSummary, annotator: str) -> bool:
-    """Whether somebody has begun to label a page, and is not done: then what others said would bias them."""
+    """Whether somebody has started to label a page and is not done: others' labels would bias them."""
     return bool(summary.labelled.get(annotator)) and annotator not in summary.done
 
 
@@ -625,7 +626,7 @@ def _event(event: Event, texts: dict[str, str]) -> EventModel:
 
 
 def _without_gold(names: list[str]) -> list[str]:
-    """The names of people: an imported gold standard is nobody."""
+    """The names of people; an imported gold standard is not a person."""
     return [name for name in names if name != GOLD]
 
 
@@ -679,7 +680,7 @@ def measure_agreement(
 
 
 def look_at_export(database: str, whose: str, unfinished: bool) -> ExportAnswer:
-    """What an export would hold. Done in a worker.
+    """What an export would contain. Done in a worker.
 
     Raises:
         AnnotationError: nobody of that name labelled anything.
@@ -710,13 +711,13 @@ def write_export(database: str, whose: str, unfinished: bool, folder: str, name:
 
 
 def _left_out(found: GoldStandard) -> list[LeftOutModel]:
-    """Pages that are left out, and labels and blocks that are missing in those that are not."""
+    """Pages that are left out, and missing labels in those that are not."""
     told = [LeftOutModel(id=one.page_id, name=one.name, why=one.reason) for one in found.left_out]
     for page in found.pages:
         name = page.gold_page.page.id or str(page.page_id)
         missing = []
         if page.lost:
-            missing.append(f"{page.lost} labels could not be carried over to the blocks of now")
+            missing.append(f"{page.lost} labels could not be carried over to the current blocks")
         if page.unlabelled:
             missing.append(f"{page.unlabelled} of its blocks have no label")
         if missing:

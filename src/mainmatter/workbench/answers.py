@@ -1,4 +1,4 @@
-"""Errors to answers: every one is JSON, {"error": what is wrong, "hint": what to do about it}."""
+"""Errors as answers, all in JSON: {"error": what is wrong, "hint": what to do about it}."""
 
 from __future__ import annotations
 
@@ -65,42 +65,42 @@ STATUSES: dict[type[Exception], int] = {
     StillLabelling: 409,
     Stale: 409,
 }
-# What to do about an error whose message does not say so after a semicolon; that of the nearest class counts.
+# Hints for errors whose messages do not end with one after a semicolon; the nearest class counts.
 HINTS: dict[type[Exception], str] = {
     MainmatterError: "/api describes what each call takes",
     InputError: "/api describes what each call takes, and /api/methods lists the parameters of each method",
     NotAPage: "send HTML, or a plain-text dump of the page",
-    CorpusError: "look whether the corpus and its inputs are still where they were, and whole",
+    CorpusError: "check that the corpus and its inputs are still in place and undamaged",
     PageTooLarge: "send a smaller page, or start the server with a larger --max-size",
     UnknownName: "/api/methods lists all methods",
-    MissingExtra: "tell whoever runs the server",
-    DatasetError: "look whether it is where it should be, and whole",
+    MissingExtra: "tell the operator of the server",
+    DatasetError: "check that it is in place and undamaged",
     ModelError: "choose another model, or teach this one again",
     AddressRefused: "send the page's HTML instead, or start the server with --allow-private if the address is yours",
     Busy: "try again in a moment; Retry-After says when",
     TookTooLong: "send a smaller page, choose another method, or start the server with more --seconds",
     TookTooMuchMemory: "send a smaller page, or start the server with more --memory",
-    Crashed: "this is a bug, of which the server's log tells more; the server goes on",
-    CannotWrite: "tell whoever runs the server",
-    CannotStore: "tell whoever runs the server",
+    Crashed: "this is a bug; the server's log has the details, and the server keeps running",
+    CannotWrite: "tell the operator of the server",
+    CannotStore: "tell the operator of the server",
     FetchError: "check the address in a browser, or send the page's HTML instead",
-    NoSuchPage: "load the list of pages again",
-    NoSuchImport: "load the list of pages again, to see what was added",
+    NoSuchPage: "reload the list of pages",
+    NoSuchImport: "reload the list of pages to see what was added",
     StillLabelling: "finish the page first",
-    Stale: "load the page again",
+    Stale: "reload the page",
 }
 _MEANINGS = {
-    400: "The request is no JSON, or cannot be read as HTTP.",
+    400: "The request is not valid JSON or not valid HTTP.",
     401: "The token is missing or wrong.",
     403: "The request comes from another site.",
     404: "There is no such page or import.",
-    409: "The labels were changed meanwhile: load them again.",
+    409: "The labels have changed since: load them again.",
     413: "The request or the page is too large, or needs too much memory.",
-    415: "The request's Content-Type is none of those above.",
+    415: "The request's Content-Type is not supported.",
     422: "Something in the request is wrong: the error says what.",
-    429: "All workers are busy, and enough requests wait. The header Retry-After says when to try again.",
-    500: "A bug. The server goes on.",
-    502: "The page could not be fetched: its server did not answer as it should.",
+    429: "All workers are busy, and the queue is full. The header Retry-After says when to try again.",
+    500: "A bug. The server keeps running.",
+    502: "The page could not be fetched: its server did not answer properly.",
     504: "The work took longer than the server allows.",
     507: "The server's disk is full, or cannot be written.",
 }
@@ -122,17 +122,17 @@ def error_answer(status: int, error: str, hint: str, headers: Mapping[str, str] 
 
 
 def busy_answer(retry_after: int) -> JSONResponse:
-    """The answer when there is too much to do."""
+    """The answer when the server is too busy."""
     return error_answer(429, str(Busy()), HINTS[Busy], {"Retry-After": str(retry_after)})
 
 
 def error_answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """What a route's documentation says about the errors that it may give."""
+    """The errors that a route may answer, for its documentation."""
     return {status: {"model": ErrorAnswer, "description": _MEANINGS[status]} for status in statuses}
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Have an application answer errors in our form."""
+    """Make an application answer errors in our format."""
     app.add_exception_handler(MainmatterError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_exception_handler(HTTPException, _answer_http)
@@ -163,7 +163,7 @@ async def _answer_invalid(request: Request, error: Exception) -> JSONResponse:  
 
 
 def invalid_answer(problems: Sequence[Mapping[str, Any]]) -> JSONResponse:
-    """The answer to a request that is not as it should be; the problems are Pydantic's."""
+    """The answer to an invalid request, from Pydantic's problems."""
     told = [_tell(problem) for problem in problems[:_MOST_PROBLEMS]]
     more = f"; and {len(problems) - len(told)} more" if len(problems) > len(told) else ""
     return error_answer(422, "; ".join(told) + more, "/api describes what each call takes")
@@ -187,12 +187,12 @@ async def _answer_http(request: Request, error: Exception) -> Response:
             return HTMLResponse(html_page("not-found"), 404, {"Cache-Control": "no-store"})
         return error_answer(404, "there is nothing here", "the pages are / /corpus /compare /annotate /teach /api")
     if error.status_code == 405:
-        return error_answer(405, f"{request.method} is not for this address", "see /api", error.headers)
+        return error_answer(405, f"{request.method} is not allowed at this address", "see /api", error.headers)
     return http_answer(error)
 
 
 def http_answer(error: HTTPException) -> JSONResponse:
-    """The answer to a request that an HTTP status refuses; what to do stands after the last semicolon."""
+    """The answer to a request that is refused with an HTTP status; the hint follows the last semicolon."""
     text, semicolon, hint = str(error.detail).rpartition("; ")
     if not semicolon:
         text, hint = hint, HINTS[MainmatterError]
@@ -200,7 +200,7 @@ def http_answer(error: HTTPException) -> JSONResponse:
 
 
 def bug_answer(path: str, error: Exception) -> JSONResponse:
-    """The answer to what should never happen; the log tells the whole story, under the reference that clients get."""
+    """The answer to an unexpected error; the log has the details, under the reference that the client gets."""
     reference = secrets.token_hex(4)
     _log.error("%s failed (reference %s)", path, reference, exc_info=error)
     return error_answer(500, f"{UNFORESEEN} (reference {reference})", HINTS[Crashed])

@@ -47,8 +47,8 @@ WORK = frozenset(("/api/clean", "/api/evaluate"))  # requests of programs: refus
 _DESCRIPTION = """\
 Keeps the main matter of web pages and drops the boilerplate.
 
-Every error is JSON: `{"error": "what is wrong", "hint": "what to do about it"}`. Where the server has a token, send
-`Authorization: Bearer TOKEN`. When it is busy it says so at once: 429, with a header `Retry-After`.
+Every error is JSON: `{"error": "what is wrong", "hint": "what to do about it"}`. If the server has a token, send
+`Authorization: Bearer TOKEN`. If it is busy, it answers 429 at once, with a header `Retry-After`.
 """
 
 
@@ -56,7 +56,7 @@ def make_app(settings: Settings) -> FastAPI:
     """The whole application. Its workers start and end with its lifespan.
 
     Raises:
-        InputError: others than this machine could reach it, and it has no token; or one of its corpora is none.
+        InputError: other machines could reach it, and it has no token; or one of its corpora is not a corpus.
     """
     if not settings.is_local and not settings.token:
         raise InputError(f"{settings.host} can be reached from other machines, and there is no token; give one")
@@ -118,7 +118,7 @@ def _page(name: str) -> Callable[[], Awaitable[HTMLResponse]]:
 
 
 class _Static(StaticFiles):
-    """Files that browsers ask about each time, so that a new version is never mixed with an old one."""
+    """Files that browsers revalidate each time, so that old and new versions never mix."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         answer = await super().get_response(path, scope)

@@ -1,10 +1,9 @@
-"""/api/teach/blind: which of two models is better, said by a person who does not know which is which.
+"""/api/teach/blind: which of two models is better, judged by a person who does not know which is which.
 
-What a taught model and the shipped one keep of a page stands side by side as A and B. A comparison takes up to ten
+What a taught model and the shipped one keep of a page is shown side by side as A and B. A comparison takes up to ten
 pages that nobody has labelled, and on which the two differ. Which of them is A is drawn for each page when the
-comparison begins, and stays on the server until it ends. What was drawn and what was answered is added, line by line,
-to a file of the workbench. Only comparisons that have ended count: a figure that changed on the way would tell which is
-which.
+comparison begins, and stays on the server until it ends. The draws and answers are appended to a file of the workbench,
+line by line. Only comparisons that have ended count: a figure that changed midway would reveal which is which.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class BlindRequest(StrictModel):
 
 
 class BlindAnswer(StrictModel):
-    """What a person said of a page."""
+    """A person's answer for a page."""
 
     page: int = Field(description="The page's id.")
     answer: Literal["a", "b", "same"]
@@ -62,7 +61,7 @@ class BlindAnswer(StrictModel):
 
 @dataclass
 class BlindComparison:
-    """A blind comparison, as its lines in the file tell it.
+    """A blind comparison, as recorded in the file.
 
     Attributes:
         id: its id.
@@ -91,7 +90,7 @@ class BlindComparison:
 
     @property
     def is_over(self) -> bool:
-        """Which is which may be told."""
+        """Whether it may be revealed which is which."""
         return self.next_page is None
 
     def count(self) -> tuple[int, int, int]:
@@ -145,7 +144,7 @@ async def look(id_: ComparisonId, workbench: Bench) -> dict[str, Any]:
 
 @router.post("/{id_}", summary="Say which is better", responses=error_answers(400, 404, 422))
 async def answer(id_: ComparisonId, given: BlindAnswer, workbench: Bench) -> dict[str, Any]:
-    """Answer for a page; gives the next one. An answer can be given once."""
+    """Answer for a page, and get the next one. Each page can be answered once."""
     comparison = _find(workbench, id_)
     if given.page != comparison.next_page:
         raise InputError(f"page {given.page} is not the next one of this comparison; load it again")
@@ -155,7 +154,7 @@ async def answer(id_: ComparisonId, given: BlindAnswer, workbench: Bench) -> dic
 
 @router.post("/{id_}/end", summary="End a blind comparison", responses=error_answers(404, 422))
 async def end(id_: ComparisonId, workbench: Bench) -> dict[str, Any]:
-    """End it before all pages are answered; what was answered counts."""
+    """End it before all pages are answered; the answers so far count."""
     if not _find(workbench, id_).is_over:
         _add(workbench, {"event": "end", "id": id_})
     return await _state(workbench, id_)
@@ -177,7 +176,7 @@ async def _state(workbench: Workbench, id_: str) -> dict[str, Any]:
         return state | {"result": {"taught": wins, "shipped": losses, "same": same}}
     path = workbench.models / comparison.model
     if digest_of(path) != comparison.digest:
-        raise InputError(f"{comparison.model} was taught again, or deleted; end this comparison and begin another one")
+        raise InputError(f"{comparison.model} was taught again or deleted; end this comparison and begin another")
     sides = [str(path), comparison.shipped]
     if comparison.taught[comparison.pages.index(page)] == "b":
         sides.reverse()
@@ -186,7 +185,7 @@ async def _state(workbench: Workbench, id_: str) -> dict[str, Any]:
 
 
 def find_differing(database: str, model: str, shipped: str, known: list[int], seed: str) -> list[int]:
-    """Pages that nobody has labelled, and of which two models keep different blocks. Done in a worker.
+    """Pages that nobody has labelled and of which the two models keep different blocks. Done in a worker.
 
     Args:
         database: the annotations.
@@ -217,14 +216,14 @@ def find_differing(database: str, model: str, shipped: str, known: list[int], se
         raise InputError(_NO_PAGES)
     if not found:
         raise InputError(
-            f"both models keep the same of all {looked_at} pages that nobody has labelled; import other pages, or go "
-            "by the probability"
+            f"both models keep the same of all {looked_at} unlabelled pages; "
+            "import other pages, or rely on the probability"
         )
     return found
 
 
 _NO_PAGES = (
-    "there is no page left that nobody has labelled, and a blind comparison needs some; import more pages in Annotate"
+    "a blind comparison needs pages that nobody has labelled, and there are none left; import more pages in Annotate"
 )
 
 
@@ -251,7 +250,7 @@ def digest_of(path: pathlib.Path) -> str:
 
 
 def _add(workbench: Workbench, event: dict[str, Any]) -> None:
-    """Add a line; it is on the disk before the client hears of it."""
+    """Add a line; it is on disk before the client gets its answer."""
     file = workbench.database.parent / "teaching" / _FILE
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a+b") as lines:
@@ -289,5 +288,5 @@ def _read(workbench: Workbench) -> dict[str, BlindComparison]:
 def _find(workbench: Workbench, id_: str) -> BlindComparison:
     found = _read(workbench).get(id_)
     if found is None:
-        raise InputError("there is no such comparison; begin another one")
+        raise InputError("there is no such comparison; begin another")
     return found

@@ -1,7 +1,7 @@
-"""Requests are read whole, within limits of size and time, before anybody works on them.
+"""Requests are read whole, within limits of size and time, before any work on them.
 
-So a client that sends a byte at a time, or more than it said, holds no worker; and a client that goes away while it
-waits for the answer makes place for others.
+So a client that sends a byte at a time, or more than it announced, occupies no worker; and a client that disconnects
+while it waits makes room for others.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DRAIN_SECONDS = 2.0  # for a client that is to read our refusal while it still 
 
 
 class _Refused(Exception):
-    """The request is not read; carries the answer, and whether the connection ends with it."""
+    """The request is refused unread; carries the answer, and whether to close the connection."""
 
     def __init__(self, answer: Response, *, closes: bool = True) -> None:
         super().__init__()
@@ -39,14 +39,14 @@ class _Refused(Exception):
 
 
 class _Gone(Exception):
-    """The client has gone."""
+    """The client has disconnected."""
 
 
 class Bodies:
-    """Middleware that reads requests, and ends the work on those whose client has gone.
+    """Middleware that reads requests, and ends the work on those whose client has disconnected.
 
     Args:
-        app: what answers.
+        app: the application that answers.
         settings: how large and slow requests may be.
         workers: where they are full, requests for `work` are refused here, which costs next to nothing.
         work: the paths of what cannot be done without a worker.
@@ -125,10 +125,11 @@ class Bodies:
         body += chunk
 
     def _count(self, scope: Scope, body: bytes) -> int:
-        """How many values a JSON request has. It is parsed here, too, so that all calls answer broken JSON alike.
+        """How many values a JSON request has. It is also parsed here, so that all calls answer broken JSON alike.
 
         Raises:
-            HTTPException: it is said to be JSON and is none, or has too many; or others have too many already.
+            HTTPException: it claims to be JSON and is not, or has too many values; or other requests have too many
+                already.
         """
         if not body or not is_json(media_type_of(Headers(scope=scope))):
             return 0
@@ -151,7 +152,7 @@ def _too_large(most: int) -> Response:
 
 
 async def _refuse(refused: _Refused, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer at once, and then take in some of what is still coming: a client that is cut off never reads."""
+    """Answer at once, then read some of what is still arriving: a client that is cut off never reads the answer."""
     answer = refused.answer
     if refused.closes:
         answer.headers["Connection"] = "close"
@@ -169,7 +170,7 @@ async def _refuse(refused: _Refused, scope: Scope, receive: Receive, send: Send)
 
 
 async def _answer(app: ASGIApp, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
-    """Have the application answer; if the client goes away before the answer begins, nobody need work on it."""
+    """Let the application answer; stop its work if the client disconnects before the answer begins."""
     has_begun = False
     is_read = False
     gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()

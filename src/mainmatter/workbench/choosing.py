@@ -1,7 +1,7 @@
 """The method that a client chose: a registered name, or a model of the workbench; never a path.
 
-On the command line a method's name may be the path of a model, and some parameters are paths: there the user owns the
-files. Here the client does not.
+On the command line, a method's name may be the path of a model, and some parameters are paths: the user owns the files
+there. Here the client does not.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def choose_method(name: str, options: Mapping[str, Any], models: Path) -> tuple[
 
     Raises:
         UnknownName: there is no such method or model.
-        InputError: a parameter is wrong, or one that clients may not set.
+        InputError: a parameter is wrong, or clients may not set it.
     """
     base, _, listed = name[:LONGEST_NAME].partition(":")
     chosen, method = base, base
@@ -63,13 +63,13 @@ def choose_method(name: str, options: Mapping[str, Any], models: Path) -> tuple[
 
 
 def method_in_use(models: Path) -> str:
-    """The method that this server takes unless a client names one: `main`, or `models/NAME`.
+    """The server's default method: `main`, or `models/NAME`.
 
     It is what was chosen in Teach. If nothing was, it is what `mainmatter use` chose, if that is a model of this
     workbench.
 
     Raises:
-        ModelError: the model that was chosen in Teach is no longer there.
+        ModelError: the model that was chosen in Teach no longer exists.
     """
     try:
         name = (models / _IN_USE).read_text("utf-8").strip()
@@ -81,14 +81,12 @@ def method_in_use(models: Path) -> str:
         is_here = path.parent == models.resolve() and MODELS + path.name in model_names(models)
         return MODELS + path.name if is_here else DEFAULT_METHOD
     if name != DEFAULT_METHOD and name not in model_names(models):
-        raise ModelError(
-            f"{name}, the model in use, is no longer there; choose another one in Teach, or go back to main"
-        )
+        raise ModelError(f"{name}, the model in use, no longer exists; choose another in Teach, or go back to main")
     return name
 
 
 def offered_method(models: Path) -> str:
-    """The method in use; `main` if its model is gone, so that there is one to choose."""
+    """The method in use; `main` if its model is gone, so that there is always one."""
     try:
         return method_in_use(models)
     except ModelError:
@@ -96,7 +94,7 @@ def offered_method(models: Path) -> str:
 
 
 def use_method(models: Path, name: str) -> None:
-    """Choose the method that this server takes unless a client names one: `main`, or `models/NAME`.
+    """Choose the server's default method: `main`, or `models/NAME`.
 
     Raises:
         UnknownName: there is no such model.
@@ -108,7 +106,7 @@ def use_method(models: Path, name: str) -> None:
 
 
 def needs_model(name: str) -> bool:
-    """Whether a method is of no use by itself: `template` keeps all text, but for what a model of it has counted."""
+    """Whether a method is useless without a model: `template` keeps all text except what its model has counted."""
     return name == TEMPLATE
 
 
@@ -126,20 +124,20 @@ def model_names(models: Path) -> list[str]:
 
 
 def without_paths(error: MainmatterError, models: Path) -> MainmatterError:
-    """An error whose message does not tell where things lie on the server."""
+    """An error whose message does not reveal paths on the server."""
     text = str(error)
     told = text.replace(f"{models}/", MODELS).replace(f"{SHIPPED}/", "the shipped model ")
     return error if told == text else InputError(told)
 
 
 def without_folder(text: str, folder: Path) -> str:
-    """A text that names what lies in the workbench's folder as if one were there."""
+    """A text with paths relative to the workbench's folder."""
     place = str(folder).rstrip(os.sep)
     return text.replace(place + os.sep, "").replace(place, "the workbench") if place else text
 
 
 def _refuse_paths(name: str, method: str, parameters: Mapping[str, Any]) -> None:
-    """Refuse parameters that may be paths: all texts but those that we know to be none."""
+    """Refuse parameters that may be paths: all texts except those known to be something else."""
     texts = [parameter for parameter, value in parameters.items() if isinstance(value, str)]
     if not texts:
         return
@@ -147,7 +145,7 @@ def _refuse_paths(name: str, method: str, parameters: Mapping[str, Any]) -> None
     for parameter in texts:
         if parameter in known and not known[parameter]["settable"]:
             raise InputError(
-                f"method {name!r}: {parameter} cannot be set over the web; it may name a file of the server's"
+                f"method {name!r}: {parameter} cannot be set over the web, because it may name a file on the server"
             )
 
 
@@ -155,7 +153,7 @@ def parameters_of(name: str) -> list[dict[str, Any]]:
     """The parameters of a method: name, type, default, choices, and whether clients may set them.
 
     Raises:
-        InputError: the method is another package's and cannot be loaded.
+        InputError: the method comes from another package and cannot be loaded.
     """
     method: Any = make_untrained(name) if name in trainable_names() else get_method(name)
     found = []
@@ -179,7 +177,7 @@ def parameters_of(name: str) -> list[dict[str, Any]]:
 
 
 def _choices(owner: type, annotation: str) -> list[str]:
-    """The values of a parameter that takes one of a few; none for any other."""
+    """The values of a parameter that has choices; none for any other."""
 
     def holder() -> None: ...
 

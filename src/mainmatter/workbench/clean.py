@@ -84,24 +84,21 @@ _EXAMPLE_PAGE = "<title>Fog</title><nav><a href=/>Home</a></nav><h1>Fog signals<
 
 
 class CleanRequest(StrictModel):
-    """A page, and what is wanted of it."""
+    """A page, and what to return of it."""
 
     html: str | None = Field(None, description="The page's HTML.", examples=[_EXAMPLE_PAGE])
-    text: str | None = Field(None, description="Or a plain-text dump of a page, as `lynx -dump` makes.")
+    text: str | None = Field(None, description="Or a plain-text dump of a page, such as `lynx -dump` makes.")
     url: str | None = Field(
         None,
         max_length=8000,
-        description="Where the page came from. Without html and text, the page is fetched from there.",
+        description="The page's address. Without html and text, the server fetches the page from there.",
     )
     method: str | None = Field(
         None,
         max_length=LONGEST_NAME,
-        description="Which method decides; /api/methods lists all. Parameters may follow: `density:c1=0.25,c2=8`. "
-        "Without one, the default that /api/methods names.",
+        description="The method; /api/methods lists all and the default. Parameters may follow: `density:c1=0.25`.",
     )
-    format: Format | None = Field(
-        None, description="What to give; text if nothing else is said.", examples=["markdown"]
-    )
+    format: Format | None = Field(None, description="The output format; text by default.", examples=["markdown"])
     options: Options = Field(
         default_factory=dict,
         description="Parameters of the method, such as dial and comments of `main`; /api/methods lists them.",
@@ -109,11 +106,11 @@ class CleanRequest(StrictModel):
     )
     links: bool = Field(True, description="Keep links (markdown).")
     images: bool = Field(False, description="Keep images (markdown, html, tei).")
-    tables: bool = Field(True, description="Write tables as tables, not each row as a line of text (markdown).")
-    headings: Literal["atx", "setext"] = Field("atx", description="Headings after #, or underlined (markdown).")
+    tables: bool = Field(True, description="Write tables as tables, instead of each row as a line of text (markdown).")
+    headings: Literal["atx", "setext"] = Field("atx", description="Mark headings with #, or underline them (markdown).")
     front_matter: bool = Field(False, description="Begin with the metadata, as YAML (markdown).")
-    blocks: bool = Field(False, description="Give every block, with its score, verdict and reason.")
-    raw: bool = Field(False, description="Give the content alone, not as a member of a JSON object.")
+    blocks: bool = Field(False, description="Also return every block, with its score, verdict and reason.")
+    raw: bool = Field(False, description="Return the content alone, instead of a JSON object.")
 
     @model_validator(mode="after")
     def _has_one_page(self) -> CleanRequest:
@@ -130,13 +127,13 @@ class CleanAnswer(BaseModel):
     format: str = Field(examples=["text"])
     content: str | dict[str, Any] = Field(description="The main matter; an object if the format is json.")
     title: str | None = Field(description="The page's headline.", examples=["Fog signals"])
-    metadata: dict[str, str | None] = Field(description="What the page says about itself.")
-    url: str | None = Field(description="Where the page came from, after redirects.")
-    encoding: str | None = Field(description="The encoding that the page's bytes were read in.")
-    page_type: str | None = Field(description="The kind of page in the method's eyes.", examples=["article"])
+    metadata: dict[str, str | None] = Field(description="The page's metadata.")
+    url: str | None = Field(description="The page's address, after redirects.")
+    encoding: str | None = Field(description="The encoding in which the page's bytes were read.")
+    page_type: str | None = Field(description="The page type, as the method sees it.", examples=["article"])
     confidence: float | None = Field(description="How sure the method is, from 0 to 1.", examples=[0.93])
-    seconds: float = Field(description="How long cleaning took, without waiting and fetching.", examples=[0.004])
-    blocks: list[dict[str, Any]] | None = Field(None, description="Every block of the page, if asked for.")
+    seconds: float = Field(description="How long cleaning took, without queueing and fetching.", examples=[0.004])
+    blocks: list[dict[str, Any]] | None = Field(None, description="Every block of the page, if requested.")
 
 
 class ParameterAnswer(BaseModel):
@@ -146,26 +143,26 @@ class ParameterAnswer(BaseModel):
     type: str = Field(description="`bool`, `int`, `float`, `str` or `choice`.")
     default: bool | int | float | str | None
     choices: list[str] = Field(description="The values of a choice; empty for other types.")
-    settable: bool = Field(description="Whether it can be given in `options`; others are for the command line.")
+    settable: bool = Field(description="Whether it can be set in `options`; others are only for the command line.")
 
 
 class MethodAnswer(BaseModel):
     """A method."""
 
     name: str
-    summary: str = Field(description="What it does, in one line; or why it cannot be used.")
+    summary: str = Field(description="What it does, in one line, or why it cannot be used.")
     trainable: bool = Field(description="Whether it can learn.")
-    needs_model: bool = Field(description="Whether it is of use only as a model.")
+    needs_model: bool = Field(description="Whether it needs a model.")
     parameters: list[ParameterAnswer]
 
 
 class ModelAnswer(BaseModel):
     """A model of the workbench."""
 
-    name: str = Field(description="What to give as `method`: `models/NAME`.")
-    method: str | None = Field(description="The method that it is a model of; null if it cannot be read.")
+    name: str = Field(description="The value for `method`: `models/NAME`.")
+    method: str | None = Field(description="Its method; null if it cannot be read.")
     problem: str | None = Field(description="Why it cannot be read; null if it can.")
-    card: dict[str, Any] = Field(description="Where it comes from, and its figures.")
+    card: dict[str, Any] = Field(description="Its origin and figures.")
 
 
 class FormatAnswer(BaseModel):
@@ -176,16 +173,16 @@ class FormatAnswer(BaseModel):
 
 
 class MethodsAnswer(BaseModel):
-    """The choices that a client has."""
+    """What a client can choose from."""
 
-    default: str = Field(description="The method or model that is used if a request names none.")
+    default: str = Field(description="The default method or model.")
     methods: list[MethodAnswer]
     models: list[ModelAnswer]
     formats: list[FormatAnswer]
 
 
 def _bodies() -> dict[str, Any]:
-    """How a request may carry its page, for the documentation."""
+    """How a request can carry its page, for the documentation."""
     schema = CleanRequest.model_json_schema()
     texts = {name: each for name, each in schema["properties"].items() if name not in ("html", "text")}
     file = {"type": "string", "format": "binary", "description": "An HTML file, or a dump whose name ends in .txt."}
@@ -195,7 +192,7 @@ def _bodies() -> dict[str, Any]:
         "html": {"summary": "A page", "value": {"html": _EXAMPLE_PAGE}},
         "url": {"summary": "An address", "value": {"url": "https://example.org/", "format": "markdown"}},
         "dial": {
-            "summary": "Keep only what is sure, and tell why",
+            "summary": "Keep only what is sure, with reasons",
             "value": {"html": _EXAMPLE_PAGE, "options": {"dial": 0.1}, "blocks": True},
         },
     }
@@ -224,7 +221,7 @@ def _query() -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class CleanTask:
-    """What a client asked for; see `CleanRequest` for what the rest means."""
+    """What a client asked for; see `CleanRequest` for the other fields."""
 
     source: PageSource
     models: Path
@@ -248,10 +245,10 @@ class CleanTask:
     summary="Keep the main matter of a page",
 )
 async def clean(request: Request, workbench: Annotated[Workbench, Depends(workbench_of)]) -> Response:
-    """Send the page as JSON (html, text or url), as a file in a form, or as it is, with its own Content-Type.
+    """Send the page as JSON (html, text or url), as a file in a form, or as the body itself, with its own Content-Type.
 
     All fields but html and text may also be query parameters. A request that accepts `text/plain`, `text/markdown`,
-    `text/html` or `application/tei+xml`, or that says `raw`, gets the content alone.
+    `text/html` or `application/tei+xml`, or that sets `raw`, gets the content alone.
     """
     task = await _read(request, workbench)
     payload = await workbench.run(run_clean, task=task)
@@ -308,10 +305,10 @@ def _to_task(asked: CleanRequest, page: Page | None, request: Request, workbench
 
 
 def _accepted(header: str) -> Format | None:
-    """The format that a client accepts best; None for our own JSON object.
+    """The format that a client prefers; None for our own JSON object.
 
     Raises:
-        HTTPException: nothing that there is.
+        HTTPException: it accepts no available format.
     """
     ranked = []
     for number, each in enumerate(header.split(",")):
@@ -326,7 +323,7 @@ def _accepted(header: str) -> Format | None:
             return _ACCEPTED[name]
         if name == "text/*":
             return "text"
-    raise HTTPException(406, f"there is no {header[:100]!r}; there is {', '.join(('application/json', *_ACCEPTED))}")
+    raise HTTPException(406, f"{header[:100]!r} is not available; use {', '.join(('application/json', *_ACCEPTED))}")
 
 
 def _quality(parameters: list[str]) -> float:
@@ -340,7 +337,7 @@ def _quality(parameters: list[str]) -> float:
 
 
 def run_clean(task: CleanTask) -> Payload:
-    """Get a page, clean it, and make the answer of that. Done in a worker.
+    """Get a page, clean it, and make the answer. Done in a worker.
 
     Raises:
         MainmatterError: anything that is wrong with the task or the page.
@@ -380,7 +377,7 @@ def _envelope(task: CleanTask, extraction: Extraction, content: str, seconds: fl
 
 
 def describe_methods(models: Path) -> Payload:
-    """All that a client can choose from. Done in a worker."""
+    """Everything a client can choose from. Done in a worker."""
     found = {
         "default": offered_method(models),
         "methods": [_describe(name) for name in method_names()],

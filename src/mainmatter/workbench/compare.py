@@ -1,4 +1,4 @@
-"""/api/compare: one page, several methods and peers, side by side: their texts, how these differ, how good they are."""
+"""/api/compare: one page, several methods and peers, side by side: texts, differences and quality."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _NEEDS_MARKUP = re.compile(r"markup|combined|labelled|markers")
 
 
 class CompareRequest(PageRequest):
-    """A page, who is to clean it, and what should come of it."""
+    """A page, the methods that clean it, and the correct text."""
 
     methods: list[Annotated[str, Field(max_length=LONGEST_NAME)]] = Field(
         min_length=1,
@@ -62,20 +62,20 @@ class CompareRequest(PageRequest):
         examples=[["main", "density"]],
     )
     gold: str | None = Field(
-        None, max_length=5_000_000, description="The text that should be found, with CleanEval's markup or without."
+        None, max_length=5_000_000, description="The correct text, with or without CleanEval's markup."
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What a contestant made of the page.
+    """A contestant's result for the page.
 
     Attributes:
         name: the method, model or peer.
         text: its text.
-        marked: the same with CleanEval's markup, where it tells; else the text.
+        marked: the same with CleanEval's markup, if it has any; else the text.
         seconds: how long it took.
-        error: why there is no text, if so.
+        error: why there is no text; else empty.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Contribution:
 
 @router.get("/api/compare", responses=ERRORS, summary="What can be compared")
 async def contestants(workbench: Annotated[Workbench, Depends(workbench_of)]) -> Response:
-    """The methods, the models of this workbench, and the peers that are installed."""
+    """The methods, the models of this workbench, and the other tools that are installed (peers)."""
     return (await workbench.run(describe_contestants, models=workbench.models)).to_response()
 
 
@@ -95,13 +95,13 @@ async def contestants(workbench: Annotated[Workbench, Depends(workbench_of)]) ->
     "/api/compare",
     responses=ERRORS,
     openapi_extra=describe_body(CompareRequest),
-    summary="What several methods make of a page",
+    summary="Clean a page with several methods",
 )
 async def compare(request: Request, workbench: Annotated[Workbench, Depends(workbench_of)]) -> Response:
     """Takes JSON (html, text, url or frame; methods; gold) or a form with a file.
 
     Each text comes in `parts`: "=" the same as the reference, "+" added, "-" missing. The reference is the gold text
-    or, without one, the first method's. With a gold text, columns have their F1, and are in its order. A peer that
+    or, without one, the first method's. With a gold text, columns have their F1 and are sorted by it. A peer that
     fails or hangs has an `error` instead of a text.
     """
     asked, file = await read_page_request(request, CompareRequest)
@@ -116,7 +116,7 @@ async def compare(request: Request, workbench: Annotated[Workbench, Depends(work
 
 
 async def _contribute(workbench: Workbench, turns: asyncio.Semaphore, source: PageSource, name: str) -> Contribution:
-    """What a contestant makes of the page. One that crashes or hangs costs its column, not the answer."""
+    """A contestant's result for the page. If it crashes or hangs, only its column is lost."""
     async with turns:
         try:
             return await workbench.run(contribute, source=source, name=name, models=workbench.models)
@@ -135,7 +135,7 @@ def get_page(source: PageSource) -> Page:
 
 
 def contribute(source: PageSource, name: str, models: Path) -> Contribution:
-    """Have a contestant clean a page; what it does wrong is told in the result.
+    """Have a contestant clean a page; its errors are part of the result.
 
     Raises:
         UnknownName: there is no such method, model or peer.
@@ -172,11 +172,11 @@ def _run_peer(page: Page, name: str) -> Contribution:
 def compare_texts(contributions: Sequence[Contribution], gold: str | None) -> Payload:
     """Mark how texts differ from the gold text or, without one, from the first; and measure them against the gold.
 
-    Columns are in the order of the contributions or, with a gold text, of their F1.
+    Columns keep the order of the contributions or, with a gold text, are sorted by F1.
 
     Args:
         contributions: what the contestants gave.
-        gold: the text that should have been found, with CleanEval's markup or without.
+        gold: the correct text, with or without CleanEval's markup.
     """
     wanted = None if gold is None else to_gold(gold)
     f1s = dict.fromkeys(contributions) if wanted is None else {each: _f1(each, wanted) for each in contributions}
@@ -198,13 +198,13 @@ def compare_texts(contributions: Sequence[Contribution], gold: str | None) -> Pa
 
 
 def _f1(contribution: Contribution, gold: Gold) -> float | None:
-    """The F1 of words, by which columns are in order; None where there is no text."""
+    """The F1 of words, by which columns are sorted; None if there is no text."""
     score = None if contribution.error else METRICS["bag"].measure(Output(contribution.text), gold)
     return None if score is None else round(score["f1"], 4)
 
 
 def to_gold(text: str) -> Gold:
-    """A gold text as metrics take it. Without markup, each line is taken for a paragraph."""
+    """A gold text in the form that metrics take. Without markup, each line counts as a paragraph."""
     text = _URL_LINE.sub("", text, count=1) if _is_marked(text) else text
     if _is_marked(text):
         return Gold(text=_MARKER.sub("", text), marked=text)
@@ -233,7 +233,7 @@ def _column(contribution: Contribution, reference: str, *, is_reference: bool) -
 
 
 def difference(reference: str, text: str) -> list[tuple[str, str]]:
-    """How a text differs from another one, word by word: what is the same, added or missing, in reading order."""
+    """How a text differs from another, word by word: the same, added or missing, in reading order."""
     # With an end of paragraph, what follows the last word of one text does not stick to it.
     old, new = _WORD.findall(reference.rstrip() + "\n\n"), _WORD.findall(text.rstrip() + "\n\n")
     matched = _without_chance(
@@ -251,7 +251,7 @@ def difference(reference: str, text: str) -> list[tuple[str, str]]:
 
 
 def _without_chance(matched: list[tuple[int, int, int]], old: int, new: int) -> list[tuple[int, int, int]]:
-    """The runs of equal words that mean something."""
+    """The runs of equal words that are significant."""
     kept: list[tuple[int, int, int]] = []
     for number, (i, j, size) in enumerate(matched):
         last_i, last_j, last_size = kept[-1] if kept else (0, 0, 0)
@@ -264,7 +264,7 @@ def _without_chance(matched: list[tuple[int, int, int]], old: int, new: int) -> 
 
 
 def _measure(contributions: Sequence[Contribution], gold: Gold, *, with_markup: bool) -> list[dict[str, Any]]:
-    """All metrics that the gold text allows, one row a figure, and which contestants are best."""
+    """All metrics that the gold text allows, one row per figure, and which contestants are best."""
     rows = []
     for metric in METRICS.values():
         if not gold.has(metric.needs):
@@ -293,7 +293,7 @@ def _measure(contributions: Sequence[Contribution], gold: Gold, *, with_markup: 
 
 
 def describe_contestants(models: Path) -> Payload:
-    """All that can be compared: methods, the workbench's models, and other people's tools that are installed here."""
+    """Everything that can be compared: methods, the workbench's models, and other installed tools."""
     return to_json(
         {
             "default": offered_method(models),
@@ -305,13 +305,13 @@ def describe_contestants(models: Path) -> Payload:
 
 
 def check_names(names: Sequence[str], models: Path) -> None:
-    """Complain before any work about contestants that are not there.
+    """Refuse unknown contestants before any work.
 
     Raises:
         UnknownName: there is no such method, model or peer.
         InputError: a contestant is named twice, or its parameters are wrong.
     """
     if len(set(names)) < len(names):
-        raise InputError("a method is named twice; compare it with another one")
+        raise InputError("a method is named twice; name different ones")
     for name in names:
         choose_contestant(name, models)

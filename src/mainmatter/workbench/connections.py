@@ -1,7 +1,7 @@
-"""Connections: who does not send the head of a request in time is cut off, and who says two lengths is refused.
+"""Connections: clients that are slow to send a request's head are cut off; requests with two lengths are refused.
 
-uvicorn waits for ever; so anybody who can reach the server, token or not, could hold all the connections that it may
-have, at no cost (Slowloris). How long the rest of a request may take is limited in bodies.py.
+uvicorn waits forever, so anybody who can reach the server, with or without a token, could hold all its connections at
+no cost (Slowloris). How long the rest of a request may take is limited in bodies.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HEAD_SECONDS = 20.0  # from the connection, or from the first byte of a later re
 
 
 class _OneLength(h11.Connection):
-    """HTTP in which a request ends in one place: a proxy may go by the length that we do not, and see two requests."""
+    """HTTP in which the end of a request is unambiguous: a proxy might use the other length, and see two requests."""
 
     def next_event(self) -> Any:  # noqa: ANN401 - h11's
         event = super().next_event()
@@ -31,7 +31,7 @@ class _OneLength(h11.Connection):
 
 
 class Connection(H11Protocol):
-    """A connection that ends when the head of a request is not there in time, or is not proper HTTP."""
+    """A connection that ends if the head of a request does not arrive in time or is malformed."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 - uvicorn's
         super().__init__(*arguments, **named)
@@ -44,16 +44,14 @@ class Connection(H11Protocol):
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        """Take what came; if that is not yet a request, the clock goes on."""
+        """Take the data; until it is a whole request head, the clock keeps running."""
         super().data_received(data)
         self._watch()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's words
-        """Answer what is not proper HTTP, in the form of all our errors."""
-        hint = (
-            "send one Content-Length or one Transfer-Encoding, not both, and nothing else that HTTP/1.1 does not allow"
-        )
-        content = json.dumps({"error": "the request is not proper HTTP/1.1", "hint": hint}).encode()
+        """Answer malformed HTTP in the format of all our errors."""
+        hint = "send either Content-Length or Transfer-Encoding, once, and nothing else that HTTP/1.1 does not allow"
+        content = json.dumps({"error": "the request is not valid HTTP/1.1", "hint": hint}).encode()
         headers = [("Content-Type", "application/json"), ("Content-Length", str(len(content))), ("Connection", "close")]
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):  # else the answer to what came before is under way
             for event in (h11.Response(status_code=400, headers=headers), h11.Data(data=content), h11.EndOfMessage()):
@@ -61,7 +59,7 @@ class Connection(H11Protocol):
         self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget about the time."""
+        """Stop the clock."""
         super().connection_lost(exc)
         self._stop_clock()
 

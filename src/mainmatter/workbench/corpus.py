@@ -1,7 +1,7 @@
 """/api/corpora: the corpora that the operator named when the server was started, to look at.
 
 Nothing that a client sends is a path: a corpus is chosen by its name in the list, a page by a part's number and a
-place in it. Clients do not see where a corpus lies; they see the paths of its inputs, as its plan and its rows have
+place in it. Clients do not see the path of a corpus; they see the paths of its inputs, as its plan and its rows have
 them.
 """
 
@@ -64,13 +64,13 @@ _KEPT, _REJECTED = "kept", "rejected"
 class PageChoice(StrictModel):
     """Which of the kept pages of a corpus."""
 
-    find: str = Field("", max_length=LONGEST_FIND, description="Words that the title, the address or the id holds.")
-    language: str = Field("", max_length=10, description='By ISO 639, such as "en"; "und" for what cannot be told.')
-    page_type: str = Field("", max_length=100, description='Of what type, such as "article".')
+    find: str = Field("", max_length=LONGEST_FIND, description="Words that the title, the address or the id contains.")
+    language: str = Field("", max_length=10, description='By ISO 639, such as "en"; "und" if it is unknown.')
+    page_type: str = Field("", max_length=100, description='The page type, such as "article".')
     least_confidence: float | None = Field(None, ge=0, le=1, description="With at least this confidence.")
     most_confidence: float | None = Field(None, ge=0, le=1, description="With at most this confidence.")
-    least_words: int | None = Field(None, ge=0, le=10**9, description="With at least so many words.")
-    most_words: int | None = Field(None, ge=0, le=10**9, description="With at most so many words.")
+    least_words: int | None = Field(None, ge=0, le=10**9, description="With at least this many words.")
+    most_words: int | None = Field(None, ge=0, le=10**9, description="With at most this many words.")
 
     def to_query(self) -> ListingQuery:
         """The same, for the corpus."""
@@ -86,19 +86,19 @@ class PageChoice(StrictModel):
 
 
 class PagesAsked(PageChoice):
-    """Which pages of a corpus, in which order, and where to begin. Of rejected pages only find and reason count."""
+    """Which pages of a corpus, in which order, and where to begin. For rejected pages, only find and reason apply."""
 
-    rejected: bool = Field(False, description="Those that were rejected, and not those that were kept.")
-    reason: str = Field("", max_length=100, description="Of the rejected, only those for this reason.")
+    rejected: bool = Field(False, description="List rejected pages instead of kept ones.")
+    reason: str = Field("", max_length=100, description="Only pages that were rejected for this reason.")
     sort: Literal["", "least-sure", "surest", "shortest", "longest", "language", "page-type"] = Field(
-        "", description="In which order; as they lie, if that is not said."
+        "", description="The order; by default that of the corpus."
     )
-    go_on: bool = Field(False, description="Read on where the order was not read to its end.")
+    go_on: bool = Field(False, description="Continue reading an order that was not read to its end.")
     start: str = Field("0-0", pattern=r"^\d{1,9}-\d{1,15}$", description="`next` of an earlier answer.")
 
 
 class CorpusMemory:
-    """What a server remembers of its corpora: what was read of their orders, and their indexes, open for searching."""
+    """What a server caches of its corpora: the parts of their orders read so far, and their open indexes."""
 
     def __init__(self) -> None:
         self._orders: OrderedDict[object, Order] = OrderedDict()
@@ -110,14 +110,14 @@ class CorpusMemory:
         return self._orders.get(key)
 
     def keep(self, key: object, order: Order) -> None:
-        """Remember what is known of an order; the one that was kept first is forgotten."""
+        """Cache what is known of an order; the oldest entry is dropped."""
         self._orders[key] = order
         self._orders.move_to_end(key)
         while len(self._orders) > MOST_ORDERS:
             self._orders.popitem(last=False)
 
     def search(self, out: str, words: str, limit: int) -> SearchResult:
-        """The pages of a corpus whose texts match best.
+        """Search the texts of a corpus.
 
         Raises:
             CorpusError: the corpus has no index.
@@ -146,7 +146,7 @@ def _index_made(out: str) -> int | None:
 
 
 async def _memory_of(request: Request) -> CorpusMemory:
-    """What the server that got a request remembers of its corpora; for `Depends`."""
+    """The corpus cache of the server that got a request; for `Depends`."""
     memory: CorpusMemory = request.app.state.corpora
     return memory
 
@@ -157,7 +157,7 @@ Name = Annotated[str, PathParameter(max_length=LONGEST_NAME, description="A corp
 
 
 def open_corpus(path: str, limits: Limits = DEFAULT_LIMITS) -> StoredCorpus | UncleanedInput:
-    """What lies at a path: the output of `mainmatter corpus` or, where that is not there, pages to clean.
+    """The corpus at a path: the output of `mainmatter corpus` or, failing that, pages to clean.
 
     Args:
         path: a file or folder.
@@ -171,10 +171,10 @@ def open_corpus(path: str, limits: Limits = DEFAULT_LIMITS) -> StoredCorpus | Un
 
 
 def name_corpora(paths: Iterable[str]) -> dict[str, str]:
-    """The path of each corpus by its name: the last part of the path, with a number where two have the same.
+    """The path of each corpus by its name: the last part of the path, with a number if two are the same.
 
     Raises:
-        InputError: one of them is none.
+        InputError: one of them is not a corpus.
         MissingExtra: reading one needs a package that is not installed.
     """
     named: dict[str, str] = {}
@@ -196,7 +196,7 @@ class CorpusPage(StrictModel):
     """A page of one of the server's corpora."""
 
     name: str = Field(max_length=LONGEST_NAME, description="A corpus, as /api/corpora names it.")
-    page: str = Field(pattern=_KEY, description="The key of a page, as its list gives it.")
+    page: str = Field(pattern=_KEY, description="The key of a page, as in the list.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ class CorpusSource(PageSource):
         """The page, read again from the input of the corpus.
 
         Raises:
-            CorpusError: it cannot be found, or is none; tells why.
+            CorpusError: it cannot be found, or is not a page; says why.
             MissingExtra: reading its archive needs a package that is not installed.
             PageTooLarge: it is over the limits.
         """
@@ -244,7 +244,7 @@ class CorpusSource(PageSource):
         source, position, name = row.get("source"), row.get("position"), row.get("id")
         if not isinstance(source, str) or not isinstance(position, int) or not isinstance(name, str | None):
             raise CorpusError("the corpus does not say where the page came from")
-        with _told("the original page cannot be looked at: "):
+        with _told("the original page cannot be shown: "):
             page = read_original(self.out, self.key.place.part, source, position, name, self.limits)
         self.limits.check(page)
         return page
@@ -260,24 +260,24 @@ def source_of(asked: CorpusPage, workbench: Workbench) -> CorpusSource:
     return CorpusSource(limits=workbench.settings.limits, out=out, key=Key.parse(asked.page))
 
 
-@router.get("", responses=error_answers(401, 403), summary="The corpora that can be looked at")
+@router.get("", responses=error_answers(401, 403), summary="The corpora of this server")
 async def list_corpora(bench: Bench) -> dict[str, Any]:
-    """The names of those that the server was started with: `mainmatter serve --corpus OUT`."""
+    """The names of the corpora that the server was started with: `mainmatter serve --corpus OUT`."""
     return {"corpora": [{"name": name} for name in bench.corpora]}
 
 
-@router.get("/{name}", responses=_ERRORS, summary="What came of a corpus run")
+@router.get("/{name}", responses=_ERRORS, summary="The result of a corpus run")
 async def describe(bench: Bench, name: Name) -> Response:
-    """Pages in, kept, rejected by reason; the method; the inputs."""
+    """The pages read, kept, and rejected by reason; the method; the inputs."""
     return await _ask(bench, describe_corpus, out=path_of(bench.corpora, name))
 
 
-@router.get("/{name}/pages", responses=_ERRORS, summary="Some pages of a corpus")
+@router.get("/{name}/pages", responses=_ERRORS, summary="List pages of a corpus")
 async def list_pages(bench: Bench, memory: Memory, name: Name, asked: Annotated[PagesAsked, Query()]) -> Response:
-    """At most 50 pages, and where the next ones begin.
+    """Up to 50 pages, and where the next ones begin.
 
-    A search, and the reading of an order, stops after some seconds; `ran_out` then says so, and `looked_at` how far it
-    came. To go on, ask for what comes after `next`, or with `go_on` for an order.
+    Searching and sorting stop after some seconds: `ran_out` is then true, and `looked_at` says how many pages were
+    read. To continue a search, ask for the pages from `next` on; to continue sorting, set `go_on`.
     """
     out, limits = path_of(bench.corpora, name), bench.settings.limits
     part, at = map(int, asked.start.split("-"))
@@ -295,15 +295,15 @@ async def list_pages(bench: Bench, memory: Memory, name: Name, asked: Annotated[
     return payload.to_response()
 
 
-@router.get("/{name}/search", responses=_ERRORS, summary="The pages of a corpus whose texts match best")
+@router.get("/{name}/search", responses=_ERRORS, summary="Search the texts of a corpus")
 async def search(
     bench: Bench,
     memory: Memory,
     name: Name,
-    find: Annotated[str, Query(max_length=LONGEST_FIND, description="Words, as `mainmatter search` takes them.")],
-    start: Annotated[int, Query(ge=0, lt=MOST_FOUND, description="How many hits to pass over.")] = 0,
+    find: Annotated[str, Query(max_length=LONGEST_FIND, description="A query, as for `mainmatter search`.")],
+    start: Annotated[int, Query(ge=0, lt=MOST_FOUND, description="How many hits to skip.")] = 0,
 ) -> Response:
-    """At most 50 pages, by BM25, each with the part of its text that matches best, and the words' places in that.
+    """Up to 50 pages by BM25, each with the best-matching part of its text and the places of the words in it.
 
     The corpus needs an index: `mainmatter index OUT`.
     """
@@ -312,9 +312,9 @@ async def search(
     return await _ask(bench, show_hits, out=out, found=replace(found, hits=found.hits[start:]), start=start)
 
 
-@router.get("/{name}/pages/{key}", responses=_ERRORS, summary="What a corpus holds of a page")
+@router.get("/{name}/pages/{key}", responses=_ERRORS, summary="What a corpus stores of a page")
 async def show_page(bench: Bench, name: Name, key: Annotated[str, PathParameter(pattern=_KEY)]) -> Response:
-    """Its text, if it was kept, and all else that is known of it. /api/inspect with `corpus` shows the page itself."""
+    """Its text, if it was kept, and all its metadata. /api/inspect with `corpus` shows the page itself."""
     return await _ask(
         bench, get_stored, out=path_of(bench.corpora, name), key=Key.parse(key), limits=bench.settings.limits
     )
@@ -331,7 +331,7 @@ def path_of(corpora: Mapping[str, str], name: str) -> str:
         HTTPException: there is no such corpus.
     """
     if name not in corpora:
-        raise HTTPException(422, "this server has no such corpus; /api/corpora lists those that it has")
+        raise HTTPException(422, "this server has no such corpus; /api/corpora lists its corpora")
     return corpora[name]
 
 
@@ -339,14 +339,14 @@ def describe_corpus(out: str) -> Payload:
     """What is known of a corpus as a whole. Done in a worker.
 
     Raises:
-        CorpusError: it is not there any more.
+        CorpusError: it no longer exists.
     """
     corpus = open_corpus(out)
     if isinstance(corpus, UncleanedInput):
         try:
             corpus.check()
         except InputError as error:  # which has its path
-            raise CorpusError("the corpus is not there any more") from error
+            raise CorpusError("the corpus no longer exists") from error
         return to_json({"is_built": False, "parts": len(corpus.slices), "summary": None, "method": None, "inputs": []})
     summary, plan = corpus.summary(), corpus.plan()
     content: dict[str, Any] = {
@@ -369,10 +369,10 @@ def describe_corpus(out: str) -> Payload:
 
 
 def find_pages(out: str, query: ListingQuery, limits: Limits) -> Payload:
-    """Some pages of a corpus. Done in a worker.
+    """List pages of a corpus. Done in a worker.
 
     Raises:
-        CorpusError: the corpus is not there any more.
+        CorpusError: the corpus no longer exists.
         MissingExtra: Parquet needs pyarrow.
     """
     with _told():
@@ -390,18 +390,18 @@ def find_pages(out: str, query: ListingQuery, limits: Limits) -> Payload:
 def find_in_order(
     out: str, sorting: Sorting, wish: ListingQuery, start: int, known: Order | None, go_on: bool
 ) -> tuple[Payload, Order]:
-    """Some pages of an order, and what is known of that now. Done in a worker.
+    """Some pages of an order, and what is now known of it. Done in a worker.
 
     Args:
         out: the folder of the corpus.
         sorting: the order.
         wish: which pages.
-        start: how many pages of the order to pass over.
+        start: how many pages of the order to skip.
         known: what is known of it already.
-        go_on: read on, if it was not read to its end.
+        go_on: continue, if it was not read to its end.
 
     Raises:
-        CorpusError: the corpus is not there any more, or nobody has cleaned its pages.
+        CorpusError: the corpus no longer exists, or its pages have not been cleaned.
         MissingExtra: Parquet needs pyarrow.
     """
     most = next((each for each in MOST_ORDERED if each >= start + PAGES), MOST_ORDERED[-1])
@@ -428,16 +428,16 @@ def _cleaned(out: str) -> StoredCorpus:
     corpus = open_corpus(out)
     if isinstance(corpus, UncleanedInput):
         raise CorpusError(
-            "nobody has cleaned these pages yet, so they have no order; clean them with: mainmatter corpus"
+            "these pages have not been cleaned yet and cannot be sorted; clean them with: mainmatter corpus"
         )
     return corpus
 
 
 def show_hits(out: str, found: SearchResult, start: int) -> Payload:
-    """What a search in the index of a corpus found, with what the corpus holds of these pages. Done in a worker.
+    """What a search in the index of a corpus found, with what the corpus stores of these pages. Done in a worker.
 
     Raises:
-        CorpusError: the corpus is not there any more.
+        CorpusError: the corpus no longer exists.
         MissingExtra: Parquet needs pyarrow.
     """
     with _told():
@@ -481,7 +481,7 @@ class LeastSure:
         """These pages, as they were before they were cleaned; each has its confidence in its note. Done in a worker.
 
         Raises:
-            CorpusError: the corpus is not there any more, or does not say how sure the method was.
+            CorpusError: the corpus no longer exists, or does not say how sure the method was.
             MissingExtra: reading them needs a package that is not installed.
         """
         with _told():
@@ -505,7 +505,7 @@ class LeastSure:
 
 
 def get_stored(out: str, key: Key, limits: Limits = DEFAULT_LIMITS) -> Payload:
-    """What a corpus holds of a page. Done in a worker.
+    """What a corpus stores of a page. Done in a worker.
 
     Raises:
         CorpusError: there is no such page.
@@ -530,7 +530,7 @@ def get_stored(out: str, key: Key, limits: Limits = DEFAULT_LIMITS) -> Payload:
 
 @contextmanager
 def _told(before: str = "") -> Iterator[None]:
-    """What is wrong with a corpus is told as that, and not as something that the client got wrong."""
+    """Report problems of a corpus as such, not as errors of the client."""
     try:
         yield
     except InputError as error:

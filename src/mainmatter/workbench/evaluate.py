@@ -1,4 +1,4 @@
-"""/api/evaluate: methods measured on a small set that the client brings."""
+"""/api/evaluate: methods measured on a small set that the client sends."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ _METRIC_NAMES = ", ".join(sorted(METRICS))
 
 
 class GoldPageRequest(StrictModel):
-    """A page and what its main matter is."""
+    """A page and its main matter."""
 
     html: str = Field(description="The page's HTML.")
     gold: str | None = Field(None, description="Its main matter, as plain text.")
-    gold_marked: str | None = Field(None, description="The same in CleanEval's markup, for metrics that need it.")
+    gold_marked: str | None = Field(None, description="The same with CleanEval's markup, for metrics that need it.")
     url: str | None = Field(None, max_length=8000)
-    id: str | None = Field(None, max_length=300, description="What to call it in the report; its number if not given.")
+    id: str | None = Field(None, max_length=300, description="Its name in the report; by default its number.")
 
 
 class EvaluateOptions(StrictModel):
-    """What is to be measured, and how."""
+    """What to measure, and how."""
 
     methods: list[Name] = Field([DEFAULT_METHOD], min_length=1, max_length=MOST_METHODS)
     metrics: list[Name] = Field(["bag"], min_length=1, max_length=len(METRICS), description=f"Any of {_METRIC_NAMES}.")
-    name: str = Field("set", max_length=100, description="What to call the set in the report.")
+    name: str = Field("set", max_length=100, description="The name of the set in the report.")
 
 
 class EvaluateRequest(EvaluateOptions):
-    """A small set, and what is to be measured on it."""
+    """A small set, and what to measure on it."""
 
     pages: list[GoldPageRequest] = Field(min_length=1)
 
@@ -69,7 +69,7 @@ class SmallSet:
     """Pages with their gold texts.
 
     Attributes:
-        name: what to call it in the report.
+        name: its name in the report.
         pages: for each page id, html, url, gold and gold_marked.
         parquet: or a Parquet file that holds them.
         max_pages: how many there may be.
@@ -86,7 +86,7 @@ class SmallSet:
         """The pages.
 
         Raises:
-            DatasetError: the file is none that can be read.
+            DatasetError: the file cannot be read.
             InputError: there are too many pages, or none.
             PageTooLarge: a page is over the limit.
         """
@@ -111,7 +111,7 @@ class SmallSet:
 
 
 def _body() -> dict[str, Any]:
-    """How a request may carry its set, for the documentation."""
+    """How a request can carry its set, for the documentation."""
     texts = EvaluateOptions.model_json_schema()["properties"]
     file = {"type": "string", "format": "binary", "description": "A Parquet file, as `mainmatter evaluate` reads."}
     form = {"type": "object", "required": ["file"], "properties": {"file": file} | texts}
@@ -134,7 +134,7 @@ def _body() -> dict[str, Any]:
 async def evaluate(request: Request, workbench: Annotated[Workbench, Depends(workbench_of)]) -> Response:
     """Send pages with their gold texts as JSON, or a Parquet file in a form.
 
-    Each method has the time of one request. For large sets there is the command line: `mainmatter evaluate`.
+    Each method may take as long as one request. For large sets, use the command line: `mainmatter evaluate`.
     """
     choice, small_set = await _read(request, workbench)
     found: list[bytes] = []
@@ -181,14 +181,14 @@ def need_few(count: int, name: str, most: int) -> None:
         InputError: it has more than that.
     """
     if count > most:
-        raise InputError(f"{name}: holds more than {most} pages; evaluate it with the command line")
+        raise InputError(f"{name}: holds more than {most} pages; evaluate it on the command line")
 
 
 def evaluate_set(*, method: str, pages: SmallSet, metrics: tuple[str, ...], models: Path) -> bytes:
-    """How one method does on a small set, as `mainmatter evaluate --output` writes it.
+    """One method's results on a small set, as `mainmatter evaluate --output` writes them.
 
     Raises:
-        MainmatterError: the method, a metric or the set is not as it should be.
+        MainmatterError: the method, a metric or the set is wrong.
     """
     try:
         chosen, parameters = choose_contestant(method, models)

@@ -1,6 +1,6 @@
-"""What speaks for a block and against it: the signals of `main` by their weight, each with the facts that it is about.
+"""The evidence for and against a block: the signals of `main` by weight, each with the facts behind it.
 
-`reasons` names the families of signals and their log odds; here each says what it saw: "94 % of its text is links",
+`reasons` names the families of signals and their log odds; here each tells what it saw: "94 % of its text is links",
 "stands in <footer>", "in <div> with the class nav-menu".
 """
 
@@ -43,7 +43,7 @@ _NOUNS = {
 
 
 class Signal(NamedTuple):
-    """What a family of signals says of a block.
+    """What a family of signals contributes to the decision on a block.
 
     Attributes:
         family: one of `FAMILIES`.
@@ -57,7 +57,7 @@ class Signal(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Why a method decided so about a block.
+    """Why a method decided as it did about a block.
 
     Attributes:
         signals: the loudest first, at most `MOST`.
@@ -69,7 +69,7 @@ class Evidence(NamedTuple):
 
 
 def find_evidence(extraction: Extraction, blocks: Iterable[int]) -> dict[int, Evidence]:
-    """Why a method decided so about some blocks; nothing for methods without signals.
+    """Why a method decided as it did about some blocks; empty for methods without signals.
 
     Args:
         extraction: what the method decided; its reasons still know their method.
@@ -101,7 +101,7 @@ def find_evidence(extraction: Extraction, blocks: Iterable[int]) -> dict[int, Ev
 
 
 class _Facts:
-    """The facts about a page's blocks that signals are made of, in words."""
+    """The facts behind the signals of a page's blocks, in words."""
 
     def __init__(self, document: Document, page: PageFeatures, names: Sequence[str]) -> None:
         self._document = document
@@ -169,7 +169,7 @@ class _Facts:
 
     @cached_property
     def _tags_around(self) -> list[tuple[str, ...]]:
-        """The tags that each element stands in, or is, the innermost first: those that say what a part is for."""
+        """The tags that say what a part is for, of each element and those around it, innermost first."""
         containers = self._document.containers
         found: list[tuple[str, ...]] = []
         for parent, number in zip(containers.parents.tolist(), containers.tags.tolist(), strict=True):
@@ -204,7 +204,7 @@ class _Facts:
 
     @cached_property
     def _longest(self) -> int:
-        """The block with the longest text, links left aside."""
+        """The block with the longest text, not counting links."""
         return int(((1 - self._column.get("link_share", np.zeros(1))) * np.expm1(self._column["chars"])).argmax())
 
     def _longest_text(self, block: int) -> str:
@@ -224,7 +224,7 @@ class _Facts:
         return f"a page of {blocks}: {links}"
 
     def _called(self, block: int) -> str:
-        """The class or id that says most about the block, and whose it is."""
+        """The most telling class or id around the block, and its element."""
         containers, all_names = self._document.containers, self._document.names
         holder = element = int(containers.holders[block])
         loudest = self._names[block] if self._names else ""

@@ -1,7 +1,8 @@
-"""Pages from elsewhere, shown in a frame: no script runs in it, nothing is loaded, and it can go nowhere.
+"""Pages from elsewhere, shown in a frame: no script runs in it, nothing is loaded, and it cannot navigate.
 
-The marked page (html/safe.py) has lost all that acts already; the policy here holds even if it had not. The frame may
-be looked into by our own page (`allow-same-origin`), which tints its blocks, but it has no scripts that could look out.
+The marked page (html/safe.py) is already stripped of everything active; this policy would hold even if it were not. Our
+own page can access the frame (`allow-same-origin`) to tint its blocks, but the frame has no scripts that could access
+our page.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Framed:
 
     Attributes:
         html: the marked page.
-        page: the page that it was made of, so that another method can be asked about it; None if nobody will.
+        page: the page that it was made from, to ask another method about it; None if that is not needed.
     """
 
     html: str
@@ -52,17 +53,17 @@ class Framed:
 
     @property
     def size(self) -> int:
-        """How much memory it takes, about."""
+        """Roughly how much memory it takes."""
         return len(self.html) + (0 if self.page is None else len(self.page.html))
 
 
 class Frames:
-    """The pages that were looked at last, each under a key that nobody can guess.
+    """The pages that were shown last, each under a key that nobody can guess.
 
-    It forgets those that were not looked at for the longest time; whoever asks for one of them has to send it again.
+    The least recently shown are dropped; clients that ask for one of those have to send it again.
 
     Args:
-        most_bytes: of all pages together; one that is larger is remembered alone.
+        most_bytes: of all pages together; a larger one is kept alone.
     """
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
@@ -75,7 +76,7 @@ class Frames:
         return len(self._framed)
 
     def put(self, html: str, page: Page | None = None) -> str:
-        """Remember a marked page, and the page that it was made of; gives its key: /frame/KEY shows it."""
+        """Store a marked page, and the page that it was made from; returns its key: /frame/KEY shows it."""
         framed = Framed(html, page)
         key = secrets.token_urlsafe(16)
         with self._lock:
@@ -87,7 +88,7 @@ class Frames:
         return key
 
     def get(self, key: str) -> Framed | None:
-        """The page of a key; None where there is none, or none any more."""
+        """The page of a key; None if there is none, or no longer."""
         with self._lock:
             framed = self._framed.get(key)
             if framed is not None:
@@ -100,7 +101,8 @@ def frame_response(html: str, *, remote: bool = False) -> Response:
 
     Args:
         html: the marked page.
-        remote: let it load pictures, styles and fonts from the web, which tells their servers that somebody looks.
+        remote: let it load pictures, styles and fonts from the web; their servers can then see that someone views the
+            page.
     """
     policy = _POLICY.format(remote=" https: http:" if remote else "")
     content = (with_loads(html) if remote else html).encode("utf-8", "replace")
@@ -112,5 +114,5 @@ async def show_frame(request: Request, key: str, remote: bool = False) -> Respon
     """The page of a key."""
     framed: Framed | None = request.app.state.workbench.frames.get(key)
     if framed is None:
-        return JSONResponse({"error": "this page is no longer remembered", "hint": "Open it once more."}, 404)
+        return JSONResponse({"error": "the server no longer has this page", "hint": "Open it again."}, 404)
     return frame_response(framed.html, remote=remote)

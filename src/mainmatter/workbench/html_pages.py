@@ -1,4 +1,4 @@
-"""The workbench's own HTML pages, made of templates/: what all of them begin and end with is written once there."""
+"""The workbench's own HTML pages, made from templates/."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 
 @cache
 def html_page(name: str) -> str:
-    """A page of the workbench, such as "inspect". It is the same for everybody, so it is made once."""
+    """A page of the workbench, such as "inspect". It is the same for everybody, so it is rendered once."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - workers need none of it
 
     environment = Environment(

@@ -1,8 +1,8 @@
-"""Pages into the workbench: uploads, an address, and what the operator put into the import folder.
+"""Importing pages into the workbench: uploads, an address, and what the operator put into the import folder.
 
-Nothing that a client sends is a path: a file that is uploaded gets a name of our own, and what lies in the import
-folder is chosen by its name in the list. Imports run one after the other, in a process of their own: all workers are
-there for everybody else.
+Nothing that a client sends is a path: an uploaded file gets a name of our own, and an entry of the import folder is
+chosen by its name in the list. Imports run one after the other, in a process of their own, so that all workers stay
+free for other requests.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class RejectModel(BaseModel):
 
 
 class ImportAnswer(BaseModel):
-    """An import, as far as it has come."""
+    """An import and its progress."""
 
     id: str
     what: str
@@ -99,12 +99,14 @@ class UrlImport(StrictModel):
 class FolderImport(StrictModel):
     """Something in the workbench's import folder."""
 
-    name: str = Field(max_length=500, description="One of those that GET lists.")
-    most: int | None = Field(None, ge=1, le=1000, description="Only so many, those that methods disagree on most.")
+    name: str = Field(max_length=500, description="One of the entries that GET lists.")
+    most: int | None = Field(
+        None, ge=1, le=1000, description="Only this many pages: those that methods disagree on most."
+    )
 
 
 class CorpusImport(PageChoice):
-    """The pages of a corpus that its method was least sure of, among those that are chosen."""
+    """The pages of a corpus that its method was least sure of, among those that the filters select."""
 
     name: str = Field(max_length=LONGEST_NAME, description="A corpus, as /api/corpora names it.")
     most: int = Field(20, ge=1, le=1000, description="How many.")
@@ -125,18 +127,18 @@ class EntriesAnswer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ImportTask:
-    """What is to be imported; one of `files`, `url`, `entry` and `least_sure`.
+    """What to import; one of `files`, `url`, `entry` and `least_sure`.
 
     Attributes:
-        files: paths of uploaded files, each with the name that it had.
+        files: paths of uploaded files, each with its original name.
         url: an address.
         public_only: whether it must be a public one.
         root: the import folder.
         entry: the name of something in it.
         least_sure: pages of a corpus.
-        most: only so many pages, those that methods disagree on most; None for all.
+        most: only this many pages, those that methods disagree on most; None for all.
         unpacked: how many bytes the pages of uploaded files may have together; None does not limit them. A small
-            archive can hold so much that it fills the disk.
+            archive can unpack to so much that it fills the disk.
     """
 
     files: tuple[tuple[str, str], ...] = ()
@@ -151,15 +153,15 @@ class ImportTask:
 
 @dataclass
 class Import:
-    """An import, as far as it has come.
+    """An import and its progress.
 
     Attributes:
         id: its name, which nobody can guess.
-        what: what is imported, for people.
+        what: what is imported, in words.
         folder: where its progress and the uploaded files are.
         state: whether it runs or, if it does not, how it ended.
-        told: what the worker said last.
-        message: what else there is to say.
+        told: the worker's last report.
+        message: anything else to report.
     """
 
     id: str
@@ -179,7 +181,7 @@ class Import:
             self.told = told
 
     def answer(self) -> ImportAnswer:
-        """What clients are told."""
+        """The import as clients see it."""
         told: dict[str, Any] = {
             "share": 0.0,
             "read": 0,
@@ -194,7 +196,7 @@ class Import:
 
 
 class Imports:
-    """The imports of a workbench; it forgets the oldest.
+    """The imports of a workbench; the oldest are dropped.
 
     Args:
         workbench: the server's.
@@ -214,11 +216,11 @@ class Imports:
             NoSuchImport: there is none of that name.
         """
         if name not in self._all:
-            raise NoSuchImport("there is no such import; perhaps the server was started again")
+            raise NoSuchImport("there is no such import; the server may have been restarted")
         return self._all[name]
 
     def need_room(self) -> None:
-        """Make sure that there are not too many imports already.
+        """Check that there are not too many imports already.
 
         Raises:
             Busy: there are.
@@ -296,12 +298,14 @@ Running = Annotated[Imports, Depends(_imports_of)]
 async def add_files(
     bench: Bench,
     running: Running,
-    files: Annotated[list[UploadFile], FormFile(description="HTML, text, WARC, WET, JSONL or Parquet; packed or not.")],
+    files: Annotated[
+        list[UploadFile], FormFile(description="HTML, text, WARC, WET, JSONL or Parquet, compressed or not.")
+    ],
     most: Annotated[
-        int | None, Form(ge=1, le=1000, description="Only so many, those that methods disagree on most.")
+        int | None, Form(ge=1, le=1000, description="Only this many pages: those that methods disagree on most.")
     ] = None,
 ) -> ImportAnswer:
-    """Start an import of files that are uploaded. GET tells how far it is."""
+    """Start an import of uploaded files. GET reports its progress."""
     running.need_room()
     if len(files) > MOST_FILES:
         raise InputError(f"there are {len(files):,} files; send at most {MOST_FILES:,} at once, or a WARC archive")
@@ -317,15 +321,15 @@ async def add_files(
     return running.start(what, folder, task).answer()
 
 
-@router.post("/url", status_code=202, summary="Add a page of the web")
+@router.post("/url", status_code=202, summary="Add a page from the web")
 async def add_url(bench: Bench, running: Running, asked: UrlImport) -> ImportAnswer:
     """Start fetching a page. Private, loopback and link-local addresses are refused."""
     running.need_room()
     settings = bench.settings
     if not settings.fetch:
-        raise InputError("this server fetches nothing; upload the page instead")
+        raise InputError("this server does not fetch pages; upload the page instead")
     if not is_url(asked.url):
-        raise InputError("that is no address of a page; it begins with http:// or https://")
+        raise InputError("that is not the address of a page; it must begin with http:// or https://")
     folder = await run_in_threadpool(_new_folder, bench)
     return running.start(asked.url, folder, ImportTask(url=asked.url, public_only=not settings.allow_private)).answer()
 
@@ -337,9 +341,9 @@ async def list_folder(bench: Bench) -> EntriesAnswer:
     return EntriesAnswer(entries=[EntryModel(name=name, about=about) for name, about in found.items()])
 
 
-@router.post("/folder", status_code=202, summary="Add pages that are on the server")
+@router.post("/folder", status_code=202, summary="Add pages from the server's import folder")
 async def add_entry(bench: Bench, running: Running, asked: FolderImport) -> ImportAnswer:
-    """Start an import of something in the import folder: a file, a folder, or the rejects of a corpus."""
+    """Start an import from the import folder: a file, a folder, or the rejects of a corpus."""
     running.need_room()
     root = bench.database.parent / IMPORT_FOLDER
     if asked.name not in await run_in_threadpool(entries, root):
@@ -357,9 +361,9 @@ async def add_least_sure(bench: Bench, running: Running, asked: CorpusImport) ->
     return running.start(f"the {asked.most} least sure of {asked.name}", folder, ImportTask(least_sure=chosen)).answer()
 
 
-@router.get("/{name}", summary="How far an import is")
+@router.get("/{name}", summary="The progress of an import")
 async def show_import(running: Running, name: Annotated[str, PathParameter(max_length=100)]) -> ImportAnswer:
-    """An import, as far as it has come."""
+    """An import and its progress."""
     one = running.get(name)
     await one.look()
     return one.answer()
@@ -384,7 +388,7 @@ def _new_folder(bench: Workbench) -> Path:
 
 
 async def _keep(file: UploadFile, folder: Path, number: int) -> str:
-    """Write an uploaded file under a name of our own; only its ending, one of those that we know, is kept."""
+    """Write an uploaded file under a name of our own; only a known ending is kept."""
     path = folder / f"{number:06}{ending_of(file.filename or '')}"
 
     def write() -> None:
@@ -403,7 +407,7 @@ def _shown(name: str | None) -> str:
 
 @dataclass
 class _Count:
-    """What was done so far; `write` tells the server."""
+    """The progress so far; `write` reports it to the server."""
 
     path: Path
     read: int = 0
@@ -415,7 +419,7 @@ class _Count:
     told: float = 0.0
 
     def take(self, addition: Addition) -> None:
-        """Count what came of a page."""
+        """Count the result of adding a page."""
         self.read += 1
         if addition.page_id is None:
             self.reject(addition.name, addition.problem)
@@ -432,7 +436,7 @@ class _Count:
             self.rejects.append({"name": _writable(name), "why": _writable(told)})
 
     def write(self, *, at_once: bool = False) -> None:
-        """Tell the server, now and then or at once."""
+        """Report to the server, from time to time or at once."""
         now = time.monotonic()
         if now - self.told < _PAUSE and not at_once:
             return
@@ -448,7 +452,7 @@ class _Count:
 
 
 def add_pages(database: str, task: ImportTask, limits: Limits, progress: str) -> dict[str, Any]:
-    """Import pages; gives what came of it. Done in a worker.
+    """Import pages; returns the result. Done in a worker.
 
     Raises:
         InputError: there is nothing to read, or it is not allowed.
@@ -474,7 +478,7 @@ def add_pages(database: str, task: ImportTask, limits: Limits, progress: str) ->
 
 
 def _most_contested(found: Iterable[FoundPage], most: int, limits: Limits, count: _Count) -> Iterator[FoundPage]:
-    """The pages that methods disagree on most; the others are read, and not added."""
+    """The pages that methods disagree on most; the others are read but not added."""
 
     def note(one: FoundPage) -> None:
         count.read += 1
@@ -503,7 +507,7 @@ def _find(task: ImportTask, limits: Limits, count: _Count) -> Iterator[FoundPage
 
 
 def _bounded(found: Iterable[FoundPage], most: int) -> Iterator[FoundPage]:
-    """The same pages, as long as they have no more than so many bytes together."""
+    """The same pages, as long as their total size is within the limit."""
     size = 0
     for one in found:
         size += _LEAST if one.page is None else max(_LEAST, len(one.page.html))
@@ -528,7 +532,7 @@ def _find_entry(root: Path, entry: str, limits: Limits, count: _Count) -> Iterat
 
 
 def _read_files(files: Sequence[tuple[str, str]], limits: Limits, count: _Count) -> Iterator[FoundPage]:
-    """Read files; what is said of them names them as people know them, and not where they lie."""
+    """Read files; messages use their original names, not their paths."""
     if not files:
         raise InputError("there are no pages, dumps or archives in it")
     sizes = [Path(path).stat().st_size + 1 for path, _ in files]
@@ -545,9 +549,9 @@ def _read_files(files: Sequence[tuple[str, str]], limits: Limits, count: _Count)
 
 
 def entries(root: Path) -> dict[str, str]:
-    """What lies in the import folder, with a word on each; by name.
+    """The entries of the import folder, each with a short description; by name.
 
-    A link that the operator put there is followed: it says that its target may be read.
+    A link that the operator put there is followed: it permits reading its target.
     """
     found: dict[str, str] = {}
     if not root.is_dir():
@@ -566,7 +570,7 @@ def entries(root: Path) -> dict[str, str]:
 
 
 def ending_of(name: str) -> str:
-    """The ending that tells what a file is, with that of its packing; "" if it is none that we read."""
+    """The ending that tells a file's type, with that of its compression; "" if we do not read such files."""
     lower = name.lower()
     packing = next((each for each in _PACKINGS if lower.endswith(each)), "")
     plain = lower.removesuffix(packing)
@@ -582,7 +586,7 @@ def _is_corpus(path: Path) -> bool:
 
 
 def _files_below(root: Path, folder: Path) -> list[tuple[str, str]]:
-    """The pages, dumps and archives below a folder, but for what a link deeper down would lead out to."""
+    """The pages, dumps and archives below a folder, except targets of links that lead out of it."""
     allowed = _allowed(root)
     found = []
     for parent, folders, names in os.walk(folder):
@@ -596,7 +600,7 @@ def _files_below(root: Path, folder: Path) -> list[tuple[str, str]]:
 
 
 def _read_rejects(root: Path, corpus: Path, limits: Limits) -> Iterator[FoundPage]:
-    """The pages that a corpus run rejected, if their archives are in the import folder, too."""
+    """The pages that a corpus run rejected, if their archives are also in the import folder."""
     allowed = _allowed(root)
     folders = [root, *(path for path in sorted(root.iterdir()) if path.is_symlink() and path.is_dir())]
     sources = sorted(_sources_of_rejects(corpus))
@@ -615,7 +619,7 @@ def _read_rejects(root: Path, corpus: Path, limits: Limits) -> Iterator[FoundPag
 
 
 def _without(roots: Sequence[str], text: str) -> str:
-    """A text that does not tell where things lie on the server."""
+    """A text that does not reveal paths on the server."""
     for root in roots:
         text = text.replace(f"{root}/", "")
     return text
@@ -633,7 +637,7 @@ def _sources_of_rejects(corpus: Path) -> set[str]:
 
 
 def _allowed(root: Path) -> list[Path]:
-    """The import folder, and what the links in it lead to."""
+    """The import folder, and the targets of the links in it."""
     return [root.resolve(), *(path.resolve() for path in root.iterdir() if path.is_symlink())]
 
 

@@ -1,4 +1,4 @@
-"""/api/inspect: what Inspect shows of a page: its blocks, what a method says of them, and what the dial would do."""
+"""/api/inspect: what Inspect shows of a page: its blocks, a method's decisions on them, and the effect of the dial."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _USUAL_DIAL = 0.5
 MOST_REASONS = 5_000  # that come with the page; 100,000 would take six seconds
 MOST_EVIDENCE = 1_000  # blocks whose evidence comes with the page: it is longer than a reason
 MOST_BLOCKS = 20_000  # of a page whose reasons come with it: before the first one, `main` looks at it fifteen times
-MOST_SHOWN = 100_000  # blocks of a page that can be looked at: beyond that, answers and browsers grow out of hand
+MOST_SHOWN = 100_000  # blocks of a page that Inspect shows: beyond that, answers are too large and browsers too slow
 FORMATS = ("text", "markdown", "cleaneval")
 _CONTROLS = ("dial", *PIECES, *SWITCHES)
 
@@ -72,9 +72,9 @@ class PageRequest(StrictModel):
 
     html: str | None = Field(None, description="The page's HTML.")
     text: str | None = Field(None, description="Or a plain-text dump of a page.")
-    url: str | None = Field(None, max_length=8000, description="Where the page came from, or is to be fetched from.")
-    frame: str | None = Field(None, max_length=100, description="Or a page that this server showed before.")
-    corpus: CorpusPage | None = Field(None, description="Or a page of one of the server's corpora, as it was.")
+    url: str | None = Field(None, max_length=8000, description="The page's address, or where to fetch it from.")
+    frame: str | None = Field(None, max_length=100, description="Or the key of a page that this server showed before.")
+    corpus: CorpusPage | None = Field(None, description="Or the original of a page in one of the server's corpora.")
 
     @model_validator(mode="after")
     def _has_one_page(self) -> PageRequest:
@@ -96,9 +96,9 @@ Asked = TypeVar("Asked", bound=PageRequest)
 class InspectRequest(PageRequest):
     """A page, and the method to ask."""
 
-    method: str = Field(DEFAULT_METHOD, max_length=LONGEST_NAME, description="Which method decides.")
+    method: str = Field(DEFAULT_METHOD, max_length=LONGEST_NAME, description="The method.")
     options: Options = Field(
-        default_factory=dict, description="Its parameters; the answer has all steps of the dial, this one among them."
+        default_factory=dict, description="Its parameters; the answer has all steps of the dial, including this value."
     )
 
 
@@ -127,7 +127,7 @@ def describe_body(model: type[PageRequest]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A page, and the method that is asked about it.
+    """A page, and the method to ask about it.
 
     Attributes:
         source: where the page comes from.
@@ -142,10 +142,10 @@ class Question:
     options: dict[str, Any] = field(default_factory=dict)
 
     def ask(self) -> tuple[Method, Extraction]:
-        """The method, and what it decided.
+        """The method, and its decisions.
 
         Raises:
-            MainmatterError: anything that is wrong with the question or the page.
+            MainmatterError: anything that is wrong with the request or the page.
         """
         page = self.source.get()
         try:
@@ -156,14 +156,14 @@ class Question:
         document = read(page, self.source.limits)
         if len(document) > MOST_SHOWN:
             raise PageTooLarge(
-                f"the page has {len(document):,} blocks, and up to {MOST_SHOWN:,} can be looked at; "
+                f"the page has {len(document):,} blocks, and Inspect shows up to {MOST_SHOWN:,}; "
                 "`mainmatter clean` and /api/clean take pages of any number"
             )
         return method, method.extract(document)
 
 
 class Inspection(NamedTuple):
-    """What came of it: the answer, the page as it was read, and the page as its frame shows it ("" if not wanted)."""
+    """The result: the answer, the page as it was read, and the page as its frame shows it ("" if not wanted)."""
 
     payload: Payload
     page: Page
@@ -171,14 +171,14 @@ class Inspection(NamedTuple):
 
 
 def inspect_page(question: Question, *, with_frame: bool = True) -> Inspection:
-    """All that Inspect shows of a page. Done in a worker.
+    """Everything Inspect shows of a page. Done in a worker.
 
     Args:
         question: the page and the method.
-        with_frame: whether the page for the frame is wanted.
+        with_frame: whether to make the page for the frame.
 
     Raises:
-        MainmatterError: anything that is wrong with the question or the page.
+        MainmatterError: anything that is wrong with the request or the page.
     """
     method, extraction = question.ask()
     document, page = extraction.document, extraction.document.page
@@ -208,11 +208,12 @@ def inspect_page(question: Question, *, with_frame: bool = True) -> Inspection:
 async def inspect(request: Request, workbench: Annotated[Workbench, Depends(workbench_of)]) -> Response:
     """Takes JSON (html, text, url or frame; method; options) or a form with a file.
 
-    The answer has the blocks as parallel lists, and in `labels` the numbers of those that are headline, byline, caption
-    or comment; `kept` as lengths of runs, dropped first; `dial.kept` the same for each of `dial.steps`, which lie where
-    they change about equally much text; `frame`, under which /frame/{frame} shows the page and later questions may name
-    it. `blocks.evidence` has for each of the first blocks what speaks for it and against it, [family, weight in log
-    odds, words], and notes on what overruled that; it is empty for methods that have no signals.
+    In the answer, the blocks are parallel lists; `labels` has the numbers of the blocks that are headline, byline,
+    caption or comment; `kept` has run lengths, dropped first; `dial.kept` has the same for each of `dial.steps`, which
+    are spaced so that each changes about the same amount of text; `frame` is the key under which /frame/{frame} shows
+    the page, and by which later requests can name it. `blocks.evidence` has the signals for and against each of the
+    first blocks, [family, weight in log odds, words], and notes on what overruled them; it is empty for methods without
+    signals.
     """
     asked, page = await read_page_request(request, InspectRequest)
     question = Question(find_source(asked, page, workbench), workbench.models, asked.method, asked.options)
@@ -230,7 +231,7 @@ async def text(asked: TextRequest, workbench: Annotated[Workbench, Depends(workb
 
 @router.post("/api/inspect/reasons", responses=ERRORS, summary="Why some blocks were kept or dropped")
 async def reasons(asked: ReasonsRequest, workbench: Annotated[Workbench, Depends(workbench_of)]) -> Response:
-    """For pages of very many blocks, whose reasons do not come with the first answer."""
+    """For pages of very many blocks: the first answer does not have all reasons."""
     return await _ask(workbench, asked, tell_reasons, blocks=asked.blocks)
 
 
@@ -262,7 +263,7 @@ async def read_page_request(request: Request, model: type[Asked]) -> tuple[Asked
 
 
 def find_source(asked: PageRequest, file: Page | None, workbench: Workbench) -> PageSource:
-    """Where the page of a request comes from.
+    """The source of a request's page.
 
     Args:
         asked: the request.
@@ -270,8 +271,8 @@ def find_source(asked: PageRequest, file: Page | None, workbench: Workbench) -> 
         workbench: the server's.
 
     Raises:
-        HTTPException: the page of a frame is not remembered any more, or there is no such corpus.
-        InputError: there is no page, or nothing is fetched here.
+        HTTPException: the server no longer has the page of a frame, or there is no such corpus.
+        InputError: there is no page, or this server does not fetch.
         PageTooLarge: it is over the limits.
     """
     if asked.corpus is not None:
@@ -280,15 +281,15 @@ def find_source(asked: PageRequest, file: Page | None, workbench: Workbench) -> 
         return to_source(file or asked.page(), asked.url, workbench.settings)
     framed = workbench.frames.get(asked.frame)
     if framed is None or framed.page is None:
-        raise HTTPException(410, "this page is no longer remembered; send it once more")
+        raise HTTPException(410, "the server no longer has this page; send it again")
     return to_source(framed.page, framed.page.url, workbench.settings)
 
 
 def tell_reasons(question: Question, blocks: list[int]) -> Payload:
-    """The reasons of some blocks, and the evidence; numbers that the page has not are left out.
+    """The reasons and evidence of some blocks; numbers that the page does not have are left out.
 
     Raises:
-        MainmatterError: anything that is wrong with the question or the page.
+        MainmatterError: anything that is wrong with the request or the page.
     """
     extraction = question.ask()[1]
     known = [block for block in blocks if 0 <= block < len(extraction.reasons)]
@@ -301,7 +302,7 @@ def render(question: Question, format_: str) -> Payload:
 
     Raises:
         InputError: Inspect has no such format.
-        MainmatterError: anything else that is wrong with the question or the page.
+        MainmatterError: anything else that is wrong with the request or the page.
     """
     if format_ not in FORMATS:
         raise InputError(f"format is {', '.join(FORMATS)}, not {format_!r}")
@@ -313,7 +314,7 @@ def _parameters(method: Method) -> set[str]:
 
 
 def _columns(document: Document, extraction: Extraction) -> dict[str, Any]:
-    """The blocks as parallel lists: as objects, their names would be most of the answer."""
+    """The blocks as parallel lists: as objects, field names would make up most of the answer."""
     labels = extraction.found_labels if extraction.found_labels is not None else np.zeros(len(document), np.intp)
     scores = np.nan_to_num(extraction.scores.astype(np.float64), posinf=1e6, neginf=-1e6)  # JSON has no infinity
     explained = range(min(len(document), MOST_REASONS) if len(document) <= MOST_BLOCKS else 0)
@@ -352,11 +353,11 @@ def _dial(method: Method, extraction: Extraction) -> dict[str, Any] | None:
 
 
 def even_steps(dials: NDArray[np.float64], sizes: NDArray[np.int64]) -> list[float]:
-    """Steps of the dial that change about equally much text; fewer than `DIAL_STEPS` where a block is larger than that.
+    """Steps of the dial that each change about the same amount of text; fewer than `DIAL_STEPS` with large blocks.
 
     Args:
-        dials: for each block, the dial from which on it is kept; NaN where no dial decides.
-        sizes: how long its text is.
+        dials: for each block, the lowest dial that keeps it; NaN if the dial does not decide.
+        sizes: the length of its text.
     """
     decides = ~np.isnan(dials)
     # Rounded up, so that a step keeps what it is for; finer than that, nobody turns or types a dial.
@@ -373,13 +374,13 @@ def even_steps(dials: NDArray[np.float64], sizes: NDArray[np.int64]) -> list[flo
 
 
 def _round_up(first: float, end: float) -> float:
-    """The number with the fewest decimals, but two or more, from `first` on and below `end`."""
+    """The number with the fewest decimals, at least two, that is at least `first` and below `end`."""
     rounded = (ceil(round(first * 10**digits, 2)) / 10**digits for digits in range(2, _DIGITS_OF_STEPS))
     return float(next((number for number in rounded if number < end), first))
 
 
 def _at_all_steps(method: Any, document: Document, steps: Iterable[float]) -> Iterable[Extraction]:  # noqa: ANN401 - any method with a dial
-    """The method's decisions at each step; `main` looks at the page once, since the dial comes after the look."""
+    """The method's decisions at each step; `main` scores the page once, since the dial applies afterwards."""
     method = copy.copy(method)
     if isinstance(method, Main):
         described = method.describe(document)
@@ -391,7 +392,7 @@ def _at_all_steps(method: Any, document: Document, steps: Iterable[float]) -> It
 
 
 def _dense_region(document: Document) -> dict[str, Any] | None:
-    """Where `density` sees the main matter: its first and last block, and how long a text must be to count as long."""
+    """Where `density` sees the main matter: first and last block, and the length from which a text counts as long."""
     if not len(document):
         return None
     method = Density()
@@ -406,7 +407,7 @@ def _dense_region(document: Document) -> dict[str, Any] | None:
 
 
 def _runs(kept: NDArray[np.bool_]) -> list[int]:
-    """How many blocks are dropped, then kept, then dropped, and so on: short, where a page has 100,000 blocks."""
+    """Run lengths: how many blocks are dropped, then kept, then dropped, and so on; short even for 100,000 blocks."""
     if not len(kept):
         return []
     ends = np.flatnonzero(np.diff(kept)) + 1

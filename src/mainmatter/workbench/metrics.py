@@ -1,4 +1,4 @@
-"""/api/health and /api/metrics: how the server is, and what it has done so far, as Prometheus reads it."""
+"""/api/health and /api/metrics: the server's health, and its figures so far in Prometheus format."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 class ServerMetrics(Collector):
-    """The figures of one server: its requests, as they are counted, and its workers, as they are when asked.
+    """The figures of one server: its requests, counted as they come, and its workers, at the time of the request.
 
     Args:
         workers: the server's.
@@ -62,13 +62,13 @@ class ServerMetrics(Collector):
         self._seconds.labels(route).observe(seconds)
 
     def collect(self) -> Iterator[Metric]:
-        """All figures; without the times at which each was counted first, of which nobody asks."""
+        """All figures, without their creation times, which nobody needs."""
         for metric in self._registry.collect():
             metric.samples = [sample for sample in metric.samples if not sample.name.endswith("_created")]
             yield metric
         workers = self._workers
         yield GaugeMetricFamily("mainmatter_workers", "Worker processes.", workers.count)
-        yield GaugeMetricFamily("mainmatter_workers_busy", "Workers that are at work or being replaced.", workers.busy)
+        yield GaugeMetricFamily("mainmatter_workers_busy", "Workers that are busy or being replaced.", workers.busy)
         yield GaugeMetricFamily("mainmatter_waiting", "Requests that wait for a worker.", workers.waiting)
         replaced = CounterMetricFamily(
             "mainmatter_workers_replaced", "Workers that had to be replaced, by reason.", labels=("reason",)
@@ -120,7 +120,7 @@ def _route(scope: Scope) -> str:
 
 
 class Health(BaseModel):
-    """How the server is."""
+    """The server's health."""
 
     alive: bool = Field(description="True: it answers.")
     ready: bool = Field(description="Whether its workers have started.")
@@ -130,17 +130,17 @@ class Health(BaseModel):
 @router.get(
     "/api/health",
     response_model=Health,
-    responses={503: {"model": Health, "description": "It answers, but its workers are not there yet."}},
-    summary="Whether the server is there",
+    responses={503: {"model": Health, "description": "It answers, but its workers have not started yet."}},
+    summary="Whether the server is up",
 )
 async def health(workbench: Annotated[Workbench, Depends(workbench_of)]) -> JSONResponse:
-    """Needs no token, so that a supervisor can ask."""
+    """Needs no token, so that a supervisor can call it."""
     ready = workbench.workers.is_ready
     return JSONResponse({"alive": True, "ready": ready, "version": __version__}, 200 if ready else 503)
 
 
 @router.get("/api/metrics", response_class=PlainTextResponse, summary="Figures for Prometheus")
 async def metrics(request: Request) -> PlainTextResponse:
-    """Requests by route and status, their times, workers, the queue before them, and memory, as Prometheus reads it."""
+    """Requests by route and status, their times, workers, their queue, and memory, in Prometheus format."""
     text = generate_latest(request.app.state.metrics).decode()
     return PlainTextResponse(text, media_type="text/plain; version=0.0.4")

@@ -1,4 +1,4 @@
-"""The page of a request, and the answer that a worker makes of it: what all features that look at a page share."""
+"""The page of a request, and the answer that a worker makes of it: shared by all features that read a page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _READER = "the import of Annotate, `mainmatter serve --corpus` or `mainmatter co
 
 @dataclass(frozen=True, slots=True)
 class PageSource:
-    """Where a page comes from: the page itself, or an address to fetch it from.
+    """The source of a page: the page itself, or an address to fetch it from.
 
     Attributes:
         page: the page.
@@ -43,7 +43,7 @@ class PageSource:
         """The page. Done in a worker.
 
         Raises:
-            NotAPage: it is something else than a page.
+            NotAPage: it is not a page.
             FetchError: it cannot be fetched.
             PageTooLarge: it is over the limits.
         """
@@ -58,7 +58,7 @@ class PageSource:
 
 
 def to_source(page: Page | None, url: str | None, settings: Settings) -> PageSource:
-    """Where a page comes from, for the worker that gets it.
+    """The source of a page, for the worker that gets it.
 
     Args:
         page: the page, if the client sent it.
@@ -66,7 +66,7 @@ def to_source(page: Page | None, url: str | None, settings: Settings) -> PageSou
         settings: what the server may do.
 
     Raises:
-        InputError: there is neither, or nothing is fetched here.
+        InputError: there is neither, or this server does not fetch.
     """
     limits = settings.limits
     if page is not None:
@@ -75,12 +75,12 @@ def to_source(page: Page | None, url: str | None, settings: Settings) -> PageSou
     if not url:
         raise InputError("there is no page; send html, text or url")
     if not settings.fetch:
-        raise InputError("this server fetches no pages; send the page's HTML instead")
+        raise InputError("this server does not fetch pages; send the page's HTML instead")
     return PageSource(None, url, limits, not settings.allow_private, settings.seconds / 2)
 
 
 class Payload(NamedTuple):
-    """The body of an answer, made in a worker down to its bytes, and its media type."""
+    """The body of an answer, as the bytes that a worker made, and its media type."""
 
     body: bytes
     media_type: str = "application/json"
@@ -91,7 +91,7 @@ class Payload(NamedTuple):
 
 
 def to_json(content: object) -> Payload:
-    """Anything that JSON can hold, as an answer; what is not a number is null there."""
+    """Anything that JSON can hold, as an answer; NaN becomes null."""
     try:
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the tools for agents (agents.py) say about a page, as types; and the tasks that make it, which workers do.
+"""The types that the tools for agents (agents.py) return about a page, and the tasks for workers that make them.
 
 A language model reads by the token, so every answer is bounded: a long page is read in parts, each of which says where
 the next one begins.
@@ -30,7 +30,7 @@ _NOTHING = (
     "is there."
 )
 _NEEDS_SCRIPTS = (
-    "This page shows next to nothing without its scripts, which are not run here; a browser would show more."
+    "This page shows next to nothing without its scripts, which do not run here; a browser would show more."
 )
 
 
@@ -39,7 +39,7 @@ class PageChunk(BaseModel):
 
     number: int = Field(description="Its number on the page, from 0.")
     text: str
-    headings: list[str] = Field(description="The headings that it stands under, from the highest down.")
+    headings: list[str] = Field(description="The headings above it, from the highest level down.")
     start: int = Field(description="Where it begins in the page's main text, in characters.")
     end: int = Field(description="Where it ends there.")
     xpaths: list[str] = Field(
@@ -60,12 +60,12 @@ class PageReading(BaseModel):
     site: str | None
     page_type: str | None = Field(description="What kind of page it is, such as article, forum or product.")
     confidence: float | None = Field(description="How sure the extraction is of this page, from 0 to 1.")
-    markdown: str | None = Field(description="The part that was asked for; null if chunks were asked for.")
-    chunks: list[PageChunk] | None = Field(description="The chunks of this part; null if Markdown was asked for.")
+    markdown: str | None = Field(description="The requested part; null if chunks were requested.")
+    chunks: list[PageChunk] | None = Field(description="The chunks of this part; null if Markdown was requested.")
     tokens: int = Field(description="About how many tokens the text of this part has.")
     total_tokens: int = Field(description="About how many tokens the whole main content has.")
     next_start: int | None = Field(description="`start` of the next part; null if this is the last one.")
-    note: str | None = Field(description="What else there is to know about the answer.")
+    note: str | None = Field(description="Anything else to know about the answer.")
 
 
 class BlockVerdict(BaseModel):
@@ -88,7 +88,7 @@ class PageExplanation(BaseModel):
     method: str
     page_type: str | None
     confidence: float | None
-    threshold: float | None = Field(description="The score that parts what is kept from what is dropped here.")
+    threshold: float | None = Field(description="The score from which on blocks are kept.")
     blocks: int = Field(description="How many blocks the page has.")
     kept: int = Field(description="How many of them were kept.")
     verdicts: list[BlockVerdict]
@@ -97,7 +97,7 @@ class PageExplanation(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class WholePage:
-    """A page that was read: the whole of what its parts are made from.
+    """A page that was read, from which the parts are made.
 
     Attributes:
         about: what a `PageReading` says of the page, whatever its part.
@@ -112,12 +112,12 @@ class WholePage:
     note: str | None = None
 
     def __len__(self) -> int:
-        """How much there is to read, in the unit of `start`: chunks, or characters of Markdown."""
+        """How much there is to read, in units of `start`: chunks, or characters of Markdown."""
         return len(self.markdown) if self.chunks is None else len(self.chunks)
 
     @property
     def characters(self) -> int:
-        """How much memory it takes, about."""
+        """Roughly how much memory it takes."""
         return len(self.markdown) + sum(
             sum(map(len, (chunk.text, *chunk.headings, *chunk.xpaths)), _CHUNK_OBJECT) for chunk in self.chunks or ()
         )
@@ -167,9 +167,9 @@ def _answer_tokens(chunk: PageChunk) -> int:
 
 
 def cut(text: str, start: int, max_tokens: int) -> int:
-    """Where a part of a Markdown text ends that begins there: after a block if one ends, else a line, else a word.
+    """Where a part of a Markdown text ends: after a block if possible, else a line, else a word.
 
-    A heading goes to what follows it.
+    A heading stays with what follows it.
     """
     part = text[start : start + max_tokens * BYTES_PER_TOKEN].encode("utf-8", "surrogatepass")
     size = len(part[: max_tokens * BYTES_PER_TOKEN].decode("utf-8", "ignore"))
@@ -195,8 +195,8 @@ def read_whole(
         source: where the page comes from.
         method: which method decides.
         links: keep links in the Markdown.
-        chunks: chunks of at most so many tokens, and no Markdown.
-        dial: how much to keep, from 0 to 1; None for what the method has.
+        chunks: chunks of at most this many tokens, instead of Markdown.
+        dial: how much to keep, from 0 to 1; None for the method's default.
 
     Raises:
         MainmatterError: anything that is wrong with the page.
@@ -223,19 +223,19 @@ def explain(
     dial: float | None = None,
     fetched: Page | None = None,
 ) -> tuple[PageExplanation, Page]:
-    """Get a page and tell why some of its blocks were kept or dropped. Done in a worker.
+    """Get a page and explain why some of its blocks were kept or dropped. Done in a worker.
 
     Args:
         source: where the page comes from.
         method: which method decides.
-        only: of these blocks only.
+        only: explain only these blocks.
         start: the number of the first block.
-        limit: of so many blocks.
-        dial: how much to keep, from 0 to 1; None for what the method has.
+        limit: how many blocks.
+        dial: how much to keep, from 0 to 1; None for the method's default.
         fetched: the page, if it was fetched before.
 
     Returns:
-        That, and the page, so that the next part can be of the same one.
+        The explanation, and the page, so that the next part can use the same one.
 
     Raises:
         MainmatterError: anything that is wrong with the page.
@@ -274,7 +274,7 @@ def explain(
 
 
 def _ends(xpaths: tuple[str, ...]) -> list[str]:
-    """The first and the last: all of them can be a thousand times as long as the text."""
+    """The first and the last: all of them could be a thousand times as long as the text."""
     return [xpath for xpath in dict.fromkeys(xpaths[:1] + xpaths[-1:]) if len(xpath) <= _LONGEST_XPATH]
 
 
@@ -291,7 +291,7 @@ def _about(extraction: Extraction) -> dict[str, str | float | None]:
 
 
 def shorten(text: str, most: int) -> str:
-    """A text in one line, cut short if it is longer than so many characters."""
+    """A text in one line, cut to a maximum number of characters."""
     line = " ".join(text[: 4 * most].split())
     return line if len(line) <= most and len(text) <= 4 * most else f"{line[: most - 1]}…"
 

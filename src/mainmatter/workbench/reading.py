@@ -1,7 +1,7 @@
-"""Requests to fields: JSON, forms with files, and bare pages, all with the same names; query parameters join them.
+"""Parsing requests into fields: JSON, forms with files, and bare pages, all with the same names, plus query parameters.
 
-A request is bounded before it is validated. Pydantic makes an error of some kilobytes for each value that is wrong: a
-request of 10 MB could take gigabytes, and hold up the server for seconds.
+A request is bounded before it is validated. Pydantic makes an error of several kilobytes for each wrong value: a
+request of 10 MB could take gigabytes, and block the server for seconds.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ class File(NamedTuple):
 
 
 class StrictModel(BaseModel):
-    """A model that takes no fields but its own."""
+    """A model that refuses unknown fields."""
 
     model_config = ConfigDict(extra="forbid")
 
     @model_validator(mode="before")
     @classmethod
     def _has_few_fields(cls, value: Any) -> Any:  # noqa: ANN401 - whatever was sent
-        """Refuse many unknown fields at once: one error, and not one for each."""
+        """Refuse many unknown fields with one error, instead of one each."""
         if isinstance(value, dict) and len(value) > len(cls.model_fields):
             unknown = next(name for name in value if name not in cls.model_fields)
             raise ValueError(f"there is no field {unknown}")
@@ -59,7 +59,7 @@ class StrictModel(BaseModel):
 
 
 def at_most(count: int) -> BeforeValidator:
-    """For a field: refuse more members than that before they are validated. Pydantic looks at all of a dict first."""
+    """For a field: refuse too many members before they are validated. Pydantic reads all of a dict first."""
 
     def check_count(value: Any) -> Any:  # noqa: ANN401 - whatever was sent
         if isinstance(value, dict | list) and len(value) > count:
@@ -80,7 +80,7 @@ def _validate_in_pieces(value: Any, validate: Callable[[Any], Any]) -> Any:  # n
 
 
 IN_PIECES = WrapValidator(_validate_in_pieces)
-"""For a field that is a large dict: stop at the first thousand members among which one is wrong."""
+"""For a field that is a large dict: validate a thousand members at a time, and stop at the first error."""
 
 Options = Annotated[
     dict[Annotated[str, Field(max_length=LONGEST_OPTION)], bool | int | float | str | None], at_most(MOST_OPTIONS)
@@ -88,7 +88,7 @@ Options = Annotated[
 
 
 def media_type_of(headers: Headers) -> str:
-    """The media type of a request; "" where it says none."""
+    """The media type of a request; "" if it has none."""
     return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
@@ -130,14 +130,14 @@ def _count_separators(text: bytes) -> int:
 
 
 def parse_json(text: str | bytes, what: str) -> Any:  # noqa: ANN401 - whatever was sent
-    """What a JSON text holds.
+    """Parse a JSON text.
 
     Args:
         text: the text.
         what: what to call it in the error.
 
     Raises:
-        HTTPException: it is no JSON.
+        HTTPException: it is not valid JSON.
     """
     # What JSON holds has no cycles, to look for which takes three times as long as to parse it.
     collects = gc.isenabled()
@@ -145,7 +145,9 @@ def parse_json(text: str | bytes, what: str) -> Any:  # noqa: ANN401 - whatever 
     try:
         return from_json(text, allow_inf_nan=False)
     except ValueError as error:
-        raise HTTPException(400, f"{what} is no JSON: {error}; send it as UTF-8, without NaN and Infinity") from error
+        raise HTTPException(
+            400, f"{what} is not valid JSON: {error}; send it as UTF-8, without NaN and Infinity"
+        ) from error
     finally:
         if collects:
             gc.enable()
@@ -155,19 +157,19 @@ async def read_json(request: Request) -> dict[str, Any]:
     """The fields of a JSON object.
 
     Raises:
-        RequestValidationError: it is none.
+        RequestValidationError: it is not an object.
     """
     fields = parse_json(await request.body(), "the request")
     if not isinstance(fields, dict):
-        raise invalid("the request is JSON, but no object")
+        raise invalid("the request is JSON, but not an object")
     return fields
 
 
 async def read_form(request: Request) -> tuple[File, list[tuple[str, str]]]:
-    """The file that a form holds, and its other fields.
+    """The file of a form, and its other fields.
 
     Raises:
-        RequestValidationError: it cannot be read, or holds no file, or more than one.
+        RequestValidationError: it cannot be read, or does not contain exactly one file.
     """
     file: File | None = None
     fields: list[tuple[str, str]] = []
@@ -186,10 +188,10 @@ async def read_form(request: Request) -> tuple[File, list[tuple[str, str]]]:
 
 
 def texts_of(pairs: Iterable[tuple[str, Any]], *, switches: Iterable[str]) -> dict[str, Any]:
-    """Fields that were sent as texts: a switch without a value is on, and `options` and `methods` are JSON.
+    """Fields that were sent as text: a switch without a value is on, and `options` and `methods` are JSON.
 
     Raises:
-        HTTPException: one of these is no JSON.
+        HTTPException: one of these is not valid JSON.
     """
     fields: dict[str, Any] = {}
     for name, value in pairs:
@@ -213,16 +215,16 @@ def check(model: type[Model], fields: dict[str, Any]) -> Model:
 
 
 def invalid(message: str) -> RequestValidationError:
-    """The error for a request that is not as it should be."""
+    """The error for an invalid request."""
     return RequestValidationError([{"type": "value_error", "loc": (), "msg": message}])
 
 
 def wrong_type(media_type: str, known: Iterable[str]) -> HTTPException:
-    """The error for a request of a type that nobody reads here."""
+    """The error for a request of an unsupported type."""
     names = tuple(known)
     example = "text/html" if "text/html" in names else JSON
     return HTTPException(
         415,
-        f"the request is {media_type or 'of no type'}; it may be {', '.join(names)}; say what it is with a header, as "
-        f"in curl -H 'Content-Type: {example}'",
+        f"the request is {media_type or 'of no type'}; it may be {', '.join(names)}; "
+        f"set the type in a header, as in curl -H 'Content-Type: {example}'",
     )

@@ -1,11 +1,11 @@
-"""Who may ask, from where: the Host, Origin and token of each request, and the headers of each answer.
+"""Which requests are allowed: their Host, Origin and token; and the headers of each answer.
 
-- Host: a page elsewhere can give its own name our address (DNS rebinding), and would then be of "our" origin. So the
-  name by which we are called must be one that is ours.
-- Origin: a page elsewhere can send us requests, though it cannot read the answers. So whatever changes something must
-  come from our own pages, or from no page at all; and so must what another page would have our API do as its picture
-  or script, which may be much work for nothing. A link to us may be followed.
-- Token: needed wherever others than this machine can reach the server.
+- Host: another site can point its own name at our address (DNS rebinding), and would then share "our" origin. So the
+  Host must be a name of ours.
+- Origin: a page of another site can send us requests, though it cannot read the answers. So requests that change
+  something must come from our own pages, or from no page at all. The same holds for API calls that another page embeds
+  as a picture or script, which may cause much work. Links to us are allowed.
+- Token: required if other machines can reach the server.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ HEADERS = {
 
 
 class Security:
-    """Middleware that lets through what may come in, and puts our headers on all that goes out."""
+    """Middleware that lets allowed requests through, and puts our headers on all answers."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
@@ -73,7 +73,7 @@ class Security:
 
     @staticmethod
     async def _answer(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Have somebody answer, under our headers; also where nobody foresaw that it fails."""
+        """Answer with our headers, also after an unexpected error."""
         has_begun = False
 
         async def send_with_headers(message: Message) -> None:
@@ -109,7 +109,7 @@ class Security:
         return self._token_refusal(scope, headers, self._settings.token)
 
     def _is_ours(self, host: str) -> bool:
-        """Whether a Host header names us. An address needs no trust in names; the port may be a tunnel's."""
+        """Whether a Host header names us. Addresses are safe without a list of names; the port may be a tunnel's."""
         match = _HOST.fullmatch(host)
         if match is None:
             return False
@@ -129,13 +129,13 @@ class Security:
         return error_answer(
             401,
             "this server needs its token",
-            "open the address that it printed when it started, or send the header Authorization: Bearer TOKEN",
+            "open the address that it printed at startup, or send the header Authorization: Bearer TOKEN",
             {"WWW-Authenticate": 'Bearer realm="mainmatter"'},
         )
 
 
 def _is_foreign(headers: Headers, host: str) -> bool:
-    """Whether a page of another site sent this. Programs, which are no browsers, say neither."""
+    """Whether a page of another site sent this. Programs other than browsers send neither header."""
     if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
         return True
     origin = headers.get("origin")
@@ -143,13 +143,13 @@ def _is_foreign(headers: Headers, host: str) -> bool:
 
 
 def _is_part_of_a_page(scope: Scope, headers: Headers) -> bool:
-    """Whether a browser asks our API for a part of a page, such as a picture, and not because somebody goes there."""
+    """Whether a browser calls our API for a part of a page, such as a picture, rather than to navigate there."""
     is_asked = scope["path"].startswith("/api/") and scope["method"] in ("GET", "HEAD")
     return is_asked and headers.get("sec-fetch-dest") != "document"
 
 
 def _tokens(headers: Headers) -> list[str]:
-    """The tokens that a request shows."""
+    """The tokens in a request."""
     scheme, _, shown = headers.get("authorization", "").partition(" ")
     tokens = [shown.strip()] if scheme.lower() == "bearer" else []
     # As browsers read them: other servers on this host share its cookies, and may have set some that are not proper.
@@ -158,12 +158,12 @@ def _tokens(headers: Headers) -> list[str]:
 
 
 def _is_same(shown: str, token: str) -> bool:
-    """Whether two texts are the same; how long it takes tells nothing."""
+    """Whether two texts are equal, compared in constant time."""
     return hmac.compare_digest(shown.encode("utf-8", "surrogateescape"), token.encode())
 
 
 def _remember(path: str, query: list[tuple[str, str]], token: str) -> Response:
-    """Give the browser the token as a cookie, and take it out of the address."""
+    """Give the browser the token as a cookie, and remove it from the address."""
     rest = urlencode([(name, value) for name, value in query if name != "token"])
     place = "/" + path.lstrip("/\\")  # never //elsewhere
     answer = RedirectResponse(f"{place}?{rest}" if rest else place, 303)

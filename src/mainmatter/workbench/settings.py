@@ -1,4 +1,4 @@
-"""What the server may do, and for whom."""
+"""The server's settings."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ class Settings:
     Attributes:
         host: the address to listen at; any but a loopback address needs a token.
         port: the port to listen at; 0 takes any that is free.
-        token: what every request has to show; None asks for nothing.
+        token: what every request must carry; None requires nothing.
         names: host names, besides those of the loopback address, by which browsers may call this server.
         folder: the workbench: holds annotations.db and models/.
-        corpora: what clients may look at: output folders of corpus runs, with the inputs that these name; archives and
+        corpora: what clients may see: output folders of corpus runs, with the inputs that these name; archives and
             folders of pages.
         max_bytes: the largest page, and the largest request that is not an upload of files.
         max_upload_bytes: the largest upload of files (multipart/form-data).
-        max_unpacked_bytes: the most that the pages of an upload may have together, once they are unpacked.
-        seconds: how long work on a request may take, by the clock; and how long it may wait for its turn.
+        max_unpacked_bytes: the largest total size of an upload's pages after unpacking.
+        seconds: how long work on a request may take, in wall-clock time, and how long it may queue.
         body_seconds: how long a client may take to send its request.
-        memory_mb: how much memory a worker may take above that of its start.
+        memory_mb: how much memory a worker may take beyond that at its start.
         workers: how many processes work on pages.
         waiting: how many requests may wait for one of them; None is four for each worker.
-        fetch: whether pages are fetched from the web for clients at all.
-        allow_private: fetch also from private and loopback addresses: for a network that you trust.
+        fetch: whether the server fetches pages from the web for clients.
+        allow_private: also fetch from private and loopback addresses: for a network that you trust.
         max_pages: the most pages of an evaluation.
     """
 
@@ -72,7 +72,7 @@ class Settings:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host, a name or an address with or without brackets, is this machine for itself only."""
+    """Whether a host (a name, or an address with or without brackets) is a loopback address."""
     if host.lower().rstrip(".") == "localhost":
         return True
     try:

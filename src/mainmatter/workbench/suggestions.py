@@ -1,7 +1,7 @@
-"""Teach mode over HTTP: pages to correct, suggestions, the order of pages, what sites repeat, teaching meanwhile.
+"""Teach mode over HTTP: suggestions, the order of pages, recurring blocks, teaching in the background.
 
-One person labels, and corrects what the newest model suggests. Nothing of this is for a gold standard: suggestions pull
-annotators towards what the model does already. So every label that was only accepted says what suggested it.
+One person labels, and corrects what the newest model suggests. None of this is for a gold standard: suggestions bias
+annotators towards what the model already does. So every label that was only accepted records what suggested it.
 """
 
 from __future__ import annotations
@@ -65,45 +65,45 @@ router = APIRouter(
 
 
 class CorrectRequest(InspectRequest):
-    """A page, what was asked about it, and who corrects the answer."""
+    """A page, a method's decision on it, and who corrects it."""
 
     annotator: Name
 
 
 class CorrectAnswer(BaseModel):
-    """Where the page is corrected."""
+    """The address at which the page is corrected."""
 
     page: int
-    labelled: int = Field(description="How many blocks were labelled as suggested; 0 if the annotator had labels.")
+    labelled: int = Field(description="How many blocks got suggested labels; 0 if the annotator already had labels.")
     url: str
 
 
 class SuggestionAnswer(BaseModel):
-    """What the newest model would say of each block."""
+    """The newest model's suggestion for each block."""
 
     model: str = Field(description='What suggests: "main", or a model of the workbench.')
-    version: str = Field(description="Another one after each teaching.")
-    pages: int | None = Field(description="From how many pages it was taught; null for what ships.")
+    version: str = Field(description="Changes with each teaching.")
+    pages: int | None = Field(description="How many pages it was taught with; null for the shipped model.")
     sure: float = Field(description="How sure it is of the page, from 0 to 1.")
     labels: list[LabelModel]
-    scores: list[float] = Field(description="The chance of being main matter; from 0.5 on it is likelier than not.")
-    alike: list[int] = Field(description="The same number for blocks that are built alike, such as authors of posts.")
+    scores: list[float] = Field(description="The probability of being main matter.")
+    alike: list[int] = Field(description="Equal numbers for blocks with the same structure, such as authors of posts.")
 
 
 class QueuedPage(BaseModel):
-    """A page that waits to be labelled, and why it is worth it."""
+    """A page to label, and why it is useful."""
 
     id: int
-    sure: float | None = Field(description="How sure the newest model is of it; null if nobody has looked yet.")
-    differs: float | None = Field(description="The share of words that it and the shipped model disagree on.")
+    sure: float | None = Field(description="How sure the newest model is of it; null if it has not been scored yet.")
+    differs: float | None = Field(description="The share of words that this model and the shipped one disagree on.")
 
 
 class QueueAnswer(BaseModel):
-    """The pages that wait, the most useful one first, mixed over sites."""
+    """The pages to label, the most useful first, alternating between sites."""
 
     model: str
     pages: list[QueuedPage]
-    waiting: int = Field(description="How many of them the model has yet to look at.")
+    waiting: int = Field(description="How many of them the model has not scored yet.")
 
 
 class RecurringModel(BaseModel):
@@ -112,11 +112,11 @@ class RecurringModel(BaseModel):
     key: str
     text: str
     pages: int
-    open: int = Field(description="How many of these blocks the annotator has not decided about.")
+    open: int = Field(description="How many of these blocks the annotator has not decided on.")
 
 
 class RecurringAnswer(BaseModel):
-    """What the site of a page repeats."""
+    """The recurring blocks of a page's site."""
 
     site: str
     pages: int
@@ -124,11 +124,11 @@ class RecurringAnswer(BaseModel):
 
 
 class DropRequest(StrictModel):
-    """What is to be dropped on all pages of a site."""
+    """What to drop on all pages of a site."""
 
     annotator: Name
     keys: Annotated[list[Annotated[str, Field(max_length=40)]], FailFast()] = Field(
-        max_length=MOST_KEYS, description="Of what recurs, as GET gives them."
+        max_length=MOST_KEYS, description="The keys of recurring blocks, as GET gives them."
     )
 
 
@@ -140,21 +140,21 @@ class DropAnswer(BaseModel):
 
 
 class TeachingAnswer(BaseModel):
-    """How teaching in the background stands."""
+    """The state of teaching in the background."""
 
     state: Literal["waiting", "running", "failed"]
     model: str = Field(description="The newest model.")
     version: str
-    done: int = Field(description="Pages that are ready to teach with.")
-    learned_from: int = Field(description="Pages that the last job had.")
-    next_at: int = Field(description="With how many pages the next job starts.")
-    share: float = Field(description="How much of the job that runs is done, from 0 to 1.")
+    done: int = Field(description="How many pages are ready to teach with.")
+    learned_from: int = Field(description="How many pages the last job used.")
+    next_at: int = Field(description="The number of pages at which the next job starts.")
+    share: float = Field(description="The progress of the running job, from 0 to 1.")
     error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PageWorth:
-    """How sure a model is of a page, and how far it differs from the shipped one; None where it could not say."""
+    """How sure a model is of a page, and how far it differs from the shipped one; None if it could not be scored."""
 
     sure: float | None
     differs: float | None
@@ -166,7 +166,7 @@ class PageWorth:
 
 
 class Suggesting:
-    """What Teach mode remembers: what the newest model says of each page, and with how many pages it was last taught.
+    """What Teach mode caches: the newest model's score of each page, and how many pages it was last taught with.
 
     Args:
         workbench: the server's.
@@ -181,15 +181,15 @@ class Suggesting:
         self.tried = 0  # pages that the last job of this server had
 
     def close(self) -> None:
-        """Look at no more pages."""
+        """Score no more pages."""
         self._closing = True
         if self._looking is not None:
             self._looking.cancel()
 
     def worths(self, model: SuggestingModel, pages: Sequence[int]) -> tuple[dict[int, PageWorth], int]:
-        """What is known of pages by now, perhaps from the model before, and how many the model has yet to look at.
+        """The scores known so far, perhaps from the previous model, and how many pages are still to be scored.
 
-        It looks at them meanwhile, one at a time, where a worker is free.
+        That happens in the background, one page at a time, when a worker is free.
         """
         unknown = [page for page in pages if page not in self._worths or self._worths[page][0] != model]
         if self._looks_for != model and self._looking is not None:
@@ -214,7 +214,7 @@ class Suggesting:
 
 
 async def suggesting_of(request: Request) -> Suggesting:
-    """What the server that got a request remembers of suggestions; for `Depends`."""
+    """The suggestion cache of the server that got a request; for `Depends`."""
     suggesting: Suggesting = request.app.state.suggesting
     return suggesting
 
@@ -225,10 +225,11 @@ Jobs = Annotated[TeachingJobs, Depends(jobs_of)]
 
 @router.post("/correct", summary="Correct what a method kept", openapi_extra=describe_body(CorrectRequest))
 async def correct(request: Request, state: State, bench: Bench) -> CorrectAnswer:
-    """Put a page into the store, with what a method kept as labels that are suggested, and say where to correct them.
+    """Add a page with the method's decisions as suggested labels, and return the address at which to correct them.
 
     Takes a page as /api/inspect does: JSON (html, text, url, frame or corpus) or a form with a file; method, options
-    (its parameters, the dial among them) and annotator. Labels that the annotator has on the page stay as they are.
+    (its parameters, including the dial) and annotator. Labels that the annotator already has on the page stay as they
+    are.
     """
     asked, page = await read_page_request(request, CorrectRequest)
     check_annotator(asked.annotator)
@@ -241,11 +242,11 @@ async def correct(request: Request, state: State, bench: Bench) -> CorrectAnswer
     return CorrectAnswer(page=page_id, labelled=labelled, url=f"/annotate#/page/{page_id}")
 
 
-@router.get("/pages/{page_id}/suggestion", summary="What the newest model would say")
+@router.get("/pages/{page_id}/suggestion", summary="Suggestions by the newest model")
 async def suggest_for(state: State, bench: Bench, page_id: PageNumber) -> SuggestionAnswer:
-    """What the newest model of the workbench, else `main`, would say of each block, and how sure it is.
+    """The suggestion of the workbench's newest model, else `main`, for each block, and how sure it is.
 
-    That biases annotators: leave it off for a gold standard.
+    Suggestions bias annotators: do not use them for a gold standard.
     """
     await run_in_threadpool(lambda: state.store.summary(page_id))
     model = await run_in_threadpool(newest_model, bench.models)
@@ -269,10 +270,10 @@ async def show_queue(
     annotator: Asking,
     after: Annotated[int, Field(ge=0, le=LARGEST_ID, description="The page that was labelled last.")] = 0,
 ) -> QueueAnswer:
-    """The pages that the annotator is not done with, those first of which the newest model is least sure.
+    """The pages that the annotator is not done with, beginning with those that the newest model is least sure of.
 
-    How sure it is is found out meanwhile, and again after each teaching; until then the model before decides or,
-    without one, the order of their numbers. No site comes twice in a row while others wait.
+    Pages are scored in the background, and again after each teaching; until then, the previous model's scores or,
+    without any, the page numbers decide. No site comes twice in a row while others wait.
     """
     summaries = await run_in_threadpool(lambda: state.store.pages(check=False))
     model = await run_in_threadpool(newest_model, bench.models)
@@ -290,9 +291,9 @@ async def show_queue(
     return QueueAnswer(model=model.name, pages=pages, waiting=unlooked)
 
 
-@router.get("/pages/{page_id}/recurring", summary="What the site of a page repeats")
+@router.get("/pages/{page_id}/recurring", summary="The recurring blocks of a page's site")
 async def show_recurring(state: State, bench: Bench, page_id: PageNumber, annotator: Asking) -> RecurringAnswer:
-    """Blocks that recur on the pages of this site, and that the annotator has not decided about."""
+    """Blocks that recur on the pages of this site and that the annotator has not decided on."""
     await run_in_threadpool(lambda: state.store.summary(page_id))
     found = await bench.run_for(
         _SITE_SECONDS, look_for_recurring, database=str(bench.database), page_id=page_id, annotator=annotator
@@ -304,9 +305,9 @@ async def show_recurring(state: State, bench: Bench, page_id: PageNumber, annota
     return RecurringAnswer.model_construct(site=found.site, pages=len(found.pages), blocks=blocks)
 
 
-@router.post("/pages/{page_id}/recurring", summary="Drop what a site repeats on all its pages")
+@router.post("/pages/{page_id}/recurring", summary="Drop recurring blocks on all pages of a site")
 async def drop_everywhere(state: State, bench: Bench, page_id: PageNumber, asked: DropRequest) -> DropAnswer:
-    """Drop what recurs on all pages of this site, where the annotator has not labelled it: one change a page."""
+    """Drop recurring blocks on all pages of this site, unless the annotator has labelled them: one change per page."""
     check_annotator(asked.annotator)
     await run_in_threadpool(lambda: state.store.summary(page_id))
     dropped = await bench.run_for(
@@ -320,15 +321,15 @@ async def drop_everywhere(state: State, bench: Bench, page_id: PageNumber, asked
     return DropAnswer(pages=len(dropped), blocks=sum(dropped.values()))
 
 
-@router.get("/teaching", summary="How teaching in the background stands")
+@router.get("/teaching", summary="The state of teaching in the background")
 def show_teaching(state: State, bench: Bench, remembered: Remembered, jobs: Jobs) -> TeachingAnswer:
-    """Whether a model is being taught now, from how many pages the newest one was, and when the next job starts."""
+    """Whether a model is being taught now, how many pages the newest one learned from, and when the next job starts."""
     return _stand(state.store, bench, remembered, jobs)
 
 
-@router.post("/teaching", summary="Teach in the background, if it is time")
+@router.post("/teaching", summary="Teach in the background, if a job is due")
 def teach_if_due(state: State, bench: Bench, remembered: Remembered, jobs: Jobs) -> TeachingAnswer:
-    """Start a job once four pages are done, and again when two more are; it is one job at a time."""
+    """Start a job once four pages are done, and again after every two more; one job at a time."""
     stand = _stand(state.store, bench, remembered, jobs)
     if stand.state != "running" and stand.done >= stand.next_at:
         remembered.tried = stand.done
@@ -367,7 +368,7 @@ def _learned_from(model: str) -> int | None:
 
 
 def correct_page(question: Question, database: str, annotator: str) -> tuple[int, int]:
-    """Add a page, and label it as a method decided; gives its number, and how many labels are new. Done in a worker.
+    """Add a page, and label it as a method decided; returns its number, and how many labels are new. Done in a worker.
 
     Raises:
         MainmatterError: anything that is wrong with the question or the page.
@@ -389,7 +390,7 @@ def correct_page(question: Question, database: str, annotator: str) -> tuple[int
 
 
 def suggest_labels(database: str, page_id: int, model: SuggestingModel) -> Suggestion:
-    """What a model would say of each block. Done in a worker.
+    """A model's suggestion for each block. Done in a worker.
 
     Raises:
         AnnotationError: there is no such page.
@@ -399,7 +400,7 @@ def suggest_labels(database: str, page_id: int, model: SuggestingModel) -> Sugge
 
 
 def look_for_recurring(database: str, page_id: int, annotator: str) -> Recurring:
-    """What the site of a page repeats. Done in a worker.
+    """The recurring blocks of a page's site. Done in a worker.
 
     Raises:
         AnnotationError: there is no such page.

@@ -2,7 +2,7 @@
 
 There is one job at a time, in a process of its own that outlives the server. It is some files in the workbench's folder
 `teaching`: job.json (what was asked), log.jsonl (what it prints), errors.txt and lock. The process holds the lock as
-long as it lives, whatever becomes of the server, so that nobody has to guess by its number whether it still runs.
+long as it lives, whatever happens to the server, so that nobody has to guess from its process id whether it still runs.
 """
 
 from __future__ import annotations
@@ -59,30 +59,30 @@ _PATIENCE = 3.0  # seconds that a process has for ending by itself
 _MOMENT = 0.3  # longer than anybody holds the lock for asking whether another one does
 _PAUSE = 0.05
 _NICENESS = 10  # pages that people look at go first
-_DIED = "the process ended without a word: it was killed, or the machine went down; start it again"
+_DIED = "the process ended without a message: it was killed, or the machine went down; start it again"
 
 
 class AlreadyTeaching(InputError):
-    """There is a job already, and there can be only one."""
+    """A job is already running, and there can be only one."""
 
 
 @dataclass(frozen=True)
 class TeachingJob:
-    """A job, as far as it has come.
+    """A job and its progress.
 
     Attributes:
         id: its number; a later job's is larger.
         name: the name of the model.
         method: the method that learns.
         command: the command line that does the same.
-        started: when, as ISO 8601 in UTC.
+        started: when it started, as ISO 8601 in UTC.
         state: whether it runs or, if it does not, how it ended.
         done: units of work that are done.
         of: units of work in all.
         doing: what is being done.
         points: the points of the learning curve so far.
-        log: what it said.
-        lesson: what came of it, once it is finished.
+        log: its output.
+        lesson: its result, once it is finished.
         error: why it failed or died; else "".
     """
 
@@ -154,7 +154,7 @@ class TeachingJobs:
         return None if facts is None else self._to_job(facts)
 
     def cancel(self) -> TeachingJob | None:
-        """End the job that runs, and wait until it has; its model is not written. Gives the last job."""
+        """End the running job, and wait for its end; its model is not written. Returns the last job."""
         facts = self._read_job()
         if facts is None or not self._is_held():
             return self.current()
@@ -170,7 +170,7 @@ class TeachingJobs:
         return self.current()
 
     def _launch(self, arguments: Sequence[str], lock: int) -> int:
-        """Start the process, which keeps the lock, in a session of its own, so that the server's end is not its end."""
+        """Start the process, which keeps the lock, in a session of its own, so that it outlives the server."""
         one_core = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         with (self.folder / _LOG).open("ab") as log, (self.folder / _ERRORS).open("wb") as errors:
             process = subprocess.Popen(  # noqa: S603 - ourselves
@@ -202,7 +202,7 @@ class TeachingJobs:
                 return lock
 
     def _is_held(self) -> bool:
-        """Whether the process of the last job lives."""
+        """Whether the process of the last job is alive."""
         try:
             lock = os.open(self.folder / _LOCK, os.O_RDWR)
         except OSError:
@@ -254,7 +254,7 @@ class TeachingJobs:
         return TeachingJob(**asked, state=state, error=error, **{name: found[name] for name in told if name in found})
 
     def _read_events(self) -> dict[str, Any]:
-        """What the process said so far, put together."""
+        """The state of a job, from the output of its process so far."""
         found: dict[str, Any] = {"points": [], "log": []}
         try:
             lines = (self.folder / _LOG).read_bytes().splitlines()
@@ -276,11 +276,11 @@ class TeachingJobs:
         except OSError:
             lines = []
         said = [line.strip() for line in lines if line.strip()]
-        return f"{_DIED}; its last words: {said[-1][:300]}" if said else _DIED
+        return f"{_DIED}; its last output: {said[-1][:300]}" if said else _DIED
 
 
 def _add(found: dict[str, Any], kind: str, event: dict[str, Any]) -> None:
-    """Add an event to what is known of a job."""
+    """Update a job with an event."""
     match kind:
         case "start":
             found["pid"] = event.get("pid")
@@ -313,31 +313,31 @@ class TeachRequest(StrictModel):
 
     name: str = Field(
         pattern=f"^{_NAME}$",
-        description="The name of the model: letters, digits, - and _. A model of that name is replaced.",
+        description="The name of the model: letters, digits, - and _. An existing model of that name is replaced.",
         examples=["our-forum"],
     )
     method: str = Field(default="main", max_length=60, description="The method that learns, by its plain name.")
     split: Literal["auto", "site", "page"] = Field(
-        default="auto", description="Whether whole sites are left out to measure on, or single pages."
+        default="auto", description="Whether to measure on left-out sites, or on left-out single pages."
     )
-    curve: bool = Field(default=True, description="Learn from 1, 2, 4, ... pages too, for the learning curve.")
-    quick: bool = Field(default=False, description="As soon as possible: no curve, and few parts left out.")
+    curve: bool = Field(default=True, description="Also learn from 1, 2, 4, ... pages, for the learning curve.")
+    quick: bool = Field(default=False, description="Be fast: no learning curve, and fewer parts.")
 
 
 class UseRequest(StrictModel):
     """What to use."""
 
     model: str = Field(
-        max_length=100, description="A model of this workbench, by its plain name; `main` for what ships."
+        max_length=100, description="A model of this workbench, by its plain name; `main` for the shipped one."
     )
 
 
-@router.get("", summary="How teaching stands")
+@router.get("", summary="The state of teaching")
 def stand(workbench: Bench, jobs: Jobs) -> dict[str, Any]:
     """The pages that are ready, the last job with its progress, all lessons so far, the models, and the one in use.
 
-    Of each model: `probability`, that it is better than the shipped one on other pages of this kind, with what blind
-    comparisons said (`preferred`); whether it is `recommended`; and whether it is `in_use`.
+    For each model: the `probability` that it is better than the shipped one on other pages of this kind, including
+    blind comparisons (`preferred`); whether it is `recommended`; and whether it is `in_use`.
     """
     job = jobs.current()
     lessons = read_lessons(workbench.models / LESSONS)
@@ -353,7 +353,7 @@ def stand(workbench: Bench, jobs: Jobs) -> dict[str, Any]:
 
 @router.post("", status_code=202, summary="Start teaching", response_model=None, responses=error_answers(400, 422))
 def start(asked: TeachRequest, workbench: Bench, jobs: Jobs) -> Response | dict[str, Any]:
-    """Start a job that learns from all pages that are ready and measures the gain. There is one at a time: else 409."""
+    """Start a job that learns from all pages that are ready and measures the gain. One job at a time: otherwise 409."""
     if asked.name in method_names() or asked.name in PEERS:
         raise InputError(f"{asked.name} is the name of a method; choose another name for the model")
     if asked.method not in _learning():
@@ -376,13 +376,13 @@ def start(asked: TeachRequest, workbench: Bench, jobs: Jobs) -> Response | dict[
 
 @router.post("/cancel", summary="Cancel teaching")
 def cancel(workbench: Bench, jobs: Jobs) -> dict[str, Any]:
-    """End the job that runs; no model is written. Where none runs, nothing happens."""
+    """End the running job; no model is written. If none runs, nothing happens."""
     return {"job": _to_json(jobs.cancel(), workbench)}
 
 
-@router.post("/use", summary="Use a model from now on", responses=error_answers(400, 422))
+@router.post("/use", summary="Make a model the default", responses=error_answers(400, 422))
 def use(asked: UseRequest, workbench: Bench) -> dict[str, Any]:
-    """Take a model, or `main` again, wherever no method is named; on a local server, on its command line, too."""
+    """Use a model, or `main` again, wherever no method is named; on a local server, also on the command line."""
     name = DEFAULT_METHOD if asked.model == DEFAULT_METHOD else MODELS + asked.model
     use_method(workbench.models, name)
     on_command_line = workbench.settings.is_local
@@ -400,14 +400,14 @@ def delete(
     name: Annotated[str, Path(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_. -]{0,99}$", description="The model's name.")],
     workbench: Bench,
 ) -> dict[str, str]:
-    """Delete a model of the workbench. What its lesson gained stays in the list of lessons."""
+    """Delete a model of the workbench. Its lesson stays in the list of lessons."""
     if MODELS + name not in model_names(workbench.models):
         raise UnknownName("model", MODELS + name, model_names(workbench.models))
     if MODELS + name == offered_method(workbench.models):
         raise InputError(f"{name} is in use; go back to main first, or use another model")
     path = workbench.models / name
     if path.is_symlink():
-        raise InputError(f"{name} is a link to a model elsewhere; delete it there")
+        raise InputError(f"{name} is a link to a model elsewhere; delete the model there")
     # In one step: nobody finds half a model.
     deleted = path.with_name(f".{name}.deleted.{os.getpid()}")
     path.rename(deleted)
@@ -416,7 +416,7 @@ def delete(
 
 
 def _ready(workbench: Workbench) -> dict[str, int]:
-    """How many pages are ready, by readiness; `usable` is how many that makes."""
+    """How many pages there are, by readiness; `usable` counts those that are ready."""
     if not workbench.database.is_file():
         return {"pages": 0, "usable": 0, "needed": FEWEST}
     with Store(workbench.database, create=False) as store:
@@ -427,7 +427,7 @@ def _ready(workbench: Workbench) -> dict[str, int]:
 
 
 def _in_use(workbench: Workbench) -> dict[str, str]:
-    """The method that is used unless a client names another one, and what is wrong with it, if anything is."""
+    """The default method, and what is wrong with it, if anything."""
     try:
         return {"in_use": method_in_use(workbench.models), "in_use_problem": ""}
     except ModelError as error:
@@ -435,25 +435,25 @@ def _in_use(workbench: Workbench) -> dict[str, str]:
 
 
 def _methods() -> list[dict[str, str]]:
-    """The methods that learn, `main` first, with what they begin from."""
+    """The methods that learn, `main` first, with what they start from."""
     return [
         {
             "name": name,
             "summary": make_untrained(name).summary,
-            "begins": "goes on from the shipped model" if name == "main" else "begins from nothing",
+            "begins": "starts from the shipped model" if name == "main" else "starts from scratch",
         }
         for name in _learning()
     ]
 
 
 def _learning() -> list[str]:
-    """The methods that learn from labels: `template` counts what sites repeat, and does not look at them."""
+    """The methods that learn from labels; `template` is not among them, since it counts what sites repeat."""
     names = (name for name in trainable_names() if name in METHODS and not needs_model(name))
     return sorted(names, key=lambda name: (name != "main", name))
 
 
 def _to_json(job: TeachingJob | None, workbench: Workbench) -> dict[str, Any] | None:
-    """A job for clients, which need not know where the workbench lies."""
+    """A job for clients, without the path of the workbench."""
     if job is None:
         return None
     told = asdict(job)
@@ -468,7 +468,7 @@ def _to_json(job: TeachingJob | None, workbench: Workbench) -> dict[str, Any] | 
 
 
 def _model(workbench: Workbench, name: str, lessons: list[dict[str, Any]]) -> dict[str, Any]:
-    """A model with what its card says; a damaged one is told as such."""
+    """A model with the contents of its card; a damaged one is reported as such."""
     plain = name.removeprefix(MODELS)
     entry: dict[str, Any] = {"name": plain, "method_name": name, "problem": "", "probability": None, "in_use": False}
     try:

@@ -47,16 +47,16 @@ class Workbench:
 
     @property
     def models(self) -> Path:
-        """The folder of the models that were trained here; it may not be there yet."""
+        """The folder of the models that were trained here; it may not exist yet."""
         return self.settings.folder.absolute() / "models"
 
     def run(self, task: Callable[Given, Result], /, *_: Given.args, **arguments: Given.kwargs) -> Awaitable[Result]:
         """Have a worker call a function of a module, with named arguments.
 
         Raises:
-            Busy: all workers are busy, and enough requests wait.
+            Busy: all workers are busy, and the queue is full.
             TookTooLong: it took longer than it may.
-            Crashed: it ended its worker, or failed in a way that nobody foresaw.
+            Crashed: it ended its worker, or failed unexpectedly.
             MainmatterError: what the function raised, if it is one of ours.
         """
         return self.workers.run(task, **arguments)
@@ -68,7 +68,7 @@ class Workbench:
         return self.workers.run_for(seconds, task, **arguments)
 
     def tell(self, error: Exception) -> str:
-        """What an error says, as one line that does not tell clients where the workbench lies."""
+        """An error's message as one line that does not reveal the path of the workbench."""
         return without_folder(" ".join(str(error).split()), self.settings.folder.absolute())
 
 
@@ -79,10 +79,10 @@ async def workbench_of(request: Request) -> Workbench:
 
 
 async def take_turn_at_store(request: Request) -> AsyncIterator[None]:
-    """For `Depends`: one of the requests that may use the store at once, however long others keep it locked.
+    """For `Depends`: let a limited number of requests use the store at once, however long others lock it.
 
     Raises:
-        Busy: there are enough of them.
+        Busy: there are too many.
     """
     workbench: Workbench = request.app.state.workbench
     if workbench.at_store >= MOST_AT_STORE:

@@ -1,8 +1,7 @@
 """Worker processes: whatever touches a page is done there, so that a page can harm only its own request.
 
-A worker that takes too long, dies, or eats too much memory is replaced. Requests wait for a free worker in a queue of
-bounded length; the next one is told at once that the server is busy. All public methods belong to the server's event
-loop.
+A worker that takes too long, dies, or eats too much memory is replaced. Requests wait for a free worker in a bounded
+queue; when it is full, further ones are refused at once. All public methods belong to the server's event loop.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ START_LIMIT = 60.0  # seconds until a new worker is ready
 GRACE = 1.0  # seconds that work may go on for a client that has gone: ending a worker costs more than most work
 # What is wrong with the disk, and not with us.
 CANNOT_WRITE = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO))
-UNFORESEEN = "this failed in a way that nobody foresaw"
+UNFORESEEN = "this failed unexpectedly"
 _SPARE_SECONDS = 1.0  # of processor time: the server's clock goes first
 _WARM = ("mainmatter.workbench.clean",)
 _PROBE = b"<title>A page</title><h1>A page</h1><p>Some words that warm the worker up, and a few more of them.</p>"
 
 
 class Busy(MainmatterError):
-    """All workers are busy, and enough requests wait for one.
+    """All workers are busy, and the queue is full.
 
     Attributes:
         retry_after: in how many seconds a client may try again.
@@ -53,19 +52,19 @@ class Busy(MainmatterError):
 
 
 class TookTooLong(MainmatterError):
-    """The work took longer than it may; its worker was ended."""
+    """The work took longer than allowed; its worker was ended."""
 
 
 class Crashed(MainmatterError):
-    """The work ended its worker, or failed in a way that nobody foresaw."""
+    """The work ended its worker, or failed unexpectedly."""
 
 
 class TookTooMuchMemory(Crashed):
-    """The work needed more memory than it may have."""
+    """The work needed more memory than allowed."""
 
 
 class CannotWrite(MainmatterError):
-    """The server's disk is full, or may not be written."""
+    """The server's disk is full or read-only."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -75,13 +74,13 @@ class CannotWrite(MainmatterError):
 
 
 class Workers:
-    """A fixed number of worker processes, and the queue before them.
+    """A fixed number of worker processes, and their queue.
 
     Args:
         count: how many processes.
-        waiting: how many pieces of work may wait for one.
-        seconds: how long a piece of work may take, and how long it may wait.
-        memory_mb: how much memory a worker may take above that of its start.
+        waiting: how many tasks may wait for one.
+        seconds: how long a task may take, and how long it may wait.
+        memory_mb: how much memory a worker may take beyond that at its start.
         warm: the modules that a worker loads at its start; by default what the workbench needs.
     """
 
@@ -108,17 +107,17 @@ class Workers:
 
     @property
     def is_full(self) -> bool:
-        """Whether work that comes now is refused."""
+        """Whether new work is refused."""
         return self._closing or (not self._pool.idle and self.waiting >= self.most_waiting)
 
     @property
     def busy(self) -> int:
-        """How many workers are at work, or being replaced."""
+        """How many workers are busy, or being replaced."""
         return self.count - self._pool.idle
 
     @property
     def waiting(self) -> int:
-        """How many pieces of work wait for a worker."""
+        """How many tasks wait for a worker."""
         return self._pool.waiting
 
     def pids(self) -> list[int]:
@@ -130,7 +129,7 @@ class Workers:
         return self._pool.resident_mb()
 
     async def start(self) -> None:
-        """Start all processes; they are ready for work when this returns.
+        """Start all processes; they are ready when this returns.
 
         Raises:
             MainmatterError: they cannot be started.
@@ -144,7 +143,7 @@ class Workers:
                 raise MainmatterError(f"a worker process cannot be started: {type(error).__name__}: {error}")
 
     async def close(self) -> None:
-        """End all processes; what waits is told that the server is busy."""
+        """End all processes; waiting requests are told that the server is busy."""
         self._closing = True
         for call in await asyncio.get_running_loop().run_in_executor(None, self._pool.close):
             _fail(call, Busy())
@@ -157,9 +156,9 @@ class Workers:
             arguments: its arguments; they and the result are sent between processes.
 
         Raises:
-            Busy: no worker is free, and enough requests wait already, or it waited in vain.
-            TookTooLong: it took longer than it may.
-            Crashed: it ended its process, or failed in a way that nobody foresaw.
+            Busy: no worker is free, and the queue is full or the wait was too long.
+            TookTooLong: it took longer than allowed.
+            Crashed: it ended its process, or failed unexpectedly.
             MainmatterError: what the function raised, if it is one of ours.
         """
         return await self.run_for(self.seconds, function, **arguments)
@@ -192,7 +191,7 @@ class Workers:
             patience.cancel()
 
     def retry_after(self) -> int:
-        """When to try again, in whole seconds: how long the queue takes if each piece of work takes a tenth of one."""
+        """When to try again, in whole seconds: how long the queue takes if each task takes a tenth of a second."""
         return max(1, math.ceil(self.waiting * 0.1 / self.count))
 
     def _give_up(self, call: Call) -> None:
@@ -207,7 +206,7 @@ class Workers:
         why = Crashed(f"this ended the process that worked on it ({error.how})")
         if error.reason == "memory":
             why = TookTooMuchMemory(f"this took more than {self.memory_mb} MB of memory")
-        _log.error("%s: %s; its last words: %s", _name(function), why, error.stderr or "none")
+        _log.error("%s: %s; its last output: %s", _name(function), why, error.stderr or "none")
         return why
 
     def _start_child(self) -> Child:

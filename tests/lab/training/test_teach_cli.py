@@ -128,7 +128,7 @@ def test_too_few_pages_say_what_is_missing(tmp_path: Path) -> None:
     result = run(tmp_path, "-o", tmp_path / "model")
     assert result.exit_code == 1
     assert "3 of 4 pages ready, and teaching needs at least 4" in result.stderr
-    assert "fourth: nobody is done with it" in result.stderr
+    assert "fourth: nobody has finished it" in result.stderr
     assert not (tmp_path / "model").exists()
 
 

@@ -119,10 +119,10 @@ def test_rejects_that_are_not_found_again_are_told(moved: Path) -> None:
     out = moved / "out"
     crawls.write_warc(moved / "crawl.warc.gz", {"https://example.org/other": b"<p>Other</p>"})
     found = list(read_rejected(str(out)))
-    assert [(each.page, "not found there any more" in each.problem) for each in found] == [(None, True)] * 2
+    assert [(each.page, "no longer there" in each.problem) for each in found] == [(None, True)] * 2
     (moved / "crawl.warc.gz").unlink()
     found = list(read_rejected(str(out)))
-    assert [(each.page, "crawl.warc.gz itself is not found" in each.problem) for each in found] == [(None, True)] * 2
+    assert [(each.page, "crawl.warc.gz was not found" in each.problem) for each in found] == [(None, True)] * 2
     (out / "__about/rejects/part-00000.jsonl").write_text("no JSON\n")
     with pytest.raises(InputError, match="as a file of rejects"):
         list(read_rejected(str(out)))
@@ -148,7 +148,7 @@ def test_rejects_of_a_corpus_that_is_seen_from_elsewhere(
     assert (one.page.html, one.source.partition("#")[0]) == (b"<p>Short.</p>", "crawls/crawl.warc.gz")
     shutil.move("place/made/out", "renamed")
     [lost] = read_rejected("renamed")
-    assert (lost.page, "crawl.warc.gz itself is not found" in lost.problem) == (None, True)
+    assert (lost.page, "crawl.warc.gz was not found" in lost.problem) == (None, True)
     [elsewhere] = read_rejected("renamed", folders=[place / "crawls"])
     shutil.move("place/crawls/crawl.warc.gz", "crawl.warc.gz")
     [beside] = read_rejected(str(tmp_path / "renamed"))
@@ -158,7 +158,7 @@ def test_rejects_of_a_corpus_that_is_seen_from_elsewhere(
     told = tmp_path / "renamed/__about/rejects/part-00000.jsonl"  # of another crawl, whose archive had the same name
     told.write_text(told.read_text().replace("<urn:uuid:0", "<urn:uuid:1"))
     [other] = read_rejected("renamed")
-    assert (other.page, "another page is there now" in other.problem) == (None, True)
+    assert (other.page, "the archive has changed" in other.problem) == (None, True)
 
 
 def test_a_gold_standard_brings_its_labels(tmp_path: Path) -> None:
@@ -303,7 +303,7 @@ def test_rejects_that_name_the_web_make_nobody_fetch(source: str, tmp_path: Path
     reject = Reject("length", "2 words", source, 0, "a")
     (tmp_path / "rejects/part-00000.jsonl").write_bytes(rejects_to_bytes([reject]))
     (found,) = read_rejected(str(tmp_path), within=[tmp_path])
-    assert (found.page, found.problem) == (None, f"{source}#0: it came from the web, and nothing is fetched here")
+    assert (found.page, found.problem) == (None, f"{source}#0: it came from the web, and this import fetches nothing")
 
 
 def test_rejects_of_odd_types_are_told(tmp_path: Path) -> None:
@@ -322,5 +322,5 @@ def test_links_in_a_folder_are_told_and_not_followed(tmp_path: Path) -> None:
         (tmp_path / folder / f"link-{name}").symlink_to(tmp_path / "secret.html")
         found = list(read_inputs([str(tmp_path / folder)]))
         [link] = [one for one in found if one.page is None]
-        assert link.problem == "it is a link to a file, which is not followed in a folder; name that file"
+        assert link.problem == "links to files in a folder are not followed; name the file itself"
         assert len(found) == 2

@@ -186,8 +186,8 @@ def test_the_best_labels_of_a_page(tmp_path: Path) -> None:
         assert whose() == "merged"
         assert reasons == [
             "nobody labelled it",
-            "nobody is done with it",
-            "Ada and Bea differ on 1 block, which nobody merged",
+            "nobody has finished it",
+            "Ada and Bea disagree on 1 block, which nobody has merged",
         ]
         [page] = store.gold_pages("Ada")
         assert (page.labels or ())[3].kept

@@ -186,7 +186,7 @@ def test_what_cannot_be_done_is_told(tmp_path: Path) -> None:
         for name in ("", "  ", "best", "x" * 101, "a\0b"):
             with pytest.raises(AnnotationError, match="name"):
                 store.set_labels(1, name, {ref: KEEP})
-        with pytest.raises(AnnotationError, match="say by whom"):
+        with pytest.raises(AnnotationError, match="name who changes them"):
             store.set_labels(1, "merged", {ref: KEEP})
         with pytest.raises(InputError, match="one of heading"):
             Label(kept=True, kind="title")  # type: ignore[arg-type]

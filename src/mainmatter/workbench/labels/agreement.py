@@ -1,16 +1,16 @@
-"""How well annotators agree, and from the labels of several to one gold standard (FIASCO, section 5).
+"""How well annotators agree, and how their labels become one gold standard (FIASCO, section 5).
 
 text    FIASCO, section 5: the "minimal edit distance between the two annotations for each page", as a similarity in
         percent, 100 * (1 - distance / length of the longer text), where the distance is the fewest insertions,
         deletions and substitutions of words (what white space separates) that turn one cleaned text into the other.
-        The paper gives no formula, and 91.75 % as the mean of 158 pages; this one is that of our CleanEval score.
+        The paper gives no formula, only a mean of 91.75 % over 158 pages; this is the formula of our CleanEval score.
 kappa   Cohen's kappa (1960) over the blocks that both labelled: (observed - expected) / (1 - expected), where the
-        expected share is that of two who label at random, each with the frequencies of their own labels. Where both
-        used one and the same label only, it is not defined, and None; the raw share still tells.
+        expected share is that of two annotators who label at random, each with the frequencies of their own labels. If
+        both used only one label, the same, it is undefined (None); the raw share is still given.
 
-Blocks that one of the two has only accepted as they were suggested are left out. Once both are done with a page, a
-block that one left without a label counts as dropped in that one's text. Before, the texts are made of the blocks that
-both labelled.
+Blocks for which one of the two only accepted a suggestion are left out. Once both are done with a page, a block that
+one of them left unlabelled counts as dropped in their text. Before that, the texts consist of the blocks that both
+labelled.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class PairAgreement:
         annotators: their names.
         pages: how many pages of both could be compared.
         blocks: how many blocks both labelled.
-        text: FIASCO's average agreement in percent; None where they have no page in common.
-        kept: the share of these blocks on which they say the same of keep or drop; None without blocks.
-        kept_kappa: Cohen's kappa of that; None where it is not defined, as when all labels are the same.
+        text: FIASCO's average agreement in percent; None if they have no page in common.
+        kept: the share of these blocks on which they agree about keep or drop; None without blocks.
+        kept_kappa: Cohen's kappa of that; None if it is undefined, as when all labels are the same.
         kind: as `kept`, of the kinds.
         kind_kappa: as `kept_kappa`, of the kinds.
     """
@@ -66,9 +66,9 @@ class PageAgreement:
         page_id: the page's number.
         name: its name.
         pairs: one for each pair who both labelled the page, or are done with it.
-        lost: how many labels could not be carried over to the blocks of now, and do not count.
-        unfinished: somebody has labelled some of it, and is not done.
-        accepted: how many labels are suggestions that somebody accepted without a look, and do not count.
+        lost: how many labels could not be carried over to the current blocks, and do not count.
+        unfinished: somebody has labelled some of it and is not done.
+        accepted: how many labels are suggestions that were only accepted, and do not count.
     """
 
     page_id: int
@@ -88,11 +88,11 @@ class AgreementReport:
         pairs: each pair over all its pages.
         text: the mean of all pairs' text agreement over all pages, in percent, as FIASCO gives it; None without any.
         kept: the mean share of all pairs, weighted by blocks.
-        kept_kappa: the mean of the pairs' kappas, weighted by blocks; None where none is defined.
+        kept_kappa: the mean of the pairs' kappas, weighted by blocks; None if none is defined.
         kind: as `kept`, of the kinds.
         kind_kappa: as `kept_kappa`, of the kinds.
         lost: how many labels could not be carried over, and do not count.
-        unfinished: how many of the pages somebody has not finished; of them only what two labelled counts.
+        unfinished: how many of the pages somebody has not finished; there, only blocks that two labelled count.
         accepted: how many labels are suggestions that somebody accepted without a look; their blocks do not count.
     """
 
@@ -110,9 +110,9 @@ class AgreementReport:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """What two annotators said of one page: the labels of the blocks that both labelled, and their texts' agreement.
+    """Two annotators' labels of one page: the labels of the blocks that both labelled, and their texts' agreement.
 
-    There is no text to compare if they have no block in common, and are not both done.
+    There is no text to compare if they have no block in common and are not both done.
     """
 
     labels: tuple[tuple[Label, Label], ...]
@@ -127,7 +127,7 @@ def measure(
     Args:
         store: the annotations.
         page_id: the page; None for all.
-        without: pages to leave out, such as those whose figures would bias who sees them.
+        without: pages to leave out, such as those whose figures would bias the reader.
 
     Raises:
         AnnotationError: there is no such page.
@@ -157,7 +157,7 @@ def measure(
 
 
 def cohens_kappa(pairs: Sequence[tuple[object, object]]) -> float | None:
-    """Cohen's kappa of two lists of labels, given as pairs; None where it is not defined."""
+    """Cohen's kappa of two lists of labels, given as pairs; None if it is undefined."""
     if not pairs:
         return None
     count = len(pairs)
@@ -168,9 +168,9 @@ def cohens_kappa(pairs: Sequence[tuple[object, object]]) -> float | None:
 
 
 def _compare(blocks: Sequence[tuple[str, str]], first: Labels, second: Labels) -> _Compared:
-    """Compare what two said of a page, whose blocks are given as references and texts.
+    """Compare two annotators' labels of a page, whose blocks are given as references and texts.
 
-    Blocks for which one only accepted a suggestion tell of the model that made it, and are left out.
+    Blocks for which one only accepted a suggestion reflect the model, and are left out.
     """
     accepted = {ref for labels in (first, second) for ref, label in labels.by_ref.items() if label.suggested_by}
     if accepted:
@@ -229,7 +229,7 @@ def _mean(figures: Iterable[tuple[float | None, int]]) -> float | None:
 
 
 def by_block(said: Mapping[str, Labels], among: Collection[str] | None = None) -> dict[str, dict[str, Label]]:
-    """What each annotator said of each block, without the merged labels; by reference, then by annotator.
+    """Each annotator's label of each block, without the merged labels; by reference, then by annotator.
 
     Args:
         said: the labels of each annotator.
@@ -255,7 +255,7 @@ def find_conflicts(blocks: Referred, said: Mapping[str, Labels]) -> list[Conflic
 
 
 def find_agreed(said: Mapping[str, Labels], among: Collection[str] | None = None) -> dict[str, Label]:
-    """What all who labelled a block agree on, where nothing is merged yet."""
+    """The labels that all annotators of a block agree on, if it is not merged yet."""
     merged = said[MERGED].by_ref if MERGED in said else {}
     return {
         ref: min(labels.values(), key=lambda label: bool(label.suggested_by))  # somebody's own word, if there is one

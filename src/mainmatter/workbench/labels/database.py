@@ -2,12 +2,12 @@
 
     pages           the pages, never changed
     segmentations   the blocks of a page as they were segmented when somebody labelled them
-    labels          the labels of now, by page, annotator and block
+    labels          the current labels, by page, annotator and block
     events          the history: each change with all labels before and after; the database refuses to change it
     work            who is done with which page, and their last revision
 
-A transaction that has ended is on disk: write-ahead log, synchronous=FULL (https://www.sqlite.org/pragma.html). Those
-who write wait for each other.
+A transaction that has ended is on disk: write-ahead log, synchronous=FULL (https://www.sqlite.org/pragma.html). Writers
+wait for each other.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def database_path(path: str | Path) -> Path:
 
 
 def is_database(path: str | Path) -> bool:
-    """Whether there is a database of SQLite at that path, or in that folder."""
+    """Whether there is an SQLite database at that path, or in that folder."""
     try:
         with database_path(path).open("rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC
@@ -98,7 +98,7 @@ class Database:
     """An open database of annotations; threads take turns.
 
     Raises:
-        AnnotationError: there is none, it is damaged, something else, or of a newer version.
+        AnnotationError: there is none, or it is damaged, something else, or of a newer version.
     """
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
@@ -129,7 +129,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A view that does not change while it is looked at, whoever writes meanwhile."""
+        """A read view that does not change, whoever writes meanwhile."""
         with self._turn, self._clear_errors():
             self._connection.execute("BEGIN")
             try:
@@ -152,7 +152,7 @@ class Database:
                 raise
 
     def _prepare(self) -> None:
-        """Make sure that it is ours, and of this version."""
+        """Check that it is ours, and of this version."""
         connection = self._connection
         connection.execute("PRAGMA foreign_keys = ON")
         with self.reading():  # one view: between two looks another process may make the tables
@@ -174,7 +174,7 @@ class Database:
             )
 
     def _keep_a_log(self, connection: sqlite3.Connection) -> None:
-        """Switch to the write-ahead log. SQLite does not wait for others with that, as it does with all else."""
+        """Switch to the write-ahead log. This is the one operation for which SQLite does not wait for others."""
         deadline = time.monotonic() + _PATIENCE
         while True:
             try:
@@ -209,7 +209,7 @@ class Database:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _CANNOT_WRITE:  # Python's own errors have no code
                 raise CannotStore(f"{self.path}: cannot be written: {error}") from error
             if "locked" in str(error):
-                message = f"somebody else has been writing to it for {_PATIENCE:.0f} s; try again"
+                message = f"another process has been writing to it for {_PATIENCE:.0f} s; try again"
             elif "unable to open" in str(error):
                 message = "cannot be opened; is it a file that you may write?"
             else:
@@ -224,17 +224,17 @@ class Database:
         except sqlite3.Error as error:  # such as a database that was closed
             raise AnnotationError(f"{self.path}: {error}") from error
         except UnicodeEncodeError as error:
-            raise AnnotationError(f"{self.path}: cannot hold text with halves of characters") from error
+            raise AnnotationError(f"{self.path}: cannot store text with lone surrogates") from error
         except (
             ValueError,
             TypeError,
             LookupError,
             AttributeError,
             RecursionError,
-        ) as error:  # of who reads what is stored
+        ) as error:  # from code that reads what is stored
             what = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST_MESSAGE]
             raise AnnotationError(
-                f"{self.path}: holds what was not written by mainmatter ({what}); {_RECOVER}"
+                f"{self.path}: contains data that mainmatter did not write ({what}); {_RECOVER}"
             ) from error
 
 

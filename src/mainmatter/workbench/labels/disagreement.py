@@ -1,4 +1,4 @@
-"""Active learning: the pages that methods disagree on most are those whose labels teach most.
+"""Active learning: labels teach most on the pages that methods disagree on most.
 
 How far two methods disagree on a page is the share of words in blocks that one keeps and the other drops, among the
 words in blocks that at least one of them keeps. A page's disagreement is the mean over all pairs of methods. Among
@@ -55,8 +55,8 @@ class Disagreement:
 
     Attributes:
         found: the page.
-        share: from 0, they say the same, to 1, no two keep a word in common.
-        confidence: how sure the first method that says so is; None if none does.
+        share: from 0 (they agree) to 1 (no two keep a word in common).
+        confidence: the confidence of the first method that has one; None if none does.
         blocks: the blocks that they disagree on, those with the most words first.
         failed: methods that could not decide, with the reason.
         page_id: its number, if it is a page of a store.
@@ -71,12 +71,12 @@ class Disagreement:
 
     @property
     def rank(self) -> tuple[float, float, float]:
-        """The larger, the more it teaches."""
+        """The larger, the more its labels teach."""
         return round(self.share * _STEPS), 1 - (1 if self.confidence is None else self.confidence), self.share
 
     @property
     def note(self) -> str:
-        """Why it is of interest, in a sentence."""
+        """Why it is useful to label, in a sentence."""
         count = len(self.blocks)
         return f"methods disagree on {count:,} block{'s' * (count != 1)}, {self.share:.0%} of the words they keep"
 
@@ -90,35 +90,35 @@ def disagreements(
     seconds: float | None = None,
     on_page: Callable[[FoundPage], object] = lambda found: None,  # noqa: ARG005
 ) -> list[Disagreement]:
-    """The pages that methods disagree on most, the most first.
+    """The pages that methods disagree on most, most first.
 
-    A page that cannot be read or decided about is no reason to stop: `on_page` is told, as of all others.
+    A page that cannot be read or decided does not stop the search: `on_page` is called with it, as with all others.
 
     Args:
-        pages: a store, of which the pages without labels are looked at, or pages as `read_inputs` gives them. They are
+        pages: a store, whose unlabelled pages are compared, or pages as `read_inputs` gives them. They are
             read one at a time, and only the most contested are kept in memory.
         methods: at least two, by name or as objects.
-        count: how many pages to give.
+        count: how many pages to return.
         limits: how large a page may be.
-        seconds: give up a page that takes longer, by the clock. Pages are then compared in another process, which a
-            page may even crash, and all methods are given by name.
-        on_page: called with each page, after it; one that failed has a `problem`.
+        seconds: give up on a page that takes longer, in wall-clock time. Pages are then compared in another process,
+            which a page may even crash, and all methods must be names.
+        on_page: called after each page, with its result; a failed one has a `problem`.
 
     Raises:
         UnknownName: there is no such method.
-        InputError: there are fewer than two methods, or `count` or `seconds` is no such number.
+        InputError: there are fewer than two methods, or `count` or `seconds` is out of range.
     """
     names = [method for method in methods if isinstance(method, str)]
     if len({method if isinstance(method, str) else method.name for method in methods}) < 2:
-        raise InputError("methods disagree with each other: name at least two")
+        raise InputError("comparing needs at least two methods; name another")
     if count < 1:
-        raise InputError(f"a count of pages is at least 1, not {count}")
+        raise InputError(f"the number of pages must be at least 1, not {count}")
     if seconds is None:
         return _most_contested(pages, Comparer(methods, limits).compare, count, on_page)
     if not 0 < seconds <= _LONGEST:
-        raise InputError(f"a limit of time is above 0 and at most {_LONGEST:,} seconds, not {seconds:g}")
+        raise InputError(f"the time limit must be above 0 and at most {_LONGEST:,} seconds, not {seconds:g}")
     if len(names) < len(methods):
-        raise InputError("with a limit of time, methods are given by name")
+        raise InputError("with a time limit, methods must be given by name")
     with closing(IsolatedComparer(names, limits, seconds)) as comparer:
         return _most_contested(pages, comparer.compare, count, on_page)
 
@@ -149,7 +149,7 @@ def _of_store(store: Store) -> Iterator[tuple[PageId, FoundPage]]:
 
 
 class Comparer:
-    """Lets methods decide about pages.
+    """Compares the decisions of methods on pages.
 
     Args:
         methods: by name or as objects.
@@ -186,7 +186,7 @@ class Comparer:
 
 
 class IsolatedComparer:
-    """Compares methods on pages as `Comparer` does, in a child process, so that a page that hangs or crashes is lost.
+    """Like `Comparer`, but in a child process, so that a page that hangs or crashes costs only itself.
 
     Args:
         methods: their names.

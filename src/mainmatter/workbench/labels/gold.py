@@ -1,10 +1,10 @@
-"""From annotations to a gold standard: which pages, whose labels, and the text that they make; to export or to teach.
+"""From annotations to a gold standard, to export or to teach: which pages, whose labels, and the resulting text.
 
-What `mainmatter train` and `mainmatter evaluate` read, with all labels:
+The formats that `mainmatter train` and `mainmatter evaluate` read, with all labels:
 
 a folder    html/NAME.html (NAME.txt for a plain-text dump), gold/NAME.txt in CleanEval's markup after a line with the
             URL, and index.json with what else is known: page_type, lang, lines_are_blocks, annotator, and the label of
-            each block, with what suggested it where the annotator only accepted it
+            each block, with what suggested it if the annotator only accepted it
 Parquet     the same as columns: id, url, html, gold, gold_marked, lang, page_type, charset, format,
             lines_are_blocks, annotator, labels
 """
@@ -58,7 +58,7 @@ class Collected:
         page_id: its number in the store.
         gold_page: the page with its exact labels; its id is its name, made unique.
         annotator: whose labels these are: "merged", an annotator's, or several names that agree.
-        lost: how many labels could not be carried over to the blocks of now.
+        lost: how many labels could not be carried over to the current blocks.
         unlabelled: how many blocks have no label.
     """
 
@@ -70,7 +70,7 @@ class Collected:
 
     @property
     def accepted(self) -> int:
-        """How many labels were suggested, and only accepted."""
+        """How many labels were suggested and only accepted."""
         return sum(bool(label.suggested_by) for label in self.gold_page.labels or ())
 
 
@@ -85,7 +85,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class GoldStandard:
-    """The gold standard that a store holds.
+    """The gold standard in a store.
 
     Attributes:
         pages: its pages.
@@ -108,7 +108,7 @@ def collect(store: Store, annotator: str = BEST, *, unfinished: bool = False) ->
         store: the annotations.
         annotator: whose labels; "merged"; or "best": the merged labels, else what all who are done with a page agree
             on, else those of the only annotator.
-        unfinished: take also pages that nobody is done with, and blocks that are in conflict as not labelled.
+        unfinished: also take pages that nobody has finished; blocks in conflict count as unlabelled.
 
     Raises:
         AnnotationError: nobody of that name labelled anything.
@@ -143,13 +143,13 @@ def _choose(
     done = [name for name in summary.done if name != MERGED]
     those = done or (sorted(set(said) - {MERGED}) if unfinished else [])
     if not those:
-        return "nobody labelled it" if not said else "nobody is done with it"
+        return "nobody labelled it" if not said else "nobody has finished it"
     merged = said[MERGED].by_ref if MERGED in said else {}
     labels_of = by_block(said, those)
     open_conflicts = sum(not agree(labels.values()) and ref not in merged for ref, labels in labels_of.items())
     if open_conflicts and not unfinished:
         blocks = f"{open_conflicts:,} block" + "s" * (open_conflicts != 1)
-        return f"{' and '.join(those)} differ on {blocks}, which nobody merged"
+        return f"{' and '.join(those)} disagree on {blocks}, which nobody has merged"
     return ([*those, MERGED] if merged else those), find_agreed(said, those) | merged
 
 
@@ -190,7 +190,7 @@ def gold_text(labels: Sequence[Label]) -> str:
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """Names for files, each only once: the last part of a path or URL, without what file systems do not like."""
+    """Unique names for files: the last part of a path or URL, without characters that file systems refuse."""
     short = [_file_name(name) for name in names]
     count = Counter(name.lower() for name in short)  # some file systems do not tell A from a
     seen: Counter[str] = Counter()
@@ -212,19 +212,19 @@ def _file_name(name: str) -> str:
 
 
 def export(pages: Sequence[Collected], target: Path) -> None:
-    """Write a gold standard, whole or not at all; one that was exported there before is replaced.
+    """Write a gold standard, whole or not at all; an earlier export there is replaced.
 
     Args:
         pages: the pages, as `collect` gives them.
         target: a file that ends in .parquet, or a folder.
 
     Raises:
-        AnnotationError: there is no page, or the target holds something else.
+        AnnotationError: there is no page, or the target contains something else.
         MissingExtra: Parquet needs pyarrow.
         OSError: it cannot be written.
     """
     if not pages:
-        raise AnnotationError("no page to export; pages that are not done, or not merged, are exported with --all")
+        raise AnnotationError("no page to export; --all also exports pages that are not done or not merged")
     if target.suffix.lower() == PARQUET:
         write_whole(target, _to_parquet(pages))
     else:
@@ -232,7 +232,7 @@ def export(pages: Sequence[Collected], target: Path) -> None:
 
 
 def may_be_written(target: Path) -> bool:
-    """Whether a folder is free: it does not exist, is empty, or holds an earlier export and nothing else."""
+    """Whether a folder is free: it does not exist, is empty, or contains only an earlier export."""
     if target.suffix.lower() == PARQUET:
         return not target.is_dir()
     if not target.exists():
@@ -336,12 +336,12 @@ def _bytes_of(page: Page) -> bytes:
 
 
 def _charset_of(page: Page) -> str | None:
-    """How the bytes are to be read: as the server said, or as they are written here."""
+    """The encoding of the bytes: what the server declared, or the one written here."""
     return page.charset if isinstance(page.html, bytes) else "utf-8"
 
 
 def _writable(text: str) -> str:
-    """The same without halves of characters, which a page's scripts can hold and UTF-8 cannot."""
+    """The same without lone surrogates, which a page's scripts can contain and UTF-8 cannot."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -350,9 +350,9 @@ class TeachingPages:
     """Pages to teach with.
 
     Attributes:
-        name: what they are called.
+        name: their name.
         pages: the pages.
-        lessons: the file that lists all lessons of the workbench; None if they are of none.
+        lessons: the file that lists all lessons of the workbench; None if they belong to none.
         left_out: pages of the workbench that are not ready, with the reason.
     """
 
@@ -367,7 +367,7 @@ def load_teaching_pages(name: str, data: str | Path | None = None) -> TeachingPa
 
     Args:
         name: the folder of a workbench, a database of annotations, or the name or path of a gold standard.
-        data: the folder where named gold standards are.
+        data: the folder of named gold standards.
 
     Raises:
         InputError: too few pages are labelled; the message says what is missing.
@@ -391,7 +391,7 @@ def load_teaching_pages(name: str, data: str | Path | None = None) -> TeachingPa
 
 
 def count_ready(store: Store) -> dict[Readiness, int]:
-    """How many pages of a store are ready for teaching, and how many are not yet, by the reason.
+    """How many pages of a store are ready for teaching, and how many are not, by reason.
 
     "merged", "agreed" (by all who are done) and "single" (one is done) are ready; "conflict", "unfinished" (nobody is
     done) and "new" are not.

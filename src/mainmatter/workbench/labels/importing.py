@@ -1,4 +1,4 @@
-"""Pages into the store: files, folders, URLs, archives, gold standards, and what a corpus run rejected."""
+"""Adding pages to the store: files, folders, URLs, archives, gold standards, and the rejects of a corpus run."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ if TYPE_CHECKING:
 
 _ARCHIVES = (".warc", ".wet", ".jsonl", ".ndjson", ".parquet", ".urls")
 _PACKINGS = (".gz", ".zst")
-_NOT_FOUND = "it is not found there any more"
+_NOT_FOUND = "it is no longer there"
 
 
 @dataclass(frozen=True, slots=True)
 class FoundPage:
-    """A page that was read, or what stood in its way.
+    """A page that was read, or why it could not be.
 
     Attributes:
         name: what it is called.
         source: the input that it is of.
         page: the page; None if it could not be read.
         problem: why not; else "".
-        note: why it is of interest; else "".
+        note: why it is useful to label; else "".
     """
 
     name: str
@@ -59,7 +59,7 @@ class FoundPage:
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What came of adding a page.
+    """The result of adding a page.
 
     Attributes:
         name: what it is called.
@@ -75,7 +75,7 @@ class Addition:
 
 
 def add_found(store: Store, found: Iterable[FoundPage], limits: Limits = DEFAULT_LIMITS) -> Iterator[Addition]:
-    """Add pages as they are read, if the limits allow, and tell what came of each; none stops the others.
+    """Add pages as they are read, if the limits allow, and yield the result of each; none stops the others.
 
     Raises:
         CannotStore: the disk is full, for one.
@@ -107,17 +107,17 @@ def read_inputs(
 ) -> Iterator[FoundPage]:
     """Read pages of files, folders and URLs, and of archives: WARC, WET, JSONL, Parquet, lists of URLs.
 
-    A folder stands for the pages below it or, if it holds none, for its archives.
+    A folder means the pages below it or, if it contains none, its archives.
 
     Args:
         names: the inputs.
         limits: how large a page may be.
-        text_lists: also fetch the URLs of a text file (.txt) that is a list of such, as a corpus run does. Not for
-            files of people who must not have this machine fetch what they like.
-        fields: the fields of JSONL and Parquet that hold what, where they have other names than the usual ones.
+        text_lists: also fetch the URLs of a text file (.txt) that is a list of such, as a corpus run does. Do not set
+            it for files of people who must not make this machine fetch arbitrary URLs.
+        fields: the names of the fields of JSONL and Parquet, if they are not the usual ones.
 
     Raises:
-        InputError: an input does not exist, or holds nothing that can be read.
+        InputError: an input does not exist, or contains nothing that can be read.
         MissingExtra: archives need the extra "corpus".
     """
     for name in names:
@@ -143,11 +143,11 @@ def read_inputs(
 
 
 def _link(name: str) -> FoundPage:
-    return FoundPage(name, name, None, "it is a link to a file, which is not followed in a folder; name that file")
+    return FoundPage(name, name, None, "links to files in a folder are not followed; name the file itself")
 
 
 def is_archive(name: str) -> bool:
-    """Whether an input is one of those that hold many pages, by its name."""
+    """Whether an input is an archive of many pages, by its name."""
     plain = name.partition("?")[0].lower()
     for packing in _PACKINGS:
         plain = plain.removesuffix(packing)
@@ -173,7 +173,7 @@ def _read_archives(name: str, limits: Limits, fields: FieldNames | None) -> Iter
 
 
 def name_of(url: str | None, page_id: str | None, where: str) -> str:
-    """What a page of an archive is called: its id or, where that is the random number of a WARC record, its URL."""
+    """The name of a page of an archive: its id or, if that is the random number of a WARC record, its URL."""
     is_random = page_id is not None and page_id.startswith("<urn:uuid:")
     return (None if is_random and url else page_id) or url or where
 
@@ -188,8 +188,8 @@ def add_gold(
 ) -> Iterator[Addition]:
     """Add the pages of a gold standard and, if wanted, what it says of their blocks, as the annotator "gold".
 
-    Its own labels are taken as they are; else its text is aligned with the blocks (lab/training/examples.py). Pages
-    whose labels of "gold" are there already keep them.
+    Its own labels are taken unchanged; without any, its text is aligned with the blocks (lab/training/examples.py).
+    Pages that already have labels of "gold" keep them.
 
     Raises:
         MissingExtra: aligning needs rapidfuzz.
@@ -216,7 +216,7 @@ def add_gold(
 def gold_labels(
     store: Store, page_id: PageId, gold_page: GoldPage, limits: Limits = DEFAULT_LIMITS
 ) -> dict[str, Label | None]:
-    """What a gold standard says of the blocks of a page, by their references; nothing where it does not know."""
+    """A gold standard's labels of a page's blocks, by reference; none where it is unknown."""
     example = make_example(gold_page, unknown=math.nan, limits=limits)
     comments = {label.ref for label in gold_page.labels or () if label.kind == "comment"}
     rows = zip(store.blocks(page_id), example.shares.tolist(), example.kept.tolist(), example.kinds, strict=True)
@@ -236,18 +236,18 @@ def read_rejected(
 ) -> Iterator[FoundPage]:
     """The pages that a corpus run rejected, each with the reason in its note; in the order of the files of rejects.
 
-    The inputs of the run are looked for as they were named, as seen from the corpus, and beside it. A page that cannot
-    be found again, or that was no page to begin with, is told as a problem.
+    The inputs of the run are searched for under their original names, relative to the corpus, and beside it. A page
+    that cannot be found again, or was not a page in the first place, is reported as a problem.
 
     Args:
         out: the folder of the corpus.
-        reasons: only those that were rejected for one of these, such as "length"; by default all.
+        reasons: only pages that were rejected for one of these, such as "length"; by default all.
         limits: how large a page may be.
-        folders: where else the inputs may be.
-        within: only files that lie below one of these are read, and nothing is fetched; by default anything.
+        folders: other folders in which the inputs may be.
+        within: only read files below one of these, and fetch nothing; by default anything.
 
     Raises:
-        InputError: the folder holds no rejects, or none for these reasons.
+        InputError: the folder contains no rejects, or none for these reasons.
     """
     place = Path(Folder(out).path(REJECTS))
     files = sorted(place.glob("part-*.jsonl"))
@@ -268,7 +268,7 @@ def read_rejected(
 def input_locations(
     out: str, sources: Collection[str], folders: Sequence[Path] = (), within: Sequence[Path] | None = None
 ) -> InputLocations:
-    """Where the inputs of a corpus are; without a plan of its run, its rejects say which these were."""
+    """The paths of a corpus's inputs; without a plan of its run, its rejects say which these were."""
     try:
         return InputLocations(out, None, folders, within)
     except (MainmatterError, OSError, TypeError, ValueError, LookupError, AttributeError, RecursionError):
@@ -285,7 +285,7 @@ def _load_rejects(file: Path) -> list[Reject]:
 def _find_again(
     rejects: list[Reject], slices: tuple[Slice, ...], where: InputLocations, limits: Limits
 ) -> Iterator[FoundPage]:
-    """Read the pages again, each slice once at most."""
+    """Read the pages again, each slice at most once."""
     of_slice: dict[Slice, list[Reject]] = defaultdict(list)
     without_plan: dict[str, tuple[Slice, ...]] = {}
     for reject in rejects:
@@ -313,7 +313,7 @@ def _place_of(source: str, where: InputLocations) -> str:
         return source
     place = where.find(source)
     if place is None:
-        raise InputError(f"{Path(source).name} itself is not found, neither where it was nor beside the corpus")
+        raise InputError(f"{Path(source).name} was not found, neither at its old place nor beside the corpus")
     return str(place)
 
 
@@ -325,7 +325,7 @@ def _slice_here(one: Slice, position: int, where: InputLocations) -> Slice:
 
 def _may_fetch(where: InputLocations) -> None:
     if where.within is not None:
-        raise InputError("it came from the web, and nothing is fetched here")
+        raise InputError("it came from the web, and this import fetches nothing")
 
 
 def _read_again(one: Slice, rejects: list[Reject], limits: Limits) -> Iterator[FoundPage]:
@@ -354,7 +354,7 @@ def _read_again(one: Slice, rejects: list[Reject], limits: Limits) -> Iterator[F
 
 def _found_again(reject: Reject, page: Page, here: Slice) -> FoundPage:
     if not is_same_page(page, reject.id, reject.source, here):
-        return _problem(reject, "another page is there now: the archive was changed since")
+        return _problem(reject, "the archive has changed: it now has another page there")
     where = f"{reject.source}#{reject.position}"
     return FoundPage(
         name_of(page.url, reject.id, where), where, page, note=f"rejected: {reject.reason}: {reject.detail}"

@@ -1,4 +1,4 @@
-"""What the store of annotations gives and takes: labels, pages, changes, conflicts. All are frozen."""
+"""The types of the store of annotations: labels, pages, changes, conflicts. All are frozen."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ RESERVED = frozenset((BEST,))
 
 
 class AnnotationError(InputError):
-    """The store cannot do what was asked: no such page or block, not a database, a name that cannot be used."""
+    """The store cannot do this: no such page or block, not a database, an invalid name."""
 
 
 class NoSuchPage(AnnotationError):
-    """There is no page of that number."""
+    """There is no page with that number."""
 
 
 class NoSuchImport(AnnotationError):
-    """There is no import of that name, or none any more."""
+    """There is no import with that id, or no longer."""
 
 
 class StillLabelling(AnnotationError):
-    """Who asks is still labelling the page: what others said would bias them."""
+    """The person who asks is still labelling the page: the labels of others would bias them."""
 
 
 class CannotStore(AnnotationError):
-    """The database cannot be written: the disk is full, or may only be read."""
+    """The database cannot be written: the disk is full or read-only."""
 
 
 class Stale(AnnotationError):
@@ -48,7 +48,7 @@ class Stale(AnnotationError):
 
 
 def agree(labels: Iterable[Label]) -> bool:
-    """Whether labels say the same. Of what is dropped it does not matter what it is, but for comments."""
+    """Whether labels agree. The kinds of dropped blocks do not matter, except comments."""
     said = list(labels)
     return (
         len({label.kept for label in said}) <= 1
@@ -59,17 +59,17 @@ def agree(labels: Iterable[Label]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What one annotator said of a page.
+    """One annotator's labels of a page.
 
     Attributes:
         by_ref: the labels, by the references of the page's blocks as they are segmented now.
-        lost: labels that could not be carried over to these blocks, because the page was segmented otherwise when they
-            were made; each with its block's reference and text of then.
+        lost: labels that could not be carried over to these blocks, because the page was segmented differently when
+            they were made; each with its block's reference and text at that time.
         revision: the number of the last change of this page by this annotator; 0 if there was none.
         done: the annotator is done with the page.
         can_undo: there is a change to undo.
-        can_redo: there is an undone change to do again.
-        changed: when that last change was, as ISO 8601 in UTC; "" if there was none.
+        can_redo: there is an undone change to redo.
+        changed: when that last change was made, as ISO 8601 in UTC; "" if there was none.
     """
 
     by_ref: dict[str, Label]
@@ -106,13 +106,13 @@ class PageSummary:
         blocks: how many blocks it has.
         labelled: for each annotator, "merged" included, how many blocks have a label.
         done: the annotators who are done with it.
-        conflicts: how many blocks annotators differ on that are not merged yet.
+        conflicts: how many blocks annotators disagree on that are not merged yet.
         status: "new": no label; "labelled": some, none in conflict; "conflict": some are; "merged": each block that has
             a label has a merged one, or the merged labels are marked as done.
-        note: why it is here, in a sentence, such as what methods disagree on; or "".
+        note: why it was added, in a sentence, such as what methods disagree on; or "".
         page_type: what kind of page it is, such as "article", if known.
         lang: its language, if known.
-        lost: how many labels could not be carried over to the blocks of now; None if nobody looked.
+        lost: how many labels could not be carried over to the current blocks; None if not checked.
     """
 
     id: PageId
@@ -138,7 +138,7 @@ class LabelChange:
         segmentation: the number of the segmentation that the block is of.
         ref: the block's reference.
         before: the label before; None if there was none.
-        after: the label after; None if it was taken away.
+        after: the label after; None if it was removed.
     """
 
     segmentation: int
@@ -157,8 +157,8 @@ class Event:
         by: who changed them; for "merged" the person who decided.
         action: "set", "undo", "redo", "done" or "reopened".
         time: when, as ISO 8601 in UTC.
-        of: the revision that was undone or done again; else None.
-        changes: what became of each label.
+        of: the revision that was undone or redone; else None.
+        changes: the change of each label.
     """
 
     revision: int
@@ -179,7 +179,7 @@ class Conflict:
         ref: its reference.
         text: its text.
         labels: what each annotator said, without "merged".
-        merged: what was decided, if it was.
+        merged: the decision, if there is one.
     """
 
     index: int

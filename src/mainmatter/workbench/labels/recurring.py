@@ -1,4 +1,4 @@
-"""What a site repeats is labelled once: blocks with the same text on many of its pages (Template, section 3)."""
+"""Recurring blocks of a site, to label once: the same text on many of its pages (Template, section 3)."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class RecurringBlock:
     """Blocks with the same text on several pages of a site.
 
     Attributes:
-        key: what their references begin with; it stands for their text.
+        key: the beginning of their references, which identifies their text.
         text: the text.
         pages: on how many pages of the site it is.
-        open: how many of these blocks the annotator has not labelled, or has only accepted as to be kept.
+        open: how many of these blocks the annotator has not labelled, or only accepted a suggestion to keep.
     """
 
     key: str
@@ -43,9 +43,9 @@ class Recurring:
     """What a site repeats.
 
     Attributes:
-        site: the site; "" where the page has no URL.
+        site: the site; "" if the page has no URL.
         pages: the pages of it that were compared.
-        blocks: those of the page that was asked about, which recur on the others, in its order.
+        blocks: the blocks of the requested page that recur on the others, in page order.
     """
 
     site: str
@@ -54,7 +54,7 @@ class Recurring:
 
 
 def find_recurring(store: Store, page_id: PageId, annotator: str) -> Recurring:
-    """What recurs on the pages of a page's site, as far as the annotator has not decided about it.
+    """The blocks that recur on the pages of a page's site and that the annotator has not decided on.
 
     Raises:
         AnnotationError: there is no such page.
@@ -83,7 +83,7 @@ def find_recurring(store: Store, page_id: PageId, annotator: str) -> Recurring:
 
 
 def drop_recurring(store: Store, pages: Sequence[PageId], annotator: str, keys: Collection[str]) -> dict[PageId, int]:
-    """Drop what recurs on all pages of a site: one change a page, which the annotator can undo there.
+    """Drop recurring blocks on all pages of a site: one change per page, which the annotator can undo there.
 
     Blocks that the annotator has labelled stay as they are; those that were only suggested do not.
 
@@ -91,7 +91,7 @@ def drop_recurring(store: Store, pages: Sequence[PageId], annotator: str, keys: 
         store: the annotations.
         pages: the pages of the site.
         annotator: whose labels.
-        keys: what is dropped.
+        keys: which blocks to drop.
 
     Returns:
         How many blocks were dropped on each page.
@@ -116,10 +116,10 @@ def drop_recurring(store: Store, pages: Sequence[PageId], annotator: str, keys: 
 
 
 def key_of(ref: str) -> str:
-    """What the references of all blocks with the same text begin with."""
+    """The beginning of the references of all blocks with the same text."""
     return ref.partition("-")[0]
 
 
 def _is_open(label: Label | None) -> bool:
-    """Whether the annotator has not decided about a block: it has no label, or was only accepted as to be kept."""
+    """Whether the annotator has not decided on a block: it has no label, or only an accepted suggestion to keep."""
     return label is None or (bool(label.suggested_by) and label.kept)

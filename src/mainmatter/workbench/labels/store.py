@@ -1,12 +1,11 @@
-"""The store of annotations: pages, what annotators said of their blocks, and the history of all changes.
+"""The store of annotations: pages, the labels of their blocks, and the history of all changes.
 
-One SQLite file (database.py). What a call has returned is on disk: neither kill -9 nor a power cut takes it
-away. Several processes and threads may write at once; each change is one transaction, and each process opens a store of
-its own.
+One SQLite file (database.py). When a call returns, its data is on disk: it survives kill -9 and a power cut. Several
+processes and threads may write at once; each change is one transaction, and each process opens a store of its own.
 
-A change lists the labels of each block before and after it, so that it can be taken back exactly, also after a restart
-and also when the page was segmented otherwise in between: labels that had to be carried over are part of the change
-that was made then.
+A change lists the labels of each block before and after it, so that it can be undone exactly, even after a restart and
+if the page was segmented differently in between: labels that had to be carried over are part of the change made at that
+time.
 """
 
 from __future__ import annotations
@@ -95,10 +94,10 @@ class Store:
 
     Args:
         path: the database's file, or the folder of a workbench that holds it. It is made if it does not exist.
-        create: whether to make one where there is none.
+        create: whether to make one if there is none.
 
     Raises:
-        AnnotationError: there is none, it is no database of annotations, or a newer mainmatter made it.
+        AnnotationError: there is none, it is not a database of annotations, or a newer mainmatter made it.
     """
 
     def __init__(self, path: str | Path, *, create: bool = True) -> None:
@@ -135,7 +134,7 @@ class Store:
         """Add a page, unless there is one with the same bytes and URL; returns its number in both cases.
 
         Raises:
-            PageTooLarge: it is over the limits. They are for this call: what is in the store can be read.
+            PageTooLarge: it is over the limits. They apply only to this call: pages in the store can always be read.
         """
         blocks = len(read(page, limits))
         data = _data_of(page)
@@ -168,9 +167,9 @@ class Store:
         """All pages, in the order in which they were added.
 
         Args:
-            check: segment each labelled page again, and tell what is true of its blocks as they are now, also how many
-                labels could not be carried over (`lost`); that takes some milliseconds a page. Without it, conflicts
-                and status are those of the blocks as they were when they were labelled.
+            check: segment each labelled page again, and report on its current blocks, including how many labels could
+                not be carried over (`lost`); that takes some milliseconds per page. Without it, conflicts and status
+                are those of the blocks at the time of labelling.
         """
         with self._database.reading() as connection:
             summaries = _read_summaries(connection)
@@ -249,8 +248,8 @@ class Store:
         Args:
             page_id: the page.
             annotator: whose labels; "merged" for the merged gold standard.
-            labels: by the references of `blocks`; None takes a label away.
-            by: who does it; needed for "merged", else the annotator.
+            labels: by the references of `blocks`; None removes a label.
+            by: who does it; required for "merged", by default the annotator.
             based_on: the `Labels.revision` that the annotator saw; None if that does not matter.
 
         Raises:
@@ -261,13 +260,13 @@ class Store:
         one = self._segmented(page_id)
         for ref in labels:
             if ref not in one.place:
-                message = "perhaps the page is segmented otherwise by now: load it again"
+                message = "the page may be segmented differently now: load it again"
                 raise AnnotationError(f"page {page_id} has no block {ref!a}; {message}")
         with self._changing(page_id, names, based_on) as (work, revision):
             return work.write_labels(one, labels) or revision
 
     def labels(self, page_id: PageId, annotator: str) -> Labels:
-        """What an annotator said of a page, carried over to its blocks as they are segmented now.
+        """An annotator's labels of a page, carried over to its current blocks.
 
         Raises:
             AnnotationError: there is no such page.
@@ -277,7 +276,7 @@ class Store:
             return _Work(connection, page_id, annotator).read_labels(one)
 
     def all_labels(self, page_id: PageId) -> dict[str, Labels]:
-        """What everybody said of a page, by annotator, "merged" included; those who said nothing are left out.
+        """Everybody's labels of a page, by annotator, including "merged"; annotators without labels are left out.
 
         Raises:
             AnnotationError: there is no such page.
@@ -305,7 +304,7 @@ class Store:
     def redo(
         self, page_id: PageId, annotator: str, *, by: str | None = None, based_on: int | None = None
     ) -> int | None:
-        """Redo what was undone last; returns the new revision, None if there is nothing to redo, or a later change.
+        """Redo what was undone last; returns the new revision, or None if there is nothing to redo or a later change.
 
         Raises:
             AnnotationError: there is no such page.
@@ -354,9 +353,9 @@ class Store:
         return find_conflicts(self._segmented(page_id).blocks, said)
 
     def accept_agreed(self, page_id: PageId, *, by: str, based_on: int | None = None) -> int:
-        """Copy labels that all annotators of a block agree on to the merged labels; labels that are there stay.
+        """Copy labels that all annotators of a block agree on to the merged labels; existing ones stay.
 
-        Gives how many labels that were; they are one change.
+        Returns how many labels were copied, all in one change.
 
         Args:
             page_id: the page.
@@ -412,7 +411,7 @@ class Store:
         return one
 
     def _checked(self, summary: PageSummary) -> PageSummary:
-        """A page in short, with what is true of the blocks of now."""
+        """A page in short, checked against its current blocks."""
         if not summary.labelled:
             return replace(summary, lost=0)
         summary = checked(summary, self.all_labels(summary.id))
@@ -433,7 +432,7 @@ class Store:
             _, revision = work.read_state()
             if based_on is not None and based_on != revision:
                 who = "somebody has merged blocks of" if annotator == MERGED else f"{annotator} has changed"
-                message = "load it again, so that nothing of that is lost"
+                message = "load it again, so that nothing is lost"
                 raise Stale(f"{who} page {page_id} meanwhile, in another window; {message}")
             yield work, revision
 
@@ -460,7 +459,7 @@ class _Segmented:
 
     @classmethod
     def of(cls, document: Document) -> _Segmented:
-        """Give the blocks of a document their references."""
+        """Assign references to the blocks of a document."""
         texts, kinds = document.columns.texts, document.columns.kinds
         refs = make_references(texts)
         digest = hashlib.sha256()
@@ -474,9 +473,9 @@ class _Carried:
     """The labels of an annotator on a page as it is segmented now.
 
     Attributes:
-        by_ref: the labels, by the references of now.
+        by_ref: the labels, by the current references.
         lost: those that could not be carried over.
-        moves: the changes of the stored labels that carry them over for good; none if the page is segmented as it was.
+        moves: the changes that carry the stored labels over permanently; none if the page is segmented as before.
     """
 
     by_ref: dict[str, Label]
@@ -486,7 +485,7 @@ class _Carried:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What one annotator has done on one page, in an open transaction.
+    """One annotator's work on one page, in an open transaction.
 
     Attributes:
         connection: the database.
@@ -507,7 +506,7 @@ class _Work:
         return bool(done), revision
 
     def read_labels(self, one: _Segmented) -> Labels:
-        """What the annotator said of the page, and where the work stands."""
+        """The annotator's labels of the page, and the state of the work."""
         carried = self._carry_over(one, self._find_segmentation(one))
         done, revision = self.read_state()
         undoable, redoable = self.read_stacks()
@@ -517,7 +516,7 @@ class _Work:
         return Labels(in_order, carried.lost, revision, done, bool(undoable), bool(redoable), changed)
 
     def write_labels(self, one: _Segmented, labels: Mapping[str, Label | None]) -> int | None:
-        """Label blocks, as one change; gives its revision, None where nothing changes. None takes a label away."""
+        """Label blocks, as one change; returns its revision, or None if nothing changes. A label of None removes it."""
         number = self._find_segmentation(one) or self._save_segmentation(one)
         carried = self._carry_over(one, number)
         wanted = [
@@ -528,7 +527,7 @@ class _Work:
         return self.write("set", [*carried.moves, *wanted]) if wanted else None
 
     def write(self, action: Action, changes: Iterable[LabelChange] = (), of: int | None = None) -> int:
-        """Write a change into the history, and make it; gives its revision."""
+        """Write a change into the history, and make it; returns its revision."""
         changes = _in_one_step(changes)
         content = json.dumps([_to_json(change) for change in changes], separators=(",", ":"))
         event = {"page": self.page_id, "annotator": self.annotator, "by": self.by, "action": action}
@@ -548,7 +547,7 @@ class _Work:
         return revision
 
     def read_stacks(self) -> tuple[list[int], list[int]]:
-        """The revisions that can be undone and those that can be done again, the next one last."""
+        """The revisions that can be undone and those that can be redone, the next one last."""
         query = "SELECT revision, action FROM events WHERE page = ? AND annotator = ? ORDER BY revision"
         undoable: list[int] = []
         redoable: list[int] = []
@@ -571,7 +570,7 @@ class _Work:
         return _from_json(self.connection.execute(query, (revision,)).fetchone()[0])
 
     def _carry_over(self, one: _Segmented, number: int | None) -> _Carried:
-        """The labels, carried over to the blocks of now; `number` is that of their segmentation, if it is kept."""
+        """The labels, carried over to the current blocks; `number` is that of their segmentation, if it is kept."""
         query = "SELECT segmentation, ref, kept, kind, suggested_by FROM labels WHERE page = ? AND annotator = ?"
         stored: dict[int, dict[str, Label]] = defaultdict(dict)
         for segmentation, ref, kept, kind, by in self.connection.execute(query, (self.page_id, self.annotator)):
@@ -595,13 +594,13 @@ class _Work:
         return _Carried(by_ref, tuple(lost), tuple(moves))
 
     def _find_segmentation(self, one: _Segmented) -> int | None:
-        """The number under which the page was kept as it is segmented now, if it was."""
+        """The number of the stored segmentation that equals the current one, if any."""
         query = "SELECT id FROM segmentations WHERE page = ? AND digest = ?"
         row = self.connection.execute(query, (self.page_id, one.digest)).fetchone()
         return None if row is None else int(row[0])
 
     def _save_segmentation(self, one: _Segmented) -> int:
-        """Keep the blocks of the page as they are segmented now; gives the number of that segmentation."""
+        """Store the current segmentation of the page; returns its number."""
         blocks = [
             (ref, block.text, block.kind.value, block.xpath)
             for ref, block in zip(one.blocks.refs, one.document.blocks, strict=True)
@@ -613,14 +612,14 @@ class _Work:
 
 
 def _read_all_labels(connection: sqlite3.Connection, page_id: PageId, one: _Segmented) -> dict[str, Labels]:
-    """What everybody said of a page, by annotator; those who said nothing are left out."""
+    """Everybody's labels of a page, by annotator; annotators without labels are left out."""
     query = "SELECT DISTINCT annotator FROM labels WHERE page = ? ORDER BY annotator"
     names = [name for (name,) in connection.execute(query, (page_id,)).fetchall()]
     return {name: _Work(connection, page_id, name).read_labels(one) for name in names}
 
 
 def _in_one_step(changes: Iterable[LabelChange]) -> tuple[LabelChange, ...]:
-    """The changes with those of the same block put together: first before, last after."""
+    """The changes with those of the same block combined: first before, last after."""
     together: dict[tuple[int, str], LabelChange] = {}
     for change in changes:
         key = change.segmentation, change.ref
@@ -686,12 +685,12 @@ def check_names(annotator: str, by: str | None) -> tuple[str, str]:
     """
     annotator = _check_name(annotator)
     if annotator in RESERVED:
-        raise AnnotationError(f"{annotator!r} is no annotator's name: it stands for the best labels of all")
+        raise AnnotationError(f"{annotator!r} cannot be an annotator's name: it stands for the best labels of all")
     if by is None and annotator == MERGED:
-        raise AnnotationError("the merged labels are nobody's own: say by whom they are changed")
+        raise AnnotationError("the merged labels belong to nobody; name who changes them")
     by = annotator if by is None else _check_name(by)
     if by == MERGED:
-        raise AnnotationError(f"{by!r} is no annotator's name: the merged labels are kept under it")
+        raise AnnotationError(f"{by!r} cannot be an annotator's name: the merged labels are stored under it")
     return annotator, by
 
 
@@ -703,8 +702,8 @@ def _check_name(name: str) -> str:
     """
     stripped = " ".join(name.split())
     if not stripped or len(stripped) > _LONGEST_NAME or not stripped.isprintable():
-        message = f"an annotator's name has 1 to {_LONGEST_NAME} letters, and no control characters"
-        raise AnnotationError(f"{message}, which {name[:_LONGEST_NAME]!a} has not")
+        message = f"an annotator's name has 1 to {_LONGEST_NAME} characters, and no control characters"
+        raise AnnotationError(f"{message}; {name[:_LONGEST_NAME]!a} is not one")
     return stripped
 
 
@@ -735,11 +734,11 @@ def _read_summaries(connection: sqlite3.Connection, page_id: PageId | None = Non
 
 
 def checked(summary: PageSummary, said: Mapping[str, Labels]) -> PageSummary:
-    """A page in short, with what is true of its blocks as they are segmented now.
+    """A page in short, checked against its current blocks.
 
     Args:
         summary: the page, by `_read_summaries`.
-        said: what everybody said of it, carried over to these blocks.
+        said: everybody's labels of it, carried over to these blocks.
     """
     merged = said[MERGED].by_ref if MERGED in said else {}
     undecided = [labels.values() for ref, labels in by_block(said).items() if ref not in merged]
@@ -755,7 +754,7 @@ def checked(summary: PageSummary, said: Mapping[str, Labels]) -> PageSummary:
 
 
 def _status(labelled: Mapping[str, int], done: Collection[str], conflicts: int, undecided: int) -> Status:
-    """Where a page stands; see `PageSummary`."""
+    """The status of a page; see `PageSummary`."""
     if MERGED in done or (labelled.get(MERGED) and not undecided):
         return "merged"
     if conflicts:
@@ -784,7 +783,7 @@ def _storable(text: str | None) -> str | None:
 
 
 def _insert(connection: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> int:
-    """Insert a row, given by the names of its columns; gives its number."""
+    """Insert a row, given by column names; returns its number."""
     columns, values = ", ".join(row), ", ".join(f":{column}" for column in row)
     number = connection.execute(f"INSERT INTO {table} ({columns}) VALUES ({values})", row).lastrowid  # noqa: S608 - ours
     assert number is not None

@@ -1,9 +1,9 @@
-"""What a model suggests for each block, how sure it is of it, and which page's labels would teach it most.
+"""What a model suggests for each block, how sure it is, and which page's labels would teach it most.
 
-A score is the chance that the model gives a block of being main matter, shifted so that its threshold on this page is
-0.5 (scores are shifted as log odds). A block that rules decide against its score is as uncertain as can be. How
-uncertain a page is: the mean entropy of its blocks in bits, weighted by words; the share of words that the model and
-another one disagree on is added to it (Settles 2009, Active learning literature survey, 3.1 and 3.2).
+A score is the model's probability that a block is main matter, shifted as log odds so that its threshold on this page
+is 0.5. A block that rules decide against its score counts as fully uncertain. How uncertain a page is: the mean entropy
+of its blocks in bits, weighted by words; the share of words that the model and another one disagree on is added to it
+(Settles 2009, Active learning literature survey, 3.1 and 3.2).
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class SuggestingModel:
     """A model that suggests labels.
 
     Attributes:
-        name: as people know it: "main", or "models/NAME" for one of the workbench's.
+        name: its name for users: "main", or "models/NAME" for one of the workbench's.
         method: as `get_method` takes it: the same, or the model's path.
-        version: another one after each teaching.
+        version: changes with each teaching.
     """
 
     name: str = DEFAULT_METHOD
@@ -55,11 +55,11 @@ class Suggestion:
     """What a model suggests for a page.
 
     Attributes:
-        labels: one a block; each says what suggested it.
-        scores: one a block: the chance of being main matter; from 0.5 on it is likelier than not.
-        sure: how sure the model is of the page, from 0 to 1: one less its uncertainty.
+        labels: one per block; each says what suggested it.
+        scores: one per block: the probability of being main matter; from 0.5 on, it is more likely than not.
+        sure: how sure the model is of the page, from 0 to 1: 1 minus its uncertainty.
         differs: the share of words that the model and the shipped one disagree on.
-        alike: one number a block: the same for blocks that are built alike; see `number_alike`.
+        alike: one number per block: the same for blocks with the same structure; see `number_alike`.
     """
 
     labels: list[Label]
@@ -70,7 +70,7 @@ class Suggestion:
 
 
 def newest_model(models: Path) -> SuggestingModel:
-    """The model of a workbench that was taught last; the default method where there is none.
+    """The model of a workbench that was taught last; the default method if there is none.
 
     Args:
         models: the folder of the workbench's models.
@@ -92,7 +92,7 @@ def suggest(document: Document, model: SuggestingModel, shipped: str = DEFAULT_M
     Args:
         document: the page.
         model: the model.
-        shipped: what it is compared with.
+        shipped: the model that it is compared with.
     """
     extraction = get_method(model.method).extract(document)
     chances = chances_of(extraction)
@@ -113,7 +113,7 @@ def suggest(document: Document, model: SuggestingModel, shipped: str = DEFAULT_M
 def number_alike(document: Document) -> list[int]:
     """A number for each block, the same for those whose elements have the same tags and classes, up to the root.
 
-    So all authors of a thread's posts have one, and all their dates another. Classes and ids with digits do not count:
+    So all authors of a thread's posts share one, and all their dates another. Classes and ids with digits do not count:
     they number the posts. Without markup, no block is like another.
     """
     if not document.has_markup:
@@ -129,7 +129,7 @@ def number_alike(document: Document) -> list[int]:
 
 
 def labels_of(extraction: Extraction, suggested_by: str) -> list[Label]:
-    """What a method decided, as labels that say what suggested them."""
+    """A method's decisions, as labels that say what suggested them."""
     return [
         Label(bool(kept), "comment" if label == "comment" else kind_by_markup(kind), suggested_by=suggested_by)
         for kept, label, kind in zip(extraction.kept, extraction.labels, extraction.kinds, strict=True)
@@ -137,9 +137,9 @@ def labels_of(extraction: Extraction, suggested_by: str) -> list[Label]:
 
 
 def chances_of(extraction: Extraction) -> NDArray[np.float64]:
-    """The chance of each block of being main matter, such that its threshold is 0.5; see above.
+    """Each block's probability of being main matter, shifted so that the threshold is 0.5; see above.
 
-    A method without a threshold between 0 and 1 tells no chances: it is sure of all that it says.
+    A method without a threshold between 0 and 1 gives no probabilities: it counts as sure of everything.
     """
     if extraction.threshold is None or not 0 < extraction.threshold < 1:
         return extraction.kept.astype(np.float64)
@@ -148,14 +148,14 @@ def chances_of(extraction: Extraction) -> NDArray[np.float64]:
 
 
 def entropy(chances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The entropy of chances, in bits: 1 where nothing is known, 0 where all is."""
+    """The entropy of probabilities, in bits: from 0 (certain) to 1 (nothing is known)."""
     p = np.clip(chances, _NEVER, 1 - _NEVER)
     bits: NDArray[np.float64] = -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
     return bits
 
 
 def mix_sites(pages: Iterable[tuple[PageId, str]], last: str = "") -> list[PageId]:
-    """Pages in such an order that no site comes twice in a row while others wait.
+    """Pages ordered so that no site comes twice in a row while others wait.
 
     Args:
         pages: each with its site, the most useful one first.

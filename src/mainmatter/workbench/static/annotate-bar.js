@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What stands above a page that is labelled: its name, what is saved, the brushes, and what can be done with the whole.
+ * The bar above a page that is being labelled: its name, what is saved, the brushes, and the actions for the whole page.
  *
  * @typedef {import("./annotate-words.js").Brush} Brush
  * @typedef {import("./annotate-ledger.js").Ledger} Ledger
@@ -15,7 +15,7 @@ import { switchTeaching, teachesMeanwhile } from "./annotate-mode.js";
 import { BRUSHES, modelInWords } from "./annotate-words.js";
 
 /**
- * Whether a page may be left: all is saved, or the user does not mind.
+ * Whether the user may leave a page: everything is saved, or they confirm that they lose changes.
  * @param {Ledger} ledger
  */
 export function mayLeave(ledger) {
@@ -29,7 +29,7 @@ export function mayLeave(ledger) {
  */
 export function takeBack(ledger, type) {
   if (type === "undo" ? ledger.canUndo || ledger.unsaved : ledger.canRedo) ledger.change({ type });
-  else toast(type === "undo" ? "There is nothing to undo." : "There is nothing to do again.");
+  else toast(type === "undo" ? "There is nothing to undo." : "There is nothing to redo.");
 }
 
 export class LabelBar {
@@ -46,13 +46,13 @@ export class LabelBar {
     this.url = element("p", { class: "soft small page-url" });
     this.state = new SavedState(actions);
     this.progress = element("span", { class: "soft number" });
-    this.done = button(this.#doneWord, actions.done, { id: "done", class: "primary", title: this.#teaches ? "Accept the rest, and go on to the next page: G, or Ctrl+Enter" : "Ctrl+Enter" }, this.#teaches ? "g" : "");
-    this.reopen = button("Open it again", actions.reopen, { class: "quiet", hidden: true });
+    this.done = button(this.#doneWord, actions.done, { id: "done", class: "primary", title: this.#teaches ? "Accept the rest and go to the next page: G or Ctrl+Enter" : "Ctrl+Enter" }, this.#teaches ? "g" : "");
+    this.reopen = button("Reopen", actions.reopen, { class: "quiet", hidden: true });
     this.next = element("span", {});
     this.undo = button("Undo", actions.undo, { title: "Z" }, "z");
     this.redo = button("Redo", actions.redo, { title: "Shift+Z" });
-    this.accept = button("Take over for all without a label", actions.acceptRest, { id: "accept-rest", hidden: true });
-    this.alike = button("Same for all like it", actions.alike, { id: "alike", disabled: true, title: "E: keep or drop all blocks that are built like the active one, as that one is; Alt or Ctrl and a click flips them all" }, "e");
+    this.accept = button("Accept for all unlabelled", actions.acceptRest, { id: "accept-rest", hidden: true });
+    this.alike = button("Same for all like it", actions.alike, { id: "alike", disabled: true, title: "E: keep or drop all blocks built like the active one, as that one is; Alt+click or Ctrl+click flips them all" }, "e");
     this.several = element("input", { type: "checkbox" });
     this.suggesting = this.#suggestingBox();
     this.model = element("span", { id: "suggesting-model", class: "small soft" });
@@ -62,7 +62,7 @@ export class LabelBar {
     this.element = element("div", { class: "label-bar" }, this.#head(), this.#tools(), this.state.alert);
   }
 
-  /** Whether a click labels all blocks from the one before it on: what Shift does where there is no such key. */
+  /** Whether a click labels all blocks since the last click, as with Shift: for devices without that key. */
   get extends() {
     const on = this.several.checked;
     this.several.checked = false;
@@ -87,8 +87,8 @@ export class LabelBar {
   /**
    * @param {Ledger} ledger
    * @param {{labelled: number, own: number, unsure: number, alike: number, blocks: number, suggestions: Suggestions | null}} facts
-   *   `own` of the labels are more than accepted; of `unsure` blocks the model is not sure, and the annotator has not said;
-   *   `alike` blocks are built like the active one, and said to be something else
+   *   `own` counts the labels that were not just accepted; `unsure` the blocks that the model is not sure of and the annotator
+   *   has not confirmed; `alike` those that are built like the active one but kept or dropped unlike it
    */
   show(ledger, { labelled, own, unsure, alike, blocks, suggestions }) {
     this.alike.disabled = !alike;
@@ -98,7 +98,7 @@ export class LabelBar {
     this.undo.disabled = !ledger.canUndo && !ledger.unsaved;
     this.redo.disabled = !ledger.canRedo;
     const { seemsDone } = ledger;
-    this.done.firstChild?.replaceWith(this.#teaches ? (seemsDone ? "Next page" : this.#doneWord) : seemsDone ? "Open it again" : this.#doneWord);
+    this.done.firstChild?.replaceWith(this.#teaches ? (seemsDone ? "Next page" : this.#doneWord) : seemsDone ? "Reopen" : this.#doneWord);
     this.done.classList.toggle("primary", this.#teaches || !seemsDone);
     this.reopen.hidden = !this.#teaches || !seemsDone;
     if (!seemsDone) this.next.replaceChildren();
@@ -110,8 +110,8 @@ export class LabelBar {
   showTeaching({ state, done, next_at: nextAt, share, error }) {
     const words = {
       running: `learning, ${Math.round(100 * share)} %`,
-      waiting: nextAt > done ? `learns again in ${count(nextAt - done, "page")}` : "learns after the next page",
-      failed: "could not learn; see Teach",
+      waiting: nextAt > done ? `learns again after ${count(nextAt - done, "more page")}` : "learns after the next page",
+      failed: "learning failed; see Teach",
     };
     this.teaching.textContent = teachesMeanwhile() || state === "running" ? words[state] : "";
     this.teaching.title = error;
@@ -125,7 +125,7 @@ export class LabelBar {
   /** @param {number | null} next */
   offerNext(next) {
     const link = next === null
-      ? element("a", { href: "#/" }, "That was the last one: all pages")
+      ? element("a", { href: "#/" }, "That was the last page: see all pages")
       : element("a", { href: `#/page/${next}`, class: "button primary" }, "Next page");
     this.next.replaceChildren(link);
     link.focus();
@@ -152,15 +152,15 @@ export class LabelBar {
       { class: "tools" },
       element("div", { class: "brushes", role: "group", "aria-label": "Label blocks" }, ...this.brushes.values()),
       element("p", { class: "soft small how" }, this.#teaches
-        ? "Click what is wrong: it flips. Drag over several; Alt and a click flips all that are like it."
-        : "A click keeps a block, a second one drops it; drag over several. Or choose a label first, then click."),
+        ? "Click a wrong block to flip it, or drag over several. Alt+click flips all blocks like it."
+        : "Click a block to keep it and again to drop it, or drag over several. Or choose a label first, then click."),
       element(
         "div",
         { class: "row tight", role: "group", "aria-label": "Changes" },
         this.undo,
         this.redo,
         ...(this.#teaches ? this.#teachTools() : this.#goldTools()),
-        element("label", { class: "check", title: "The next click labels all blocks from the active one to it" }, this.several, "Label up to the next click"),
+        element("label", { class: "check", title: "The next click labels all blocks from the active one to the one you click" }, this.several, "Label up to the next click"),
         ...(this.#teaches ? [] : [this.suggesting, this.accept, this.model]),
         button("History", actions.history, { class: "quiet" }),
         button("Keys", actions.keys, { class: "quiet" }, "?"),
@@ -175,24 +175,24 @@ export class LabelBar {
 
   #goldTools() {
     return [
-      button("Next without label", this.actions.next, { title: "U" }, "u"),
-      button("Drop the rest", this.actions.dropRest, { title: "Shift+D: drop all blocks that have no label yet" }, "⇧d"),
+      button("Next unlabelled", this.actions.next, { title: "U" }, "u"),
+      button("Drop the rest", this.actions.dropRest, { title: "Shift+D: drop all unlabelled blocks" }, "⇧d"),
     ];
   }
 
   #teachTools() {
     return [
       this.alike,
-      button("Least sure", this.actions.next, { id: "next-unsure", title: "U: the block that the model is least sure of, of those that you have not confirmed" }, "u"),
-      button("Right", this.actions.accept, { id: "accept", title: "A: what is suggested for the selected blocks is right" }, "a"),
-      button("All the rest is right", this.actions.acceptRest, { id: "accept-rest", title: "Shift+A: accept what is suggested for all blocks without a label" }, "⇧a"),
+      button("Least sure", this.actions.next, { id: "next-unsure", title: "U: go to the unconfirmed block that the model is least sure of" }, "u"),
+      button("Confirm", this.actions.accept, { id: "accept", title: "A: confirm the suggestions for the selected blocks" }, "a"),
+      button("Accept the rest", this.actions.acceptRest, { id: "accept-rest", title: "Shift+A: accept the suggestions for all unlabelled blocks" }, "⇧a"),
     ];
   }
 
   #meanwhileBox() {
     const box = element("input", { id: "teach-meanwhile", type: "checkbox", checked: teachesMeanwhile() });
     box.addEventListener("change", () => switchTeaching(box.checked));
-    return element("label", { class: "check", title: "From the fourth page that is done, a model learns in the background, and again after two more" }, box, "Teach meanwhile");
+    return element("label", { class: "check", title: "A model learns in the background once four pages are done, and again after every two more" }, box, "Teach in the background");
   }
 
   #suggestingBox() {
@@ -203,7 +203,7 @@ export class LabelBar {
         toast(error.message);
       });
     });
-    const warning = "Suggestions pull annotators towards what the method does already. Leave them off for a gold standard.";
+    const warning = "Suggestions bias annotators towards what the method already does. Leave them off for a gold standard.";
     return element(
       "span",
       { class: "suggesting" },
@@ -214,7 +214,7 @@ export class LabelBar {
 }
 
 /**
- * A figure with its name, and what it means for who points at it; part of a list.
+ * A figure with its name, and what it means as a tooltip; part of a list.
  * @param {string} name
  * @param {string} value
  * @param {string} about
@@ -224,7 +224,7 @@ export function figure(name, value, about) {
 }
 
 /**
- * Open a dialog that is gone when it is closed.
+ * Open a dialog that is removed when it closes.
  * @param {string} title
  * @param {Record<string, any>} properties
  * @param {...HTMLElement} content
@@ -245,7 +245,7 @@ export function wayBack(annotator) {
   return element("p", { class: "small way-back" }, element("a", { href: "#/" }, "← All pages"), element("span", { class: "soft" }, " · you are ", element("strong", {}, annotator)));
 }
 
-/** Says what is saved and what is not, and what to do about it. */
+/** Shows what is saved and what is not, and what to do about it. */
 export class SavedState {
   /** @param {{retry: () => void, catchUp: (keepMine: boolean) => void}} actions */
   constructor(actions) {
@@ -276,8 +276,8 @@ export class SavedState {
       element(
         "div",
         { class: "row" },
-        button("Load what is stored", () => this.actions.catchUp(false)),
-        button("Load it, then save the changes of this window", () => this.actions.catchUp(true)),
+        button("Load the stored labels", () => this.actions.catchUp(false)),
+        button("Load them, then save this window's changes", () => this.actions.catchUp(true)),
       ),
     );
   }
@@ -287,8 +287,8 @@ export class SavedState {
     return element(
       "div",
       { class: "problem" },
-      element("p", {}, element("strong", {}, "The server did not store it: "), ledger.message),
-      element("div", { class: "row" }, button("Try again", this.actions.retry), button("Give it up, load what is stored", () => this.actions.catchUp(false))),
+      element("p", {}, element("strong", {}, "The server did not save this: "), ledger.message),
+      element("div", { class: "row" }, button("Try again", this.actions.retry), button("Discard it and load the stored labels", () => this.actions.catchUp(false))),
     );
   }
 }

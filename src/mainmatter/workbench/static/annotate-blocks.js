@@ -1,19 +1,19 @@
 // @ts-check
 /**
- * The blocks of a page as a list: the same labels as in the frame, for whoever cannot see it or would rather read. Rows
- * are made, in groups, when they come near the view: a page may have 50,000 blocks.
+ * The blocks of a page as a list: the same labels as in the frame, for those who cannot see it or prefer to read. Rows
+ * are made in groups, when they come near the view: a page may have 50,000 blocks.
  *
  * @typedef {import("./annotate-words.js").Block} Block
  * @typedef {import("./annotate-ledger.js").Label} Label
  * @typedef {{label?: Label, suggestion?: Label, chance?: number, sureness?: string, pending: boolean, selected: boolean}} Look
- *   `chance` is how sure what suggests is of what the block is said to be, and `sureness` the same as a word
+ *   `chance` is how sure the model is of the block's label or suggestion, and `sureness` the same as a word
  */
 import { element } from "./shell.js";
 import { inWords, KIND_SIGNS, modelInWords } from "./annotate-words.js";
 
 const GROUP = 50; // rows that are made together
 const NEAR = "800px"; // around what is in view
-const ROW = 40; // pixels, about; says how high a group is that was not in view yet
+const ROW = 40; // pixels, about: the height of a group that was not in view yet is estimated from it
 
 export class BlockList {
   /** @type {Block[]} */

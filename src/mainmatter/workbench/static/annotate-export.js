@@ -1,5 +1,5 @@
 // @ts-check
-/** Taking the gold standard away: as a folder in a zip archive, or as a Parquet file; both for `train` and `evaluate`. */
+/** Export of the gold standard: as a folder in a zip archive, or as a Parquet file. `train` and `evaluate` read both. */
 import { api, busy, count, element, showProblem } from "./shell.js";
 import { button } from "./annotate-bar.js";
 
@@ -19,7 +19,7 @@ export class ExportPages {
         "div",
         { class: "row end" },
         element("div", { class: "field" }, element("label", { for: "whose" }, "Whose labels"), this.whose),
-        element("label", { class: "check" }, this.unfinished, "Also pages that nobody is done with"),
+        element("label", { class: "check" }, this.unfinished, "Include pages that nobody has finished"),
         this.zip,
         this.parquet,
       ),
@@ -33,9 +33,9 @@ export class ExportPages {
   load(annotators) {
     const chosen = this.whose.value;
     this.whose.replaceChildren(
-      element("option", { value: "best" }, "The best of each page: merged, else agreed, else the only ones"),
+      element("option", { value: "best" }, "The best of each page: merged, else agreed, else the only labels"),
       element("option", { value: "merged" }, "Merged only"),
-      ...annotators.map((name) => element("option", { value: name }, `Those of ${name}`)),
+      ...annotators.map((name) => element("option", { value: name }, `${name}’s`)),
     );
     if (chosen) this.whose.value = chosen;
     if (!this.element.hidden) void this.#look();
@@ -63,7 +63,7 @@ export class ExportPages {
         link.setAttribute("aria-disabled", String(!pages));
       }
       this.summary.replaceChildren(
-        element("p", {}, `${count(pages, "page")} with ${count(labels, "label")} will be in it.${accepted ? ` ${accepted} of them were suggested and only accepted; suggested_by says by what.` : ""}`),
+        element("p", {}, `The export will contain ${count(pages, "page")} with ${count(labels, "label")}.${accepted ? ` ${accepted} of the labels were suggested and only accepted; suggested_by says what suggested them.` : ""}`),
         leftOut.length ? leftOutList(leftOut) : "",
       );
     } catch (error) {

@@ -35,9 +35,9 @@ export async function openHistory(page, name, annotator) {
  * @param {number} hidden
  */
 function show(place, events, hidden) {
-  const note = hidden ? `${count(hidden, "change")} by others: you see them when you are done with the page.` : "";
+  const note = hidden ? `${count(hidden, "change")} by others, shown when you are done with the page.` : "";
   if (note) place.append(element("p", { class: "note" }, note));
-  if (!events.length) place.append(element("p", { class: "soft" }, "Nobody has changed anything yet."));
+  if (!events.length) place.append(element("p", { class: "soft" }, "No changes yet."));
   else place.append(element("ol", { class: "events" }, ...events.toReversed().map(eventRow)));
 }
 
@@ -60,10 +60,10 @@ function actionInWords({ action, changes }) {
   const what = count(changes.length, "block");
   switch (action) {
     case "set": return `labelled ${what}`;
-    case "undo": return `took back a change of ${what}`;
-    case "redo": return `made a change of ${what} again`;
+    case "undo": return `undid a change to ${what}`;
+    case "redo": return `redid a change to ${what}`;
     case "done": return "marked the page as done";
-    default: return "opened the page again";
+    default: return "reopened the page";
   }
 }
 
@@ -74,6 +74,6 @@ function changeRow({ text, before, after }) {
     {},
     element("span", { class: "soft" }, `${inWords(before)} → `),
     after?.suggested_by ? `${inWords(after)} (as ${modelInWords(after.suggested_by)} suggested)` : inWords(after),
-    element("span", { class: "change-text" }, text ?? "a block that is cut otherwise now"),
+    element("span", { class: "change-text" }, text ?? "a block that is now cut differently"),
   );
 }

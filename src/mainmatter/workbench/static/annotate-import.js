@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Adding pages: files, an address, or what lies in the server's import folder; all of them, or those that methods
+ * Adding pages: files, an address, or the contents of the server's import folder; all of them, or those that methods
  * disagree on most.
  *
  * @typedef {{id: string, state: "running" | "done" | "failed", what: string, share: number, read: number, added: number,
@@ -23,7 +23,7 @@ export class AddPages {
     this.entries = element("select", { id: "entry" });
     this.folderNote = element("p", { class: "soft small" });
     this.most = element("input", { type: "checkbox", id: "most" });
-    this.number = element("input", { type: "number", id: "most-number", min: "1", max: "1000", value: "20", "aria-label": "How many of them" });
+    this.number = element("input", { type: "number", id: "most-number", min: "1", max: "1000", value: "20", "aria-label": "How many pages" });
     this.problem = element("div", {});
     this.jobs = element("div", { class: "stack jobs" });
     this.element = element("section", { id: "add-pages", class: "sheet stack", "aria-label": "Add pages", hidden: true }, ...this.#parts());
@@ -55,10 +55,10 @@ export class AddPages {
     const files = element(
       "form",
       { class: "field drop" },
-      element("label", { for: "files" }, "Files: HTML, text, WARC, JSONL, Parquet; choose them or drop them here"),
+      element("label", { for: "files" }, "Files (HTML, text, WARC, JSONL, Parquet): choose them or drop them here"),
       element("div", { class: "row" }, this.files, element("button", { class: "primary" }, "Upload")),
     );
-    const url = element("form", { class: "field" }, element("label", { for: "url" }, "An address on the web"), element("div", { class: "row" }, this.url, element("button", {}, "Fetch")));
+    const url = element("form", { class: "field" }, element("label", { for: "url" }, "A web address"), element("div", { class: "row" }, this.url, element("button", {}, "Fetch")));
     files.addEventListener("submit", (/** @type {Event} */ event) => this.#submit(event, () => this.#upload(this.files.files)));
     url.addEventListener("submit", (/** @type {Event} */ event) => this.#submit(event, () => this.#fetch()));
     this.folderForm.addEventListener("submit", (/** @type {Event} */ event) => this.#submit(event, () => this.#addEntry()));
@@ -66,7 +66,7 @@ export class AddPages {
       "div",
       { class: "field" },
       element("div", { class: "row tight" }, element("label", { class: "check" }, this.most, "Only the pages that methods disagree on most:"), this.number),
-      element("p", { class: "soft small" }, "A label teaches most where methods differ. All pages of the import are read and cleaned by several methods first; that takes longer."),
+      element("p", { class: "soft small" }, "Labels teach most where methods disagree. Several methods clean all pages of the import first, which takes longer."),
     );
     return [element("h2", {}, "Add pages"), element("div", { class: "import-ways" }, files, url, this.folderForm), most, this.problem, this.jobs];
   }
@@ -105,7 +105,7 @@ export class AddPages {
 
   /** @param {FileList | null | undefined} files */
   async #upload(files) {
-    if (!files?.length) throw new Error("Choose one file or more first.");
+    if (!files?.length) throw new Error("Choose at least one file first.");
     const form = new FormData();
     for (const file of files) form.append("files", file);
     if (this.#mostWanted) form.append("most", String(this.#mostWanted));
@@ -121,7 +121,7 @@ export class AddPages {
   }
 
   async #addEntry() {
-    if (!this.entries.value) throw new Error("There is nothing in the import folder.");
+    if (!this.entries.value) throw new Error("The import folder is empty.");
     return api("/api/annotate/imports/folder", { json: { name: this.entries.value, most: this.#mostWanted } });
   }
 
@@ -131,8 +131,8 @@ export class AddPages {
       this.entries.replaceChildren(...entries.map((/** @type {any} */ entry) => element("option", { value: entry.name }, `${entry.name} (${entry.about})`)));
       this.entries.parentElement.hidden = !entries.length;
       this.folderNote.textContent = entries.length
-        ? "A corpus made by mainmatter corpus stands for its rejects: the pages that did not get into it."
-        : "Empty. Whoever runs the server can put files, folders or a corpus into import/ in the workbench's folder.";
+        ? "If you add a corpus made by mainmatter corpus, its rejects are imported: the pages that it left out."
+        : "Empty. To fill it, put files, folders or a corpus into import/ in the workbench's folder on the server.";
     } catch (error) {
       showProblem(this.problem, error);
     }
@@ -174,7 +174,7 @@ function showJob(row, job) {
 function inWords(job) {
   if (job.state === "failed") return `failed: ${job.message}${job.added ? ` (${job.added} added before that)` : ""}`;
   const parts = [`${job.added} added`];
-  if (job.known) parts.push(`${job.known} were here already`);
+  if (job.known) parts.push(`${job.known} already here`);
   if (job.rejected) parts.push(`${job.rejected} not added`);
   if (job.message) parts.push(job.message);
   return (job.state === "running" ? `${count(job.read, "page")} read, ` : "") + parts.join(", ");

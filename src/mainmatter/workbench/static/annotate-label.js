@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Labelling one page: the page in its frame, its blocks as a list, brushes, keys, and what is saved of it.
+ * Labelling one page: the page in its frame, its blocks as a list, brushes, keys, and saving.
  *
  * @typedef {import("./annotate-words.js").Block} Block
  * @typedef {import("./annotate-words.js").Brush} Brush
@@ -106,7 +106,7 @@ export class LabelView {
           element(
             "p",
             { id: "block-list-help", class: "visually-hidden" },
-            "Arrows move, Shift and arrows select several, the letters of the buttons label them.",
+            "Arrow keys move, Shift with arrow keys selects several, and the letters on the buttons label them.",
           ),
           this.list.element,
         ),
@@ -195,7 +195,7 @@ export class LabelView {
         f: () => this.#flip(),
         e: () => this.#labelAlike(this.#selection.active),
         g: () => this.#markDone(),
-        t: () => this.recurring.open() || toast("Nothing recurs on the pages of this site that you have not decided about."),
+        t: () => this.recurring.open() || toast("This site has no recurring blocks that you have not labelled."),
       });
     }
     return keys;
@@ -211,7 +211,7 @@ export class LabelView {
   }
 
   /**
-   * What a block is said to be: its label or, without one, what is suggested.
+   * A block's label or, without one, its suggestion.
    * @param {number} block
    * @param {Map<string, Label>} [labels]
    */
@@ -220,8 +220,8 @@ export class LabelView {
   }
 
   /**
-   * The labels, without those that were only accepted before the model was taught that suggests now: it knows better.
-   * What was changed in this window stays.
+   * The labels, without those that were only accepted from an older model: the current one knows better. Changes made in
+   * this window stay.
    */
   get #labels() {
     const labels = this.ledger.labels;
@@ -232,7 +232,7 @@ export class LabelView {
   }
 
   /**
-   * What a click makes of a block: in Teach mode the opposite of what it is said to be.
+   * What a click makes of a block: in Teach mode, the opposite of its label or suggestion.
    * @param {number} block
    * @returns {Brush}
    */
@@ -241,7 +241,7 @@ export class LabelView {
     return nextInCycle(this.ledger.labels.get(this.#blocks[block].ref));
   }
 
-  /** Flip what is selected, as its first block is; it stays selected, for all that are like it to follow. */
+  /** Flip the selected blocks, all as the first one; they stay selected, so that E can label all blocks like them. */
   #flip() {
     if (this.#blocks.length) this.#label(this.#clicked(this.#selection.first), this.#selection.blocks);
   }
@@ -258,7 +258,7 @@ export class LabelView {
   }
 
   /**
-   * Those of them that are said to be something else.
+   * The blocks built like one that are kept where it is dropped, or the other way round.
    * @param {number} block
    */
   #alikeButOther(block) {
@@ -273,7 +273,7 @@ export class LabelView {
    */
   #labelAlike(block) {
     const others = this.#alikeButOther(block);
-    if (!others.length) return toast("No other block is like this one and said to be something else.");
+    if (!others.length) return toast("No block like this one differs from it.");
     return this.#label(this.#saidOf(block)?.kept ? "keep" : "drop", [...others, block]);
   }
 
@@ -291,7 +291,7 @@ export class LabelView {
   }
 
   /**
-   * Show what would be labelled while the pointer is drawn over the page, and label it when it is let go.
+   * Show what would be labelled while the pointer is dragged over the page; label it when the button is released.
    * @param {number} from
    * @param {number} to
    * @param {boolean} isDone
@@ -303,7 +303,7 @@ export class LabelView {
   }
 
   /**
-   * Label all blocks from the one that was clicked before as that one is.
+   * Give all blocks from the one clicked last the label of that one.
    * @param {number} block
    */
   #extend(block) {
@@ -313,10 +313,10 @@ export class LabelView {
   }
 
   /**
-   * Label all blocks between two. The cycle takes them all where a click would take the first.
+   * Label all blocks between two. Without a chosen label, all get what a click would give the first.
    * @param {number} from
    * @param {number} to
-   * @param {Brush} [inCycle] where the cycle takes them
+   * @param {Brush} [inCycle] what they get without a chosen label
    */
   #paint(from, to, inCycle = this.#clicked(from)) {
     const brush = this.#brush === "cycle" ? inCycle : this.#brush;
@@ -353,7 +353,7 @@ export class LabelView {
     const rest = this.#unlabelled();
     if (!rest.length) return toast("All blocks have a label.");
     this.#change(Object.fromEntries(rest.map((block) => [block.ref, painted("drop", block, undefined)])));
-    return toast(`Dropped ${count(rest.length, "block")} that had no label. Z takes that back.`);
+    return toast(`Dropped ${count(rest.length, "unlabelled block")}. Press Z to undo.`);
   }
 
   /** @param {boolean} on */
@@ -363,20 +363,20 @@ export class LabelView {
     this.#show();
   }
 
-  /** A model was taught meanwhile: it suggests for all blocks without a label. */
+  /** A new model was taught in the background: show its suggestions for all unlabelled blocks. */
   async #refresh() {
     const before = this.#suggestions?.version;
     await this.#suggest(true).catch(() => undefined); // quiet: the suggestions of before stay
     const now = this.#suggestions;
     if (!now || now.version === before || this.#leaving.signal.aborted) return;
-    toast(`New suggestions by ${modelInWords(now.model)}${now.pages ? `, taught with ${count(now.pages, "page")}` : ""}. What you labelled stays.`);
+    toast(`New suggestions by ${modelInWords(now.model)}${now.pages ? `, taught with ${count(now.pages, "page")}` : ""}. Your labels stay.`);
   }
 
-  /** What is suggested for the selected blocks is right: now it is the annotator's own word. */
+  /** Confirm the suggestions for the selected blocks: they become the annotator's own labels. */
   #accept() {
     const labels = this.#labels;
     const blocks = this.#selection.blocks.filter((block) => this.#saidOf(block, labels));
-    if (!blocks.length) return toast("Nothing is suggested here.");
+    if (!blocks.length) return toast("There is no suggestion here.");
     this.#change(Object.fromEntries(blocks.map((block) => {
       const { kept, kind } = /** @type {Label} */ (this.#saidOf(block, labels));
       return [this.#blocks[block].ref, { kept, kind }];
@@ -385,32 +385,32 @@ export class LabelView {
     return this.#step(1);
   }
 
-  /** Accept what is suggested for all blocks without a label; the labels say that they were only accepted. */
+  /** Accept the suggestions for all unlabelled blocks; the labels record that they were only accepted. */
   #acceptRest(isQuiet = false) {
     const given = this.#suggestions?.labels;
     if (!given) return;
     const rest = this.#unlabelled();
     this.#change(Object.fromEntries(rest.map((block) => [block.ref, given[block.index]])));
-    if (!isQuiet) toast(`Took over ${count(rest.length, "suggestion")}. Z takes that back.`);
+    if (!isQuiet) toast(`Accepted ${count(rest.length, "suggestion")}. Press Z to undo.`);
   }
 
   #markDone() {
     if (this.teaches) {
       if (this.ledger.seemsDone) return void this.#offerNext();
-      if (!this.#suggestions && this.#unlabelled().length) return toast("The suggestions are not there yet; wait a moment, or label the rest yourself.");
+      if (!this.#suggestions && this.#unlabelled().length) return toast("The suggestions have not arrived yet. Wait a moment, or label the rest yourself.");
       this.#acceptRest(true);
       this.#offersNext = true;
       return this.ledger.change({ type: "done", done: true });
     }
     const done = !this.ledger.seemsDone;
     const missing = this.#unlabelled().length;
-    if (done && missing && !window.confirm(`${count(missing, "block")} without a label. Mark the page as done all the same?`)) return undefined;
+    if (done && missing && !window.confirm(`${count(missing, "unlabelled block")}. Mark the page as done anyway?`)) return undefined;
     this.ledger.change({ type: "done", done });
     this.#offersNext = done;
     return undefined;
   }
 
-  /** Once all is stored, so that the page can be left. */
+  /** Offer or open the next page, once everything is stored. */
   async #offerNext() {
     this.#offersNext = false;
     if (this.teaches) this.places.teaching.pageIsDone();
@@ -421,7 +421,7 @@ export class LabelView {
       return;
     }
     this.bar.offerNext(next);
-    announce(next === null ? "Done. That was the last page." : "Done. The next page can be opened.");
+    announce(next === null ? "Done. That was the last page." : "Done. You can open the next page.");
   }
 
   /**
@@ -433,7 +433,7 @@ export class LabelView {
     this.#goTo(this.#selection.active, extend);
   }
 
-  /** To the block that the model is least sure of, or the next one without a label. */
+  /** Go to the block that the model is least sure of, or the next unlabelled one. */
   #goToNext() {
     const labels = this.#labels;
     if (this.teaches && this.#suggestions) {
@@ -495,20 +495,20 @@ export class LabelView {
     if (this.#offersNext && this.ledger.state === "saved") void this.#offerNext();
   }
 
-  /** How likely it is that a block of this page, by the beginning of its reference, is main matter. @param {string} key */
+  /** How likely a block of this page is main matter; `key` is the beginning of its reference. @param {string} key */
   #chanceOf(key) {
     const block = this.#blocks.find(({ ref }) => ref.startsWith(`${key}-`));
     return block ? this.#suggestions?.scores[block.index] ?? 0 : 0;
   }
 
   /**
-   * The server has dropped what the site repeats, on this page, too.
+   * The server has dropped the site's recurring blocks, including those of this page.
    * @param {number} blocks
    * @param {number} pages
    */
   async #droppedEverywhere(blocks, pages) {
     await this.#catchUp(true);
-    toast(`Dropped ${count(blocks, "block")} on ${count(pages, "page")}. Z takes it back on this page.`);
+    toast(`Dropped ${count(blocks, "block")} on ${count(pages, "page")}. Press Z to undo it on this page.`);
   }
 
   /** @param {{text: string, label: Label}[]} lost */
@@ -522,7 +522,7 @@ export class LabelView {
         element(
           "summary",
           {},
-          `${count(lost.length, "label")} could not be carried over: the page is cut into other blocks now. Nothing was deleted; label these texts again.`,
+          `${count(lost.length, "label")} could not be carried over, because the page is now cut into different blocks. Nothing was deleted; label these texts again.`,
         ),
         element("ul", {}, ...lost.map(({ text, label }) => element("li", {}, element("em", {}, `${inWords(label)}: `), text))),
       ),
@@ -542,7 +542,7 @@ export class LabelView {
   async #catchUp(keepMine) {
     try {
       await this.ledger.catchUp(keepMine);
-      toast("This window shows what is stored now.");
+      toast("This window now shows the stored labels.");
     } catch (error) {
       toast(/** @type {Error} */ (error).message);
     }

@@ -1,13 +1,13 @@
 // @ts-check
 /**
- * What the server holds of an annotator's labels on one page, and what it has not acknowledged yet.
+ * An annotator's labels on one page: those the server has stored, and those it has not acknowledged yet.
  *
  * Changes are sent one after the other, in the order in which they were made, and each is one step of the history. A
  * change stays in `waiting` until the server has said that it is stored: "saved" is never shown before that.
  *
  * @typedef {"heading" | "paragraph" | "list" | "comment"} Kind
- * @typedef {{kept: boolean, kind: Kind, suggested_by?: string}} Label `suggested_by` what suggested it, if the annotator only
- *   accepted it
+ * @typedef {{kept: boolean, kind: Kind, suggested_by?: string}} Label `suggested_by` names what suggested it, if the annotator
+ *   only accepted it
  * @typedef {{type: "labels", labels: Object<string, Label | null>} | {type: "undo"} | {type: "redo"}
  *   | {type: "accept-agreed"}
  *   | {type: "done", done: boolean}} Change
@@ -57,13 +57,13 @@ export class Ledger {
     this.#say("saved");
   }
 
-  /** Send nothing more: the page is left. */
+  /** Send nothing more: the user leaves the page. */
   close() {
     this.#closed = true;
     clearTimeout(this.#timer);
   }
 
-  /** The labels as the annotator sees them: those that are stored, and on top of them those that are on their way. */
+  /** The labels as the annotator sees them: the stored ones, with those on their way on top. */
   get labels() {
     const labels = new Map(this.#confirmed);
     for (const change of this.#waiting) if (change.type === "labels") apply(change.labels, labels);
@@ -79,7 +79,7 @@ export class Ledger {
     return this.#waiting.length;
   }
 
-  /** Whether the annotator has said, stored or on its way, that the page is done. */
+  /** Whether the annotator has marked the page as done, be that stored or on its way. */
   get seemsDone() {
     const last = this.#waiting.findLast((change) => change.type === "done");
     return last?.type === "done" ? last.done : this.done;
@@ -93,7 +93,7 @@ export class Ledger {
     if (this.state === "saving") void this.#pump();
   }
 
-  /** Send again what could not be sent, now. */
+  /** Resend now what could not be sent. */
   retry() {
     if (this.state !== "unsaved" && this.state !== "refused") return;
     clearTimeout(this.#timer);
@@ -103,7 +103,7 @@ export class Ledger {
 
   /**
    * Take over what another window has stored.
-   * @param {boolean} keepMine store the changes of this window on top of it; else they are given up.
+   * @param {boolean} keepMine store the changes of this window on top of it; otherwise they are discarded.
    */
   async catchUp(keepMine) {
     this.#take(await this.look());
@@ -172,7 +172,7 @@ export class Ledger {
   }
 
   /**
-   * Whether what is stored is what was stored before, with this change and nothing else.
+   * Whether the stored state is the previous one with just this change.
    * @param {Standing} standing
    * @param {Change} change
    */

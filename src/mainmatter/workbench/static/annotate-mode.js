@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What somebody annotates for, chosen once and remembered by the browser: to teach a model, where suggestions are
- * corrected by one person, or for a gold standard, where nobody sees what others or a method say.
+ * What you annotate for, chosen once and remembered by the browser: to teach a model, where one person corrects
+ * suggestions, or for a gold standard, where everybody labels blind.
  *
  * @typedef {"teach" | "gold"} Mode
  */

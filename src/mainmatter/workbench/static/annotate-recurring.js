@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What a site repeats is labelled once: a line above the page that says so, and the list to look at.
+ * Blocks that a site repeats are labelled once: a line above the page offers it, and a dialog lists them.
  *
  * @typedef {{key: string, text: string, pages: number, open: number}} RecurringBlock
  * @typedef {{site: string, pages: number, blocks: RecurringBlock[]}} Recurring
@@ -8,8 +8,8 @@
 import { api, busy, count, element, showProblem } from "./shell.js";
 import { button, openDialog } from "./annotate-bar.js";
 
-export const FEWEST = 5; // blocks that are worth a question
-const MAIN_MATTER = 0.8; // a chance from which on a block is not ticked: it may be what the page is about
+export const FEWEST = 5; // blocks that are worth asking about
+const MAIN_MATTER = 0.8; // a block this likely is not ticked: it may be what the page is about
 const NOT_NOW = "mainmatter-recurring-not-now";
 
 export class RecurringBlocks {
@@ -21,7 +21,7 @@ export class RecurringBlocks {
    * @param {string} annotator
    * @param {{chanceOf: (key: string) => number, mayAsk: () => boolean,
    *   dropped: (blocks: number, pages: number) => Promise<void>}} view how likely a block of the page is main matter;
-   *   whether all is saved; and what is to be done when the server has dropped them.
+   *   whether everything is saved; and what to do when the server has dropped them.
    */
   constructor(path, annotator, view) {
     this.path = `${path}/recurring`;
@@ -32,13 +32,13 @@ export class RecurringBlocks {
 
   /** Ask the server what recurs. */
   async look() {
-    this.#found = await api(`${this.path}?annotator=${encodeURIComponent(this.annotator)}`).catch(() => null); // without it, labelling takes longer, and works
+    this.#found = await api(`${this.path}?annotator=${encodeURIComponent(this.annotator)}`).catch(() => null); // labelling works without it, only slower
     const found = this.#found;
     const isOffered = found && found.blocks.length >= FEWEST && sessionStorage.getItem(NOT_NOW) !== found.site;
     if (!found || !isOffered) return this.element.replaceChildren();
     return this.element.replaceChildren(
       element("span", {}, `${count(found.blocks.length, "block")} of this page recur on the ${count(found.pages, "page")} of ${found.site}. Drop them everywhere?`),
-      button("Look at them", () => this.open(), { id: "recurring-look" }, "t"),
+      button("Show them", () => this.open(), { id: "recurring-look" }, "t"),
       button("Not now", () => this.#notNow(found.site), { class: "quiet" }),
     );
   }
@@ -49,7 +49,7 @@ export class RecurringBlocks {
     this.element.replaceChildren();
   }
 
-  /** Show the list; nothing is dropped before that. */
+  /** Show the list; nothing is dropped before the user confirms it. */
   open() {
     const found = this.#found;
     if (!found?.blocks.length) return false;
@@ -60,8 +60,8 @@ export class RecurringBlocks {
     const drop = button(words(), () => void this.#drop(boxes.filter(({ checked }) => checked).map(({ value }) => value), drop, problem), { id: "recurring-drop", class: "primary" });
     const list = element("ul", { class: "recurring-list" }, ...rows);
     list.addEventListener("change", () => { drop.textContent = words(); });
-    const about = "Untick what is main matter. Blocks that you have labelled yourself stay as they are; on each page, Z takes this back.";
-    openDialog("What the site repeats", { class: "wide", id: "recurring-dialog" }, element("p", {}, about), list, problem, element("div", { class: "row" }, drop));
+    const about = "Untick what is main matter. Blocks that you labelled yourself stay as they are. On each page, Z undoes this.";
+    openDialog("Blocks that the site repeats", { class: "wide", id: "recurring-dialog" }, element("p", {}, about), list, problem, element("div", { class: "row" }, drop));
     drop.focus();
     return true;
   }
@@ -72,7 +72,7 @@ export class RecurringBlocks {
    * @param {HTMLElement} problem
    */
   async #drop(keys, drop, problem) {
-    if (!this.view.mayAsk()) return showProblem(problem, new Error("Some changes of this page are not saved yet; try again in a moment."));
+    if (!this.view.mayAsk()) return showProblem(problem, new Error("Some changes to this page are not saved yet; try again in a moment."));
     drop.disabled = true;
     try {
       const { pages, blocks } = await busy(drop, api(this.path, { json: { annotator: this.annotator, keys } }));

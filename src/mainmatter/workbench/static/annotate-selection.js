@@ -1,5 +1,5 @@
 // @ts-check
-/** Which block is the active one, and from where to where the selection reaches. */
+/** The active block, and the range of selected blocks. */
 export class Selection {
   constructor() {
     this.size = 0;
@@ -42,7 +42,7 @@ export class Selection {
   }
 
   /**
-   * One step on from the selection.
+   * One step from the selection.
    * @param {1 | -1} step
    * @param {boolean} [extend]
    */

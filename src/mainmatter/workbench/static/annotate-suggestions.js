@@ -8,10 +8,10 @@
  *   alike: number[]}} Answer
  */
 
-export const UNSURE = 0.75; // a chance below this says little
+export const UNSURE = 0.75; // below this chance, the model is not sure
 const LIKELY = 0.95;
 const NANOSECONDS = 1e6; // in a millisecond
-const HARDLY = 0.02; // a little more than nothing: what is confirmed is never less sure than what is not
+const HARDLY = 0.02; // makes blocks seen before always rank behind those that were not
 
 export class Suggestions {
   /** @type {Set<number>} the blocks that `nextUnsure` has led to */
@@ -33,16 +33,16 @@ export class Suggestions {
   }
 
   /**
-   * How sure the model is of what a block is said to be, from 0 to 1.
+   * How sure the model is of a block's label, from 0 to 1.
    * @param {number} block
-   * @param {Label} [label] what it is said to be, if not what the model suggests
+   * @param {Label} [label] its label, if it is not the model's suggestion
    */
   chance(block, label = this.labels[block]) {
     return label.kept ? this.scores[block] : 1 - this.scores[block];
   }
 
   /**
-   * The block that the model is least sure of, of those that the annotator has not confirmed; each once, then all again.
+   * The unconfirmed block that the model is least sure of; after each has come once, they come again.
    * @param {Block[]} blocks
    * @param {Map<string, Label>} labels
    * @returns {number | null} null if the annotator has confirmed all

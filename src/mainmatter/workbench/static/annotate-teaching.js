@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Teaching in the background: a model learns from the pages that are done while the next ones are labelled. The server
- * decides when it is time; here it is asked after each page, and watched while a job runs.
+ * Teaching in the background: a model learns from the finished pages while the user labels the next ones. The server
+ * decides when; this asks it after each page, and polls it while a job runs.
  *
  * @typedef {{state: "waiting" | "running" | "failed", model: string, version: string, done: number, learned_from: number,
  *   next_at: number, share: number, error: string}} Stand
@@ -9,7 +9,7 @@
 import { api } from "./shell.js";
 import { teachesMeanwhile } from "./annotate-mode.js";
 
-const PAUSE = 2500; // milliseconds between two looks at a job that runs
+const PAUSE = 2500; // milliseconds between two polls of a running job
 const PATH = "/api/annotate/teaching";
 
 export class BackgroundTeaching {
@@ -20,7 +20,7 @@ export class BackgroundTeaching {
   stand = null;
 
   /**
-   * Tell a view how teaching stands, now and whenever it changes; one view at a time.
+   * Report the state of teaching to a view, now and on every change; one view at a time.
    * @param {(stand: Stand) => void} tell
    */
   watch(tell) {
@@ -33,7 +33,7 @@ export class BackgroundTeaching {
     this.#tell = () => undefined;
   }
 
-  /** A page is done: teach, if it is time. */
+  /** A page is done: teach if a lesson is due. */
   pageIsDone() {
     if (teachesMeanwhile()) void this.#look(PATH, { method: "POST" });
   }

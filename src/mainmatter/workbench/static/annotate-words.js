@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The words of labelling: what a block can be said to be, by which key, and how that is told to people.
+ * The vocabulary of labelling: the labels a block can have, their keys, and their names in the user interface.
  *
  * @typedef {import("./annotate-ledger.js").Label} Label
  * @typedef {import("./annotate-ledger.js").Kind} Kind
@@ -10,13 +10,13 @@
 
 /** @type {{name: Brush, key: string, word: string, about: string}[]} */
 export const BRUSHES = [
-  { name: "keep", key: "k", word: "Keep", about: "main matter, of the kind that the page's markup says" },
+  { name: "keep", key: "k", word: "Keep", about: "main matter, of the kind given by the page's markup" },
   { name: "drop", key: "d", word: "Drop", about: "boilerplate" },
   { name: "heading", key: "h", word: "Heading", about: "keep, as a heading" },
   { name: "paragraph", key: "p", word: "Paragraph", about: "keep, as a paragraph" },
   { name: "list", key: "l", word: "List item", about: "keep, as an item of a list" },
   { name: "comment", key: "c", word: "Comment", about: "keep, as a reader's comment" },
-  { name: "clear", key: "x", word: "Clear", about: "take the label away" },
+  { name: "clear", key: "x", word: "Clear", about: "remove the label" },
 ];
 
 /** @type {Object<Kind, string>} */
@@ -53,7 +53,7 @@ export function painted(brush, block, label) {
 }
 
 /**
- * Where a click leads: no label, keep, drop, no label.
+ * What a click makes of a label, in turn: keep, drop, no label.
  * @param {Label | undefined} label
  * @returns {Brush}
  */
@@ -77,7 +77,7 @@ export function same(one, other) {
   return one.kept === other.kept && one.kind === other.kind;
 }
 
-/** What suggests that what a site repeats is dropped on all its pages (workbench/labels/recurring.py). */
+/** The name of what suggests to drop the blocks that a site repeats (workbench/labels/recurring.py). */
 export const OF_SITES = "template";
 
 /**

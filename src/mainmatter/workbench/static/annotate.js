@@ -1,5 +1,5 @@
 // @ts-check
-/** Annotate: who is at work, and which of its views is shown: all pages, one to label, or one to merge. */
+/** Annotate: who is signed in, and which view is shown: all pages, one to label, or one to merge. */
 import { api, byId, element, showProblem } from "./shell.js";
 import { button } from "./annotate-bar.js";
 import { LabelView } from "./annotate-label.js";
@@ -12,8 +12,8 @@ const NAME = "mainmatter-annotator";
 const RESERVED = new Set(["merged", "best", "gold"]);
 
 const LEADS = {
-  teach: "Correct what is suggested, page by page: a model learns from it meanwhile, and suggests better.",
-  gold: "Say of each block of a page whether it is main matter. Two people label every page, a third merges; what comes of it measures methods and teaches models.",
+  teach: "Correct the suggestions page by page. A model learns from your labels as you go, and its suggestions get better.",
+  gold: "Label each block of a page: is it main matter? Two people label every page, and a third merges their labels. The result measures methods and teaches models.",
 };
 
 /** @typedef {{element: HTMLElement, open: () => Promise<void>, mayLeave: () => boolean, close: () => void}} View */
@@ -47,7 +47,7 @@ function listenToSignIn() {
     event.preventDefault();
     const name = byId("name").value.trim().replace(/\s+/g, " ");
     if (!name) return;
-    if (RESERVED.has(name.toLowerCase())) return showProblem(byId("sign-in-problem"), new Error(`"${name}" has a meaning of its own here; take another name.`));
+    if (RESERVED.has(name.toLowerCase())) return showProblem(byId("sign-in-problem"), new Error(`"${name}" is a reserved name; choose another.`));
     return signIn(name);
   });
 }
@@ -60,13 +60,13 @@ async function askForName() {
   const place = byId("names");
   place.replaceChildren();
   const { annotators } = await api("/api/annotate/annotators").catch(() => ({ annotators: [] }));
-  if (annotators.length) place.append(element("span", { class: "soft small" }, "Or go on as"), ...annotators.map((/** @type {string} */ name) => button(name, () => signIn(name))));
+  if (annotators.length) place.append(element("span", { class: "soft small" }, "Or continue as"), ...annotators.map((/** @type {string} */ name) => button(name, () => signIn(name))));
 }
 
 function showWho() {
   const name = annotator();
   byId("signed-in").hidden = !name;
-  const modes = element("select", { id: "mode", "aria-label": "What you annotate for" }, ...Object.entries(MODE_WORDS).map(([value, words]) => element("option", { value }, words)));
+  const modes = element("select", { id: "mode", "aria-label": "What you are labelling for" }, ...Object.entries(MODE_WORDS).map(([value, words]) => element("option", { value }, words)));
   modes.value = chosenMode();
   modes.addEventListener("change", () => {
     chooseMode(modes.value);
@@ -135,7 +135,7 @@ function explain(place, next, error) {
   showProblem(box, error);
   const status = /** @type {{status?: number}} */ (error).status;
   const anyway = status === 409 && next instanceof MergeView;
-  place.replaceChildren(box, element("div", { class: "row" }, element("a", { href: "#/", class: "button" }, "All pages"), anyway ? button("Merge all the same", () => openAnyway(place, next)) : null));
+  place.replaceChildren(box, element("div", { class: "row" }, element("a", { href: "#/", class: "button" }, "All pages"), anyway ? button("Merge anyway", () => openAnyway(place, next)) : null));
 }
 
 /**

@@ -59,7 +59,7 @@ function bodyControls(prefix, content) {
   const type = element("select", { id: `${prefix}-type` }, ...types.map((name) => element("option", {}, name)));
   const text = element("textarea", { id: `${prefix}-body`, spellcheck: "false" });
   const file = element("input", { id: `${prefix}-file`, type: "file" });
-  const textField = element("div", { class: "field" }, element("label", { for: text.id }, "What to send"), text);
+  const textField = element("div", { class: "field" }, element("label", { for: text.id }, "Request body"), text);
   const fileField = element("div", { class: "field" }, element("label", { for: file.id }, "File to send"), file);
   const choose = () => {
     const isForm = type.value === "multipart/form-data";
@@ -98,8 +98,8 @@ async function send(address, request, place) {
   const line = `${response.status} ${response.statusText} · ${type.split(";")[0]} · ${text.length.toLocaleString("en")} characters · ${seconds} s`;
   place.replaceChildren(
     element("p", { class: response.ok ? "note" : "problem" }, line),
-    element("pre", { class: "well source", tabindex: "0", role: "region", "aria-label": "The answer" }, shown.slice(0, LONGEST_SHOWN)));
-  announce(`Answer: ${response.status}`);
+    element("pre", { class: "well source", tabindex: "0", role: "region", "aria-label": "Response" }, shown.slice(0, LONGEST_SHOWN)));
+  announce(`Response: ${response.status}`);
 }
 
 /** JSON that people can read. @param {string} text */

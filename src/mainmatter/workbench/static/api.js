@@ -8,7 +8,7 @@ import { makeTry } from "./api-try.js";
 
 const VERBS = ["get", "post", "put", "patch", "delete"];
 
-/** How to make what is told of those calls that nobody has opened yet. @type {Map<HTMLElement, () => HTMLElement>} */
+/** Makes the details of each call that has not been opened yet. @type {Map<HTMLElement, () => HTMLElement>} */
 const bodies = new Map();
 
 /** What a reference stands for. @param {Json} document_ @param {Json | undefined} schema @returns {Json} */
@@ -28,7 +28,7 @@ function typeName(document_, schema) {
   return found.type ?? "anything";
 }
 
-/** Plain words of a description: code marks are taken away. @param {string | undefined} text */
+/** A description as plain text, without code marks. @param {string | undefined} text */
 function words(text) {
   return (text ?? "").replaceAll("`", "").replaceAll(/\n(?!\n)/g, " ").replaceAll(/\n\s*/g, "\n\n");
 }
@@ -45,7 +45,7 @@ function fieldTable(document_, caption, rows) {
     const described = { ...resolve(document_, schema), ...schema };
     const standard = described.default === undefined || described.default === null ? "" : JSON.stringify(described.default);
     return element("tr", {},
-      element("th", { scope: "row", class: "name-cell" }, name, needed ? " (needed)" : ""),
+      element("th", { scope: "row", class: "name-cell" }, name, needed ? " (required)" : ""),
       element("td", { class: "type-cell" }, typeName(document_, schema)),
       element("td", { class: "mono" }, standard),
       element("td", {}, words(described.description)));
@@ -67,7 +67,7 @@ function inputs(document_, operation) {
   for (const [type, content] of Object.entries(operation.requestBody?.content ?? {})) {
     const schema = resolve(document_, content.schema);
     const fields = Object.entries(schema.properties ?? {});
-    if (!fields.length) made.push(element("p", {}, element("code", {}, type), ": the page itself, as it is."));
+    if (!fields.length) made.push(element("p", {}, element("code", {}, type), ": the page itself, unchanged."));
     else made.push(fieldTable(document_, `Fields of ${type}`, fields.map(([name, each]) => [name, each, (schema.required ?? []).includes(name)])));
   }
   return made;
@@ -78,10 +78,10 @@ function outputs(document_, operation) {
   const made = [];
   const good = operation.responses?.["200"]?.content?.["application/json"]?.schema;
   const fields = Object.entries(resolve(document_, good).properties ?? {});
-  if (fields.length) made.push(fieldTable(document_, "Fields of the answer", fields.map(([name, each]) => [name, each, false])));
+  if (fields.length) made.push(fieldTable(document_, "Fields of the response", fields.map(([name, each]) => [name, each, false])));
   const rows = Object.entries(operation.responses ?? {}).map(([status, each]) =>
     [element("dt", { class: "mono" }, status), element("dd", {}, words(each.description))]).flat();
-  made.push(element("h4", {}, "Answers"), element("dl", { class: "facts" }, ...rows));
+  made.push(element("h4", {}, "Responses"), element("dl", { class: "facts" }, ...rows));
   return made;
 }
 
@@ -109,14 +109,14 @@ function call(document_, verb, path, operation) {
   return details;
 }
 
-/** Show what is told of a call, once. @param {HTMLElement} details */
+/** Show the details of a call, once. @param {HTMLElement} details */
 function fill(details) {
   const body = bodies.get(details);
   if (body) details.append(body());
   bodies.delete(details);
 }
 
-/** What is told of a call once it is opened. @param {Json} document_ @param {string} verb @param {string} path @param {Json} operation */
+/** The details of a call. @param {Json} document_ @param {string} verb @param {string} path @param {Json} operation */
 function callBody(document_, verb, path, operation) {
   const command = curl(verb, path, operation);
   return element("div", { class: "stack call-body" },
@@ -127,7 +127,7 @@ function callBody(document_, verb, path, operation) {
     makeTry(verb, path, operation));
 }
 
-/** The calls by what they are about. @param {Json} document_ @returns {Map<string, [string, string, Json][]>} */
+/** The calls by tag. @param {Json} document_ @returns {Map<string, [string, string, Json][]>} */
 function byTag(document_) {
   const groups = new Map();
   for (const [path, operations] of Object.entries(document_.paths)) {
@@ -143,7 +143,7 @@ function byTag(document_) {
 function openNamed() {
   const named = document.getElementById(location.hash.slice(1));
   if (!(named instanceof HTMLDetailsElement)) return;
-  // Now, not at the event that follows: who goes on with the Tab key must not pass what is still to come.
+  // Now, not at the event that follows: the Tab key must not skip what is still to come.
   fill(named);
   named.open = true;
   named.scrollIntoView();
@@ -155,7 +155,7 @@ async function show() {
   const [first, ...others] = words(document_.info.description).split("\n\n");
   byId("about").append(
     element("p", {}, first), ...others.map((text) => element("p", {}, text)),
-    element("p", { class: "soft" }, `Version ${document_.info.version}. The same for programs: `,
+    element("p", { class: "soft" }, `Version ${document_.info.version}. Machine-readable: `,
       element("a", { href: "/api/openapi.json" }, "openapi.json"), " (OpenAPI 3.1)."));
   for (const [tag, calls] of byTag(document_)) {
     byId("calls").append(element("h2", { class: "call-tag" }, tag), ...calls.map((each) => call(document_, ...each)));

@@ -1,4 +1,4 @@
-// Compare: what several methods, and other people's tools, make of one page.
+// Compare: what several methods and other tools keep of one page.
 // @ts-check
 
 import { announce, api, busy, byId, element, showProblem } from "./shell.js";
@@ -20,7 +20,7 @@ const state = {
   asked: 0,
 };
 
-// ---- who takes part
+// ---- the methods
 
 async function listContestants() {
   const [offered, described] = await Promise.all([api("/api/compare"), api("/api/methods")]);
@@ -71,13 +71,13 @@ async function compare(isEntry = true) {
   if (typed) usePage(typed);
   const methods = chosenMethods();
   if (!state.source) return showProblem(byId("problem"), new Error("Choose a page first."));
-  if (!methods.length) return showProblem(byId("problem"), new Error("Choose a method; two make a comparison."));
+  if (!methods.length) return showProblem(byId("problem"), new Error("Choose at least one method; two or more to compare them."));
   const asked = ++state.asked;
   const { source } = state;
   const gold = byId("gold").value;
   try {
     sessionStorage.setItem(GOLD, gold.length < 1_000_000 ? gold : "");
-  } catch { /* a reload will ask for it again */ }
+  } catch { /* after a reload, the user enters it again */ }
   try {
     const fields = /** @type {Record<string, any>} */ ({ methods });
     if (gold.trim()) fields.gold = gold;
@@ -119,7 +119,7 @@ function show() {
 function legend(reference) {
   if (reference === null) return [];
   const what = reference === "gold" ? "the gold text" : reference;
-  return [element("ins", {}, "more than"), " and ", element("del", {}, "missing from"), ` ${what}`];
+  return [element("ins", {}, "extra"), " and ", element("del", {}, "missing"), ` compared with ${what}`];
 }
 
 function showColumns() {
@@ -134,7 +134,7 @@ function showColumns() {
 function columnOf(column, onlyDifferences) {
   const isReference = column.name === state.answer.reference;
   const counts = `${number(column.words)} words · ${milliseconds(column.seconds)}`;
-  const changes = `${number(column.added)} words more, ${number(column.missing)} missing`;
+  const changes = `${number(column.added)} extra words, ${number(column.missing)} missing`;
   const body = column.error
     ? [element("p", { class: "problem" }, element("strong", {}, `${column.name} failed: `), column.error)]
     : cut(onlyDifferences && !isReference ? column.parts.map(shortened) : column.parts)
@@ -145,7 +145,7 @@ function columnOf(column, onlyDifferences) {
       element("h3", {}, column.name, column.is_peer ? element("span", { class: "soft" }, " (another tool)") : null),
       f1, column.is_peer || column.error ? null : correctButton(column.name)),
     element("p", { class: "soft" }, column.error ? "no text" : counts),
-    element("p", { class: "soft" }, isReference ? "the others are compared with it" : column.error ? "" : changes));
+    element("p", { class: "soft" }, isReference ? "reference for the others" : column.error ? "" : changes));
   const text = element("div", { class: "prose", tabindex: 0, role: "region", "aria-label": `Text of ${column.name}` }, ...body);
   const kind = isReference ? "column reference" : "column";
   return element("article", { class: kind, "aria-label": column.name, dataset: { name: column.name } }, header, text);
@@ -154,8 +154,8 @@ function columnOf(column, onlyDifferences) {
 /** @param {string} method what it kept becomes the labels */
 function correctButton(method) {
   return element("button", {
-    type: "button", class: "correct quiet push", "aria-label": `Correct this page, from what ${method} kept`,
-    title: "Take the page to Annotate, with what this method kept as its labels", on: { click: () => correctPage(method) },
+    type: "button", class: "correct quiet push", "aria-label": `Correct this page, starting from what ${method} kept`,
+    title: "Open the page in Annotate, labelled as this method decided", on: { click: () => correctPage(method) },
   }, "Correct this page");
 }
 
@@ -222,7 +222,7 @@ function showMetrics(answer, names) {
   byId("metrics").hidden = !answer.metrics.length;
   if (!answer.metrics.length) return;
   const left = "The gold text has no markup, so figures that depend on headings, paragraphs and lists are left out.";
-  byId("metrics-note").textContent = `The best of each row has a star. ${answer.gold_is_marked ? "" : left}`;
+  byId("metrics-note").textContent = `A star marks the best of each row. ${answer.gold_is_marked ? "" : left}`;
   const head = element("tr", {}, element("th", { scope: "col" }, "Metric"), element("th", { scope: "col" }, "Figure"),
     ...names.map((name) => element("th", { scope: "col", class: "number" }, name)));
   const caption = element("caption", { class: "visually-hidden" }, "Metrics of each method");
@@ -273,7 +273,7 @@ const KEYS = [
   { keys: ["1", "2", "…"], about: "go to the first, the second … text" },
   ...Array.from({ length: 9 }, (_, i) => ({ keys: [String(i + 1)], about: "", run: () => goToColumn(i) })),
   { keys: ["d"], about: "differences only", run: () => (isShown() ? byId("only-differences").click() : false) },
-  { keys: ["c"], about: "correct this page, from the text that was gone to last, or else the first", run: correctChosen },
+  { keys: ["c"], about: "correct this page, starting from the current text, or else the first", run: correctChosen },
 ];
 
 /** @param {number} number */

@@ -1,14 +1,14 @@
-// The pages of a corpus, some at a time: which ones, in which order, where they go on, and which one the keyboard is at.
+// The pages of a corpus, a part at a time: which ones, in which order, where the next part starts, and which row has focus.
 // @ts-check
 
 import { api, busy, byId, count, debounced, element, showProblem } from "./shell.js";
 
 const AT_ONCE = 50; // pages that the server gives
-const SECONDS = 3; // that the server looks for words, or reads an order
+const SECONDS = 3; // that the server searches or sorts
 const START = "0-0";
 export const number = (/** @type {number} */ value) => value.toLocaleString("en");
 
-/** A number with two places; null for what is none, as any row may hold. @param {unknown} value */
+/** A number with two decimals; null for anything else, which a row may hold. @param {unknown} value */
 export const decimal = (value) => (typeof value === "number" ? value.toFixed(2) : null);
 
 /**
@@ -42,23 +42,23 @@ export class CorpusList {
   rows = [];
   /** @type {Choice} */
   choice = { ...EVERYTHING };
-  /** Where this part of the list begins, and the parts before it. @type {Start[]} */
+  /** Where this part of the list and each part before it begin. @type {Start[]} */
   starts = [{ at: START, before: 0 }];
   /** @type {any} */
   about = null;
   isListed = false; // whether pages of this choice came
   /** @type {string | null} */
   #next = null;
-  #asked = 0; // the number of the last question: answers to earlier ones come too late
+  #asked = 0; // the number of the last request: answers to earlier ones are ignored
   #isLoading = false;
-  /** The field that was typed into last, and nothing done since. @type {string | null} */
+  /** The field that was typed into last, if nothing was done since. @type {string | null} */
   #typed = null;
   /** @type {string | null} */
   #current = null;
 
   /**
-   * @param {{onOpen: (row: Row) => void, onChange: (how: "push" | "replace") => void}} events the user chose a page; what
-   *   is listed is another thing now, a step of its own for the way back, or not
+   * @param {{onOpen: (row: Row) => void, onChange: (how: "push" | "replace") => void}} events the user chose a page; the
+   *   list changed, with a step in the browser's history or without
    */
   constructor({ onOpen, onChange }) {
     this.onOpen = onOpen;
@@ -70,12 +70,12 @@ export class CorpusList {
     this.#listen();
   }
 
-  /** Whether the words are looked for in the texts. */
+  /** Whether the list is a search in the texts. */
   get isSearch() {
     return this.choice.where === "text" && this.choice.find !== "" && this.isSortable;
   }
 
-  /** Whether the pages have an order: those that were kept by a method. */
+  /** Whether the list can be sorted: it shows pages that a method kept. */
   get isSortable() {
     return this.choice.which === "kept" && this.about?.is_built !== false;
   }
@@ -114,19 +114,19 @@ export class CorpusList {
     byId("corpus-about").replaceChildren(...aboutCorpus(about));
     byId("corpus-which").replaceChildren(...whichOnes(about));
     const languages = Object.entries(about.summary?.languages ?? {}).sort(([, a], [, b]) => Number(b) - Number(a));
-    const named = languages.map(([name, many]) => [name, `${name === "und" ? "not told" : name} (${number(Number(many))})`]);
+    const named = languages.map(([name, many]) => [name, `${name === "und" ? "unknown" : name} (${number(Number(many))})`]);
     byId("corpus-language").replaceChildren(...[["", "any"], ...named].map(([value, words]) => element("option", { value }, words)));
     byId("corpus-page-type").replaceChildren(...["", ...(about.page_types ?? [])].map((value) => element("option", { value }, value || "any")));
     byId("corpus-part-field").hidden = about.parts < 2 || !about.is_built;
     byId("corpus-part").max = about.parts;
   }
 
-  /** Let the form say what is chosen, and switch off what has no meaning for that. */
+  /** Show the choice in the form, and disable the controls that do not apply to it. */
   #fill() {
     for (const field of CONTROLS) {
       const [one, value] = [control(field), this.choice[field]];
       const isUnknown = one.options && ![...one.options].some((option) => option.value === value);
-      if (isUnknown) one.append(element("option", { value }, value)); // an address may name any
+      if (isUnknown) one.append(element("option", { value }, value)); // the address may name any value
       if (one.value !== value) one.value = value;
     }
     this.#allow();
@@ -141,11 +141,11 @@ export class CorpusList {
     byId("corpus-send").hidden = !this.isSortable || isSearch || !this.about;
     const lacksIndex = this.choice.where === "text" && this.isSortable && this.about && !this.about.has_index;
     byId("corpus-hint").hidden = !lacksIndex;
-    byId("corpus-hint").replaceChildren(...(lacksIndex ? ["To find words in the texts, make an index of the corpus: ",
-      element("code", {}, "mainmatter index OUT"), ", where OUT is its folder. Then load this page again."] : []));
+    byId("corpus-hint").replaceChildren(...(lacksIndex ? ["To search the texts, index the corpus: ",
+      element("code", {}, "mainmatter index OUT"), ", where OUT is its folder. Then reload this page."] : []));
   }
 
-  /** What the server is asked for the pages from a place on. @param {string} at @param {boolean} goesOn */
+  /** The request for the pages from a place on. @param {string} at @param {boolean} goesOn */
   #address(at, goesOn) {
     const { name, which, find, sort } = this.choice;
     const [kind, reason = ""] = which.split(/:(.*)/s);
@@ -164,11 +164,11 @@ export class CorpusList {
   }
 
   /**
-   * Ask for the pages from where the list is, or is to be: it goes there when they come. An earlier question is not
-   * taken back: it ends by itself in some seconds, while the server would have to replace the worker that is at it.
+   * Ask for the pages of a part of the list, and show them when they arrive. An earlier request is not aborted: it ends by
+   * itself within seconds, whereas an abort makes the server replace the worker.
    *
    * @param {Start[]} [starts]
-   * @param {"push" | "replace" | null} [how] whether that is a step for the way back; null if it was one already
+   * @param {"push" | "replace" | null} [how] whether to add a step to the browser's history; null if it was added already
    * @param {boolean} [goesOn] read on where an order was not read to its end
    * @returns {Promise<boolean>} whether they came
    */
@@ -194,8 +194,8 @@ export class CorpusList {
    * Go to the next pages, or back.
    *
    * @param {number} step 1 or -1
-   * @param {"push" | null} [how] whether that is a step for the way back
-   * @returns {Promise<boolean | null>} whether there are any; null if nobody knows: others are on their way, or none came
+   * @param {"push" | null} [how] whether to add a step to the browser's history
+   * @returns {Promise<boolean | null>} whether there are any; null if unknown: a request is running, or failed
    */
   async turn(step, how = "push") {
     if (this.#isLoading || !this.about) return null;
@@ -215,7 +215,7 @@ export class CorpusList {
   }
 
   /**
-   * Ask the server; a problem is shown. Whether the answer was used: not where another question came after this one.
+   * Ask the server, and show a problem. Returns whether the answer was used: it is not if a later request came.
    *
    * @param {string} path
    * @param {(answer: any) => void} use
@@ -236,7 +236,7 @@ export class CorpusList {
     return !problem;
   }
 
-  /** While pages are on their way, the buttons wait but keep the focus; one that is of no use any more gives it away. */
+  /** While pages load, the buttons wait but keep the focus; one that gets disabled passes it on. */
   #setLoading(/** @type {boolean} */ isLoading) {
     const [back, more] = [byId("corpus-back"), byId("corpus-more")];
     this.#isLoading = isLoading;
@@ -290,11 +290,11 @@ export class CorpusList {
       choice[field] = one.value.trim() || (field === "which" ? this.choice.which : "");
     }
     if (CONTROLS.every((field) => choice[field] === this.choice[field])) return;
-    const how = typed !== null && typed === this.#typed ? "replace" : "push"; // not a step for each letter
+    const how = typed !== null && typed === this.#typed ? "replace" : "push"; // one step for all letters
     this.#typed = typed;
     this.choice = choice;
     byId("corpus-part").value = "";
-    this.#next = null; // it was a place in the other list
+    this.#next = null; // it belonged to the other list
     if (this.about) void this.load([{ at: START, before: 0 }], how);
     else void this.show(choice);
   }
@@ -319,7 +319,7 @@ export class CorpusList {
     this.mark(this.#current);
   }
 
-  /** How the column of a head is sorted, for who hears the table. @param {string} head */
+  /** How a column is sorted, for screen readers. @param {string} head */
   #sortOf(head) {
     const sorted = /** @type {Record<string, [string, string]>} */ ({
       "least-sure": ["Confidence", "ascending"], surest: ["Confidence", "descending"], shortest: ["Words", "ascending"],
@@ -355,17 +355,17 @@ export class CorpusList {
     const isChosen = find || this.#isFiltered;
     const span = here.before === null ? "" : `Pages ${number(here.before + 1)} to ${number(here.before + shown)}`;
     let words = count(shown, "page");
-    if (this.isSearch) words = `${answer.total ? span : "0 pages"}${answer.total ? ` of ${number(answer.total)}, the best first` : " have these words"}`;
-    else if (isSorted && !shown) words = isChosen ? "No page fits." : "No pages.";
+    if (this.isSearch) words = `${answer.total ? span : "0 pages"}${answer.total ? ` of ${number(answer.total)}, best first` : " contain these words"}`;
+    else if (isSorted && !shown) words = isChosen ? "No matching pages." : "No pages.";
     else if (isSorted) words = `${span}${all && !isChosen ? ` of ${number(all)}` : ""}`;
-    else if (answer.ran_out) words = `${count(shown, "page")} found among ${number(answer.looked_at)} in ${SECONDS} seconds; look on from there?`;
-    else if (isChosen) words = `${count(shown, "page")} found among ${number(answer.looked_at)}${answer.next ? "; there may be more" : this.starts.length > 1 ? "; that was the last part" : ""}`;
+    else if (answer.ran_out) words = `${count(shown, "page")} found among ${number(answer.looked_at)} in ${SECONDS} seconds. Keep looking?`;
+    else if (isChosen) words = `${count(shown, "page")} found among ${number(answer.looked_at)}${answer.next ? "; there may be more" : this.starts.length > 1 ? "; end of the list" : ""}`;
     else if (!shown) words = this.starts.length > 1 ? "No more pages." : "No pages.";
     else if (here.before !== null) words = `${span}${all ? ` of ${number(all)}` : ""}`;
-    if (isSorted && answer.ran_out) words += `; after ${SECONDS} seconds ${number(answer.looked_at)}${all ? ` of ${number(all)}` : ""} pages were looked at, and the order is that of these`;
-    if (this.rows.some((row) => row.key === null)) words += "; the corpus has not those that are no links: make its index again";
+    if (isSorted && answer.ran_out) words += `; sorted among the ${number(answer.looked_at)}${all ? ` of ${number(all)}` : ""} pages that were read in ${SECONDS} seconds`;
+    if (this.rows.some((row) => row.key === null)) words += "; pages without a link are no longer in the corpus: rebuild its index";
     byId("corpus-note").textContent = `${words}${isSorted && answer.ran_out ? "." : ""}`;
-    byId("corpus-more").textContent = answer.ran_out && !isSorted ? "Look on ›" : "Next ›";
+    byId("corpus-more").textContent = answer.ran_out && !isSorted ? "Keep looking ›" : "Next ›";
     byId("corpus-go-on").hidden = !(isSorted && answer.ran_out);
   }
 
@@ -401,7 +401,7 @@ export class CorpusList {
 
 /** What people call a page. @param {Row | Record<string, any>} row */
 export function nameOf(row) {
-  return row.title || row.url || row.id || "A page without a name";
+  return row.title || row.url || row.id || "Untitled page";
 }
 
 /** A text whose words stand out, as pieces. Marks count characters, and a character may be two of JavaScript's. @param {string} text @param {[number, number][]} marks */
@@ -416,20 +416,20 @@ function marked(text, marks) {
   return [...pieces, letters.slice(done).join("")];
 }
 
-/** What came of the run, in a few lines. @param {any} about */
+/** The result of the run, in a few lines. @param {any} about */
 function aboutCorpus(about) {
   const { summary } = about;
   const lines = [];
-  if (!about.is_built) lines.push("Pages that were not cleaned yet: choose one, and see what would be kept of it.");
+  if (!about.is_built) lines.push("These pages have not been cleaned yet. Choose one to see what would be kept.");
   else if (summary) {
     const rejects = Object.entries(summary.rejects).sort(([, a], [, b]) => Number(b) - Number(a));
     const reasons = rejects.map(([reason, many]) => `${reason} ${number(Number(many))}`).join(", ");
     const dropped = summary.pages - summary.kept;
     lines.push(`${count(summary.pages, "page")} read: ${number(summary.kept)} kept with ${count(summary.words, "word")}, `
       + `${number(dropped)} rejected${reasons ? ` (${reasons})` : ""}.`);
-  } else lines.push("The run is not finished: what it has written so far is listed.");
+  } else lines.push("The run is not finished. The list shows what it has written so far.");
   const how = about.method === null ? [] : [`cleaned by ${about.method}${parametersOf(about.parameters)}`];
-  if (about.site_templates) how.push("with what each site repeats left out");
+  if (about.site_templates) how.push("without what each site repeats");
   if (about.duplicates) how.push(`${about.duplicates} duplicates dropped`);
   if (about.inputs.length) how.push(`from ${about.inputs.join(", ")}${about.more_inputs ? ` and ${number(about.more_inputs)} more` : ""}`);
   if (how.length) lines.push(`${how[0].charAt(0).toUpperCase()}${how.join(", ").slice(1)}.`);
@@ -444,7 +444,7 @@ function parametersOf(parameters) {
 
 /** @param {any} about */
 function whichOnes({ summary, is_built: isBuilt }) {
-  if (!isBuilt) return [element("option", { value: "kept" }, "Pages"), element("option", { value: "rejected" }, "What is no page")];
+  if (!isBuilt) return [element("option", { value: "kept" }, "Pages"), element("option", { value: "rejected" }, "Not a page")];
   const many = (/** @type {number} */ of) => (summary ? ` (${number(of)})` : "");
   const reasons = Object.entries(summary?.rejects ?? {});
   return [

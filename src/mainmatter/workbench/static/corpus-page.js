@@ -1,4 +1,4 @@
-// A page of a corpus: as it is now, tinted by what the method of the corpus keeps, and beside it what the corpus holds.
+// A page of a corpus: as it is now, tinted by what the corpus's method keeps, and beside it what the corpus stores.
 // @ts-check
 
 import { announce, api, busy, byId, element, makeTabs, showProblem } from "./shell.js";
@@ -11,10 +11,10 @@ const FACTS = ["title", "url", "author", "date", "site", "description", "languag
 const TABS = ["tab-stored-text", "tab-stored-blocks", "tab-stored-facts"];
 
 export class CorpusPage {
-  #asked = 0; // the number of the last page: answers about earlier ones come too late
+  #asked = 0; // the number of the last page: answers about earlier ones are ignored
   /** @type {Promise<Set<string>> | null} */
   #methods = null;
-  /** What the page that is shown is to be corrected by. @type {{source: import("./inspect-input.js").Source, kept: {method: string, options: object}} | null} */
+  /** The shown page, and the method that labels it when the user corrects it. @type {{source: import("./inspect-input.js").Source, kept: {method: string, options: object}} | null} */
   #shown = null;
 
   constructor() {
@@ -23,7 +23,7 @@ export class CorpusPage {
     byId("corpus-correct").addEventListener("click", () => this.#correct());
   }
 
-  /** Nothing is to be shown any more. */
+  /** Ignore answers that are still on their way. */
   leave() {
     this.#asked += 1;
     this.#shown = null;
@@ -35,7 +35,7 @@ export class CorpusPage {
    * @param {string} corpus
    * @param {string} key
    * @param {any} about what is known of the corpus
-   * @returns {Promise<boolean>} whether what the corpus holds of it came; the page itself may come later, or not
+   * @returns {Promise<boolean>} whether the stored data arrived; the page itself may follow later, or fail
    */
   async show(corpus, key, about) {
     const asked = ++this.#asked;
@@ -82,7 +82,7 @@ export class CorpusPage {
     }
   }
 
-  /** The method that made the corpus is the one to ask, if the server lets clients ask it. @param {any} about */
+  /** The method that made the corpus, if clients may use it; otherwise main. @param {any} about */
   async #methodOf(about) {
     this.#methods ??= api("/api/methods").then(({ methods }) => new Set(methods.map((/** @type {any} */ one) => one.name)), () => new Set());
     const isKnown = about?.method && (await this.#methods).has(about.method);
@@ -108,16 +108,16 @@ export class CorpusPage {
     byId("corpus-page-title").textContent = nameOf(facts);
     byId("corpus-page-verdict").className = `badge ${stored.kept ? "kept" : "dropped"}`;
     byId("corpus-page-verdict").textContent = stored.kept ? "page kept" : `page rejected: ${facts.reason}`;
-    byId("corpus-page-verdict").hidden = facts.size !== undefined; // nobody has judged it yet
+    byId("corpus-page-verdict").hidden = facts.size !== undefined; // it has no verdict yet
     byId("corpus-page-counts").textContent = countsOf(facts);
     byId("corpus-facts").replaceChildren(...factsOf(facts));
     byId("corpus-text").hidden = stored.text === null;
     byId("corpus-text").textContent = stored.text ?? "";
     byId("corpus-text").scrollTop = 0;
     byId("corpus-text-cut").hidden = stored.characters <= (stored.text ?? "").length;
-    byId("corpus-text-cut").textContent = `The text goes on: it has ${number(stored.characters)} characters.`;
+    byId("corpus-text-cut").textContent = `This is the beginning of ${number(stored.characters)} characters.`;
     byId("corpus-apart").textContent = stored.text !== null ? wayOfRun(facts, about)
-      : facts.size !== undefined ? "Nobody has cleaned this page yet." : "The corpus holds no text of a page that was rejected.";
+      : facts.size !== undefined ? "This page has not been cleaned yet." : "The corpus stores no text of rejected pages.";
     byId("tab-stored-blocks").hidden = !stored.blocks;
     showBlocks(stored);
     const chosen = TABS.find((id) => byId(id).getAttribute("aria-selected") === "true");
@@ -127,20 +127,20 @@ export class CorpusPage {
     announce(`${nameOf(facts)}. ${byId("corpus-page-counts").textContent}`);
   }
 
-  /** Nothing but what the corpus holds can be shown. @param {any} stored @param {unknown} error */
+  /** Show only what the corpus stores: the page itself cannot be shown. @param {any} stored @param {unknown} error */
   #showAlone(stored, error) {
     const words = [/** @type {any} */ (error).message ?? String(error), /** @type {any} */ (error).hint].filter(Boolean).join("; ");
     byId("corpus-original").hidden = true;
     byId("corpus-correct").disabled = true;
     byId("corpus-page-note").hidden = false;
     byId("corpus-page-note").textContent = `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
-      + ` This is what the corpus holds of it${stored.text === null ? ": no text" : ""}.`;
+      + ` This is what the corpus stores of it${stored.text === null ? ": no text" : ""}.`;
     if (stored.text === null) this.chooseTab("tab-stored-facts");
     announce(byId("corpus-page-note").textContent);
   }
 }
 
-/** Why the stored text may be another than what is tinted. @param {any} facts @param {any} about */
+/** How the stored text was made: it may differ from what is tinted. @param {any} facts @param {any} about */
 function wayOfRun(facts, about) {
   const { method = facts.method, parameters = {}, text_format: format, site_templates: templates } = about ?? {};
   const chosen = Object.entries(parameters).map(([name, value]) => `${name}=${value}`);
@@ -181,6 +181,6 @@ function showBlocks({ blocks, all_blocks: all }) {
     element("td", { class: "text" }, one.text)));
   const more = all > given.length ? `, the first ${number(given.length)} of ${number(all)}` : "";
   byId("corpus-blocks").replaceChildren(element("table", { class: "data" },
-    element("caption", {}, `Blocks as they were stored${more}`), element("thead", {}, element("tr", {}, ...heads)),
+    element("caption", {}, `Stored blocks${more}`), element("thead", {}, element("tr", {}, ...heads)),
     element("tbody", {}, ...rows)));
 }

@@ -1,10 +1,11 @@
-// Corpus: the pages of a corpus, sorted, chosen and looked for, and one of them beside what the corpus holds of it. What
-// is shown is in the address, so that it can be shared, and the browser's way back leads through it.
+// Corpus: the pages of a corpus, sorted, filtered and searched, and one page beside what the corpus stores of it. The
+// address holds what is shown, so that you can share it and go back.
 // @ts-check
 
-import { announce, api, busy, byId, count, element, isForControl, showProblem } from "./shell.js";
+import { announce, api, busy, byId, count, element, showProblem } from "./shell.js";
 import { CorpusList, EVERYTHING, FILTERS } from "./corpus-list.js";
 import { CorpusPage } from "./corpus-page.js";
+import { listenForKeys } from "./keymap.js";
 
 /**
  * @typedef {import("./corpus-list.js").Choice} Choice
@@ -13,7 +14,7 @@ import { CorpusPage } from "./corpus-page.js";
 
 const START = "0-0";
 const LEAST_SURE = 20;
-const PAUSE = 300; // milliseconds between two looks at an import
+const PAUSE = 300; // milliseconds between two polls of an import
 
 const page = new CorpusPage();
 const list = new CorpusList({ onOpen: (row) => open(row.key ?? ""), onChange: (how) => { note(how); byId("corpus-sent").replaceChildren(); } });
@@ -21,7 +22,7 @@ const list = new CorpusList({ onOpen: (row) => open(row.key ?? ""), onChange: (h
 let names = [];
 /** The page that is shown. @type {string | null} */
 let shown = null;
-let steps = 0; // the number of the last thing that the user did: what comes after that comes too late
+let steps = 0; // the number of the user's last action: answers to earlier ones are ignored
 
 // ---- the address
 
@@ -45,7 +46,7 @@ function addressOf() {
   return query.size ? `?${query}` : location.pathname;
 }
 
-/** Write down what is shown. @param {"push" | "replace"} how */
+/** Put what is shown into the address. @param {"push" | "replace"} how */
 function note(how) {
   const address = addressOf();
   const isSame = new URL(address, location.href).href === location.href;
@@ -70,7 +71,7 @@ async function follow() {
 
 /**
  * @param {string} key
- * @param {"push" | null} how whether that is a step for the way back; null if it was one already
+ * @param {"push" | null} how whether to add a step to the browser's history; null if it was added already
  */
 async function open(key, how = "push") {
   const step = ++steps;
@@ -85,7 +86,7 @@ async function open(key, how = "push") {
   if (isThere) byId("corpus-page-title").focus();
 }
 
-/** @param {boolean} [isStep] whether it is a step for the way back */
+/** @param {boolean} [isStep] whether to add a step to the browser's history */
 function showList(isStep = true) {
   steps += 1;
   shown = null;
@@ -107,7 +108,7 @@ async function go(by) {
   let next = at < 0 ? keys()[0] : keys()[at + by];
   if (!next) {
     const isTurned = await list.turn(by, null);
-    if (isTurned === null || step !== steps) return; // the user may have gone elsewhere meanwhile
+    if (isTurned === null || step !== steps) return; // the user went elsewhere in the meantime
     if (isTurned) next = keys()[by > 0 ? 0 : keys().length - 1];
   }
   if (next) await open(next);
@@ -151,7 +152,7 @@ function showSent(job) {
     return;
   }
   const parts = [`${count(job.added, "page")} added`];
-  if (job.known) parts.push(`${job.known.toLocaleString("en")} there already`);
+  if (job.known) parts.push(`${job.known.toLocaleString("en")} already there`);
   if (job.rejected) parts.push(`${job.rejected.toLocaleString("en")} could not be added: ${job.rejects[0].name}: ${job.rejects[0].why}`);
   byId("corpus-sent").replaceChildren(element("p", { class: "note" }, `${parts.join(", ")}. `,
     element("a", { href: "/annotate" }, "Go to Annotate")));
@@ -159,21 +160,24 @@ function showSent(job) {
 
 // ---- what the user does
 
-/** @param {KeyboardEvent} event */
-function onKey(event) {
-  if (!shown || event.ctrlKey || event.metaKey || event.altKey || isForControl(event)) return;
-  const actions = /** @type {Record<string, () => void>} */ ({ n: () => void go(1), p: () => void go(-1), Escape: () => showList() });
-  if (!actions[event.key]) return;
-  event.preventDefault();
-  actions[event.key]();
-}
+/** @param {() => void} action what a key does while a page is shown */
+const onPage = (action) => () => (shown ? action() : false);
+/** @type {import("./keymap.js").Key[]} */
+const KEYS = [
+  { keys: ["n"], about: "next page of the list", run: onPage(() => void go(1)) },
+  { keys: ["p"], about: "previous page of the list", run: onPage(() => void go(-1)) },
+  { keys: ["Escape"], about: "back to the list", run: onPage(() => showList()) },
+  { keys: ["ArrowDown", "ArrowUp"], about: "in the list: next and previous page" },
+  { keys: ["PageDown", "PageUp"], about: "in the list: the next and the previous 50 pages" },
+  { keys: ["Enter"], about: "in the list: open the page" },
+];
 
 async function start() {
   byId("corpus-previous").addEventListener("click", () => go(-1));
   byId("corpus-next").addEventListener("click", () => go(1));
   byId("corpus-close").addEventListener("click", () => showList());
   byId("corpus-send").addEventListener("click", send);
-  document.addEventListener("keydown", onKey);
+  byId("help-open").addEventListener("click", listenForKeys(KEYS));
   window.addEventListener("popstate", follow);
   try {
     names = (await api("/api/corpora")).corpora.map((/** @type {any} */ one) => one.name);

@@ -5,22 +5,22 @@ import { api, busy, byId, element } from "./shell.js";
 import { toRequest } from "./inspect-input.js";
 
 const NAME = "mainmatter-annotator"; // as Annotate stores it
-const GONE = 410; // the server does not remember the page of a frame any more
+const GONE = 410; // the server no longer has the page of a frame
 
 /**
- * Take a page to Annotate. Whoever has not said who they are is asked first; who then takes it back stays here.
+ * Take a page to Annotate. Users who have not signed in are asked for a name first; if they cancel, they stay here.
  *
  * @param {import("./inspect-input.js").Source} source the page
- * @param {{method: string, options: Record<string, any>, frame?: string}} kept what says which blocks are kept: a method
- *   and its parameters, the dial included; and under which key the server knows the page, if it does
- * @returns {Promise<void>} settled when the browser is on its way there, or stays
+ * @param {{method: string, options: Record<string, any>, frame?: string}} kept what decides which blocks are kept: a method
+ *   and its parameters, including the dial; and the key under which the server knows the page, if it does
+ * @returns {Promise<void>} settled when the browser leaves for Annotate, or the user cancelled
  * @throws {import("./shell.js").ApiError} with the server's own words
  */
 export async function correct(source, { method, options, frame }) {
   const annotator = localStorage.getItem(NAME) || await askName();
   if (!annotator) return;
   const { url } = await busy(byId("main"), send(source, frame, { method, options, annotator }));
-  localStorage.setItem(NAME, annotator); // a name that the server refuses is asked for again
+  localStorage.setItem(NAME, annotator); // only now: the server may refuse a name
   location.assign(url);
 }
 
@@ -41,7 +41,7 @@ async function send(source, frame, fields) {
   }
   const { name: _, ...page } = source;
   if (source.file === undefined) return ask(page);
-  // Of a file the bytes tell the encoding, and they travel in a form.
+  // A file's bytes decide its encoding, so they are sent in a form.
   const { method, options } = fields;
   return ask({ frame: (await api("/api/inspect", toRequest(source, { method, options }))).frame });
 }
@@ -51,7 +51,7 @@ function askName() {
   const name = element("input", { id: "correct-name", autocomplete: "nickname", maxlength: 100, required: true, "aria-describedby": "correct-about" });
   const form = element("form", { method: "dialog", class: "stack" },
     element("div", { class: "field" }, element("label", { for: "correct-name" }, "Your name"), name),
-    element("p", { id: "correct-about", class: "soft small" }, "It tells your labels from those of others. There is no password."),
+    element("p", { id: "correct-about", class: "soft small" }, "Your labels are stored under this name. There is no password."),
     element("div", { class: "row" },
       element("button", { class: "primary", value: "go" }, "Correct the page"),
       element("button", { type: "submit", formnovalidate: true, value: "" }, "Cancel")));

@@ -83,7 +83,7 @@ export class DensityPlot {
     this.main.setAttribute("d", this.#bars(1));
     let count = 0;
     for (let i = 0; i < kept.length; i++) count += kept[i] ? 1 : 0;
-    const words = `Length of text over position: ${count} of ${this.data.positions.length} blocks kept`;
+    const words = `Text length by position: ${count} of ${this.data.positions.length} blocks kept`;
     this.svg.setAttribute("aria-label", words);
   }
 

@@ -1,4 +1,4 @@
-// The dial: a slider whose steps change about equally much text, the value that the command line takes, and a picture of
+// The dial: a slider whose steps each change about the same amount of text, the value that the command line takes, and a picture of
 // how much text each step keeps.
 // @ts-check
 
@@ -23,12 +23,12 @@ export class Dial {
     });
   }
 
-  /** Whether it is where it is at first. */
+  /** Whether it is at its default. */
   get isUsual() {
     return this.value === USUAL;
   }
 
-  /** Set it to a value, which the next page will have among its steps. @param {number} value */
+  /** Set it to a value; the next page's steps will include it. @param {number} value */
   set(value) {
     this.value = Number.isFinite(value) ? Math.min(1, Math.max(0, value)) : USUAL;
     this.#place();
@@ -45,7 +45,7 @@ export class Dial {
     this.#place();
   }
 
-  /** Turn it by so many steps. @param {number} by */
+  /** Turn it by a number of steps. @param {number} by */
   turn(by) {
     this.input.value = String(Number(this.input.value) + by);
     this.input.dispatchEvent(new Event("input"));
@@ -67,7 +67,7 @@ export class Dial {
     this.pointer.setAttribute("d", share === undefined ? "" : `M${step} ${HEIGHT}V${HEIGHT * (1 - share)}`);
   }
 
-  /** One stair a step, above the place of the slider where it is. */
+  /** One stair per step, above that step of the slider. */
   #draw() {
     const curve = byId("dial-curve");
     curve.replaceChildren();

@@ -1,5 +1,5 @@
-// Where the page to look at comes from: pasted HTML or an address, a file, the example, or the address of the place; and
-// the memory of those that were shown, so that a reload or the way back shows them again. Compare uses it too.
+// Where the page comes from: pasted HTML or an address, a file, the example, or this view's own address. Also remembers
+// shown pages, so that a reload or the back button shows them again. Compare uses it too.
 // @ts-check
 
 import { api, byId } from "./shell.js";
@@ -34,7 +34,7 @@ export function listenForPages(onSource, onProblem) {
     event.preventDefault();
     const source = fromText(text.value, byId("input-url").value);
     if (source) onSource(source);
-    else onProblem(new Error("There is nothing to look at yet: paste a page's HTML or its address, or choose a file."));
+    else onProblem(new Error("No page yet: paste a page's HTML or address, or choose a file."));
   });
   byId("input-file").addEventListener("change", async (/** @type {any} */ event) => {
     if (event.target.files.length) onSource(await fromFile(event.target.files[0]));
@@ -79,7 +79,7 @@ function listenForDrops(panel, onSource) {
 export function fromText(typed, url) {
   const text = typed.trim();
   if (!text) return null;
-  if (/^[a-z]+:\/\/\S+$/i.test(text)) return { name: text, url: text }; // the server says which it does not fetch
+  if (/^[a-z]+:\/\/\S+$/i.test(text)) return { name: text, url: text }; // the server refuses those that it does not fetch
   if (/^[\w-]+(\.[\w-]+)*\.[a-z]{2,}(\/\S*)?$/i.test(text)) return { name: text, url: `https://${text}` };
   const from = url.trim() ? { url: url.trim() } : {};
   if (/<[a-z!/][^>]*>/i.test(text)) return { name: "the pasted page", html: typed, ...from };
@@ -95,8 +95,7 @@ async function fromFile(file) {
 }
 
 /**
- * A question about a page, as the server takes it: JSON, or a form where the page is a file, whose bytes tell its
- * encoding.
+ * A request about a page: JSON, or a form if the page is a file, whose bytes decide its encoding.
  *
  * @param {Source} source
  * @param {Record<string, any>} fields
@@ -115,13 +114,13 @@ export function toRequest(source, fields) {
   return { body: form };
 }
 
-/** Remember a page for the other places of this tab; one that is too large is forgotten. @param {Source} source */
+/** Remember a page for the other views in this tab, unless it is too large. @param {Source} source */
 export function remember(source) {
   const stored = JSON.stringify(source);
   try {
     if (stored.length > MOST_STORED) sessionStorage.removeItem(STORED);
     else sessionStorage.setItem(STORED, stored);
-  } catch { /* no room: the other place will ask for the page again */ }
+  } catch { /* no room: the other view will ask for the page again */ }
 }
 
 /** The page that this tab showed last. @returns {Source | null} */
@@ -146,7 +145,7 @@ export function fromAddress(query) {
 }
 
 /**
- * Name a page in an address, if others can open it from there: one whose HTML was given they cannot.
+ * Name a page in an address, if others can open it from there; they cannot open pasted HTML.
  *
  * @param {URLSearchParams} query
  * @param {Source | null} source
@@ -164,7 +163,7 @@ export function isFetched({ html, text, file, corpus, frame }) {
 }
 
 /**
- * What a step of the browser's history keeps of a page: itself or, if it is too large, its key; null if it has none.
+ * What the browser's history keeps of a page: the page or, if it is too large, its key; null if it has none.
  *
  * @typedef {{source: Source, frame?: string}} Entry
  * @param {Source} source

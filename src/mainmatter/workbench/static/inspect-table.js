@@ -1,4 +1,4 @@
-// The table of blocks. Only the rows in view are there, so that a page of 100,000 blocks is as quick as any.
+// The table of blocks. Only the rows in view exist, so that a page of 100,000 blocks is as fast as any.
 // @ts-check
 
 import { element } from "./shell.js";
@@ -32,9 +32,9 @@ export class BlockTable {
     this.answer = /** @type {any} */ (null);
     this.kept = /** @type {ArrayLike<number>} */ ([]);
     this.reasons = /** @type {Map<number, string>} */ (new Map());
-    /** @type {Map<number, import("./inspect-words.js").Evidence>} none of methods that have no signals */
+    /** @type {Map<number, import("./inspect-words.js").Evidence>} empty for methods without signals */
     this.evidence = new Map();
-    this.asked = /** @type {Set<number>} */ (new Set()); // blocks of which all was told that there is to tell
+    this.asked = /** @type {Set<number>} */ (new Set()); // blocks whose explanation is complete
     this.labels = /** @type {Map<number, string>} */ (new Map()); // of headline, bylines, captions and comments
     this.body = element("tbody");
     this.heads = COLUMNS.map((column) => this.#head(column));
@@ -45,7 +45,7 @@ export class BlockTable {
     host.tabIndex = 0;
     host.setAttribute("role", "region");
     host.setAttribute("aria-label", "Table of blocks");
-    // What the host measures is kept here: to ask for it lays out all that has changed, at every move of the dial.
+    // The host's size is cached: reading it forces a layout at every move of the dial.
     this.top = 0;
     this.height = 0;
     /** @type {{name: string, answer: any, order: number[]} | null} an order that does not depend on what is kept */
@@ -90,13 +90,13 @@ export class BlockTable {
     this.#drawRows();
   }
 
-  /** What speaks for a block and against it; asks for it, if it is not here yet. @param {number} block */
+  /** The signals for and against a block; asks the server if they are not here yet. @param {number} block */
   evidenceOf(block) {
     if (!this.#isExplained(block)) this.options.onNeedReasons([block]);
     return this.evidence.get(block);
   }
 
-  /** Whether all is here that the method says of a block. @param {number} block */
+  /** Whether the method's explanation of a block is here. @param {number} block */
   #isExplained(block) {
     return this.reasons.has(block) && (this.evidence.has(block) || this.asked.has(block) || !this.answer.dial);
   }
@@ -130,7 +130,7 @@ export class BlockTable {
     this.#drawRows();
   }
 
-  /** All blocks in the order that was asked for. Orders that the dial cannot change are made once. */
+  /** All blocks in the chosen order. Orders that do not depend on the dial are cached. */
   #sorted() {
     const { name, descending } = this.sort;
     const count = this.answer.blocks.texts.length;
@@ -245,7 +245,7 @@ export class BlockTable {
 }
 
 /**
- * Blocks by their keys, those with the same key in the order of the page: quicker than to sort them all.
+ * Blocks grouped by key, in page order within a group: faster than sorting them all.
  *
  * @param {number[]} blocks
  * @param {(block: number) => any} keyOf

@@ -5,20 +5,20 @@ import { element } from "./shell.js";
 
 const LETTERS = /[\p{L}\p{N}]+/gu;
 const LONGEST = 5_000_000; // text in which blocks are looked for by their letters
-const LARGEST_GAP = 5000; // letters that belong to no block, between two that do
+const LARGEST_GAP = 5000; // between two blocks, in letters that belong to none
 const LONGEST_MARK = 40; // characters before a block's words that say what it is, as "<p> " and "- " do
-const CHUNK = 40; // blocks: so much of the text is written anew where one of them changes
+const CHUNK = 40; // blocks that are redrawn together when one of them changes
 const NEAR = "600px"; // around what is in view: there each piece has an element, elsewhere a chunk is plain text
-const LINE = { characters: 70, height: 26 }; // about; says how high a chunk is that was not in view yet
+const LINE = { characters: 70, height: 26 }; // about: to estimate the height of a chunk that was not in view yet
 
 /**
- * One piece of the clean text: what stands before it, its words, and its block (-1 for words of ours).
+ * One piece of the clean text: what stands before it, its words, and its block (-1 for words that mainmatter adds).
  *
  * @typedef {{before: string, words: string, block: number}} Piece
  */
 
 /**
- * The kept blocks in the order in which the text has them: comments that are marked come last, but in CleanEval's markup.
+ * The kept blocks in the order in which the text has them: marked comments come last, except in CleanEval's markup.
  *
  * @param {any} answer what /api/inspect said
  * @param {ArrayLike<number>} kept
@@ -35,7 +35,7 @@ function orderOf(answer, kept, format) {
 
 /**
  * Find the blocks in the text that the server made: their words stand in it in order, as they are or, in Markdown, their
- * letters and digits. A block that is found neither way is shown, but stands out nowhere.
+ * letters and digits. A block that is found neither way is shown, but cannot be highlighted.
  *
  * @param {string} text
  * @param {any} answer what /api/inspect said
@@ -62,7 +62,7 @@ export function findBlocks(text, answer, kept, format) {
     const lineEnd = text.indexOf("\n", place.last);
     let before = text.slice(end, begin);
     if (block === firstComment && before.trim()) {
-      const line = before.trim(); // a line of ours, above the comments
+      const line = before.trim(); // the heading that mainmatter adds above the comments
       const at = before.indexOf(line);
       pieces.push({ before: before.slice(0, at), words: line, block: -1 });
       before = before.slice(at + line.length);
@@ -74,12 +74,12 @@ export function findBlocks(text, answer, kept, format) {
 }
 
 /**
- * Where words stand as they are, in the next line that has any: their first and last character.
+ * Where words occur literally in the next non-empty line: their first and last character.
  *
  * @param {string} text
  * @param {string} words
  * @param {number} from
- * @param {boolean} isAfterLine a line of ours may stand before them
+ * @param {boolean} isAfterLine an added heading may come before them
  */
 function exactPlace(text, words, from, isAfterLine) {
   const first = from + text.slice(from, from + words.length + LONGEST_MARK).indexOf(words);
@@ -138,7 +138,7 @@ function join(pieces) {
 function cut(pieces) {
   /** @type {Part[]} */
   const parts = [];
-  let section = 0; // comments come after a line of ours, which has no block
+  let section = 0; // comments come after an added heading, which has no block
   for (const piece of pieces) {
     if (piece.block < 0) section += 1;
     const group = piece.block < 0 ? 0 : Math.floor(piece.block / CHUNK);

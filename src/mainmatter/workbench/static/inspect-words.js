@@ -1,4 +1,4 @@
-// What Inspect says in words: counts, the chosen block, what the page says about itself.
+// The texts of Inspect: counts, the chosen block, the page's metadata.
 // @ts-check
 
 import { say } from "./dial.js";
@@ -7,8 +7,8 @@ import { element } from "./shell.js";
 const number = (/** @type {number} */ value) => value.toLocaleString("en");
 
 /**
- * What is kept at a step of the dial, one number a block; without a dial, what the method keeps. The server sends runs:
- * so many dropped, so many kept, and so on.
+ * What is kept at a step of the dial, one number a block; without a dial, what the method keeps. The server sends run
+ * lengths: dropped, kept, dropped, and so on.
  *
  * @param {any} answer
  * @param {number} dial
@@ -62,14 +62,14 @@ export function aboutPage(list, answer) {
   for (const [name, value] of Object.entries(facts)) {
     if (value) list.append(element("dt", {}, name), element("dd", {}, value));
   }
-  if (!list.childElementCount) list.append(element("dd", {}, "Nothing."));
+  if (!list.childElementCount) list.append(element("dd", {}, "None."));
 }
 
 /**
- * What speaks for a block or against it: a family of signals, its weight in log odds, and what it saw.
+ * A signal for or against a block: its family, its weight in log odds, and what it saw.
  *
  * @typedef {[family: string, weight: number, words: string]} Signal
- * @typedef {[signals: Signal[], notes: string[]]} Evidence with notes on what overruled the signals
+ * @typedef {[signals: Signal[], notes: string[]]} Evidence the notes say what overruled the signals
  */
 
 /**
@@ -83,7 +83,7 @@ export function showDetail(place, state, table) {
   const { answer, block } = state;
   if (!answer || block === null || block >= state.kept.length) {
     const [next, previous] = [element("kbd", {}, "j"), element("kbd", {}, "k")];
-    const words = ["Point at a block, or walk with ", next, " and ", previous, ", to see why it is kept or dropped."];
+    const words = ["Point at a block, or move with ", next, " and ", previous, ", to see why it is kept or dropped."];
     place.replaceChildren(element("p", { class: "soft" }, ...words));
     return;
   }
@@ -103,16 +103,16 @@ export function showDetail(place, state, table) {
   );
 }
 
-/** How likely a block is main content, and what came of that. @param {any} answer @param {number} block @param {string[]} notes */
+/** How likely a block is main matter, and from which dial on it is kept. @param {any} answer @param {number} block @param {string[]} notes */
 function whyOf(answer, block, notes) {
   const [score, dial] = [answer.blocks.scores[block], answer.blocks.dials?.[block] ?? null];
   const likely = score < 0.01 ? "Less than 1 %" : score > 0.99 ? "More than 99 %" : `${Math.round(100 * score)} %`;
-  const sentences = [...notes.map((note) => note.charAt(0).toUpperCase() + note.slice(1)), `${likely} likely to be main content`];
-  if (dial !== null) sentences.push(dial === 0 ? "Kept at any dial" : dial === 1 ? "Kept only at dial 1" : `Kept from dial ${roundUp(dial)} on`);
+  const sentences = [...notes.map((note) => note.charAt(0).toUpperCase() + note.slice(1)), `${likely} likely to be main matter`];
+  if (dial !== null) sentences.push(dial === 0 ? "Kept at any dial value" : dial === 1 ? "Kept only at dial 1" : `Kept from dial ${roundUp(dial)} on`);
   return sentences.map((sentence) => `${sentence}.`).join(" ");
 }
 
-/** Rounded up, so that what is told is true; where most blocks are close together, finer. @param {number} dial */
+/** Rounded up, so that the statement is true; finer near 1, where most blocks are close together. @param {number} dial */
 function roundUp(dial) {
   const parts = dial < 0.99 ? 100 : 10_000;
   return say(Math.ceil(dial * parts) / parts);
@@ -120,7 +120,7 @@ function roundUp(dial) {
 
 /** @param {Signal[]} signals */
 function barsOf(signals) {
-  if (!signals.length) return element("p", { class: "soft signals" }, "No single signal decides: without any one of them, the method would be as sure.");
+  if (!signals.length) return element("p", { class: "soft signals" }, "No single signal decides: without any one of them, the method would be just as sure.");
   const longest = Math.max(2, ...signals.map(([, weight]) => Math.abs(weight)));
   const rows = signals.map(([family, weight, words]) => {
     const side = weight > 0 ? "for" : "against";
@@ -131,8 +131,8 @@ function barsOf(signals) {
       element("span", {}, words), element("span", { class: "track", "aria-hidden": "true" }, bar));
   });
   return element("div", { class: "signals" },
-    element("p", { class: "soft ends", "aria-hidden": "true" }, element("span", {}, "What it looks like"), element("span", { class: "sides" }, element("span", {}, "against"), element("span", {}, "for"))),
-    element("ul", { "aria-label": "What speaks for this block and against it" }, ...rows));
+    element("p", { class: "soft ends", "aria-hidden": "true" }, element("span", {}, "Signal"), element("span", { class: "sides" }, element("span", {}, "against"), element("span", {}, "for"))),
+    element("ul", { "aria-label": "Signals for and against this block" }, ...rows));
 }
 
 /** @param {number} weight */

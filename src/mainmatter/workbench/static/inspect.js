@@ -1,5 +1,5 @@
-// Inspect: a page, what a method keeps of it, and why. The page, the plot, the table and the text are views of the same
-// blocks; whatever is chosen in one of them stands out in the others.
+// Inspect: a page, what a method keeps of it, and why. The page, the plot, the table and the text show the same blocks; a
+// block chosen in one of them is highlighted in all.
 // @ts-check
 
 import { announce, api, busy, byId, copy, debounced, download } from "./shell.js";
@@ -16,7 +16,7 @@ import { PageFrame } from "./page-frame.js";
 
 const SWITCHES = ["headline", "bylines", "captions", "headings", "tables", "code"];
 const TABS = ["tab-text", "tab-plot", "tab-table"];
-const NO_TEXT = "There is no text in this page. Pages that scripts or frames put together have theirs elsewhere: "
+const NO_TEXT = "This page has no text. If scripts or frames build it, the text is elsewhere: "
   + "save the page from a browser and open that file, or open the address of the frame.";
 const BLOCK = /^#block=(\d+)$/;
 const LARGEST_REMEMBERED = 500_000; // characters of a text that need not be asked for again
@@ -26,23 +26,23 @@ const ENDINGS = { text: ".txt", markdown: ".md", cleaneval: ".cleaneval.txt" };
 /** @typedef {{answer: any, kept: Uint8Array, format: string, dial: number, isShown: boolean}} Written */
 
 const state = {
-  usual: "main", // the method in use, which the address need not name
+  usual: "main", // the method in use; the address leaves it out
   source: /** @type {import("./inspect-input.js").Source | null} */ (null),
-  /** The page that is on its way. @type {Pending | null} */
+  /** The page that is being loaded. @type {Pending | null} */
   pending: null,
   answer: /** @type {any} */ (null),
   kept: /** @type {Uint8Array} */ (new Uint8Array()),
   block: /** @type {number | null} */ (null),
   isPinned: false,
-  isNamed: false, // the block was chosen, not just pointed at: the address names it
-  isSettled: false, // what is shown is what the address says, or the user has changed it since
+  isNamed: false, // the block was chosen, not just pointed at, so the address names it
+  isSettled: false, // the view has caught up with the address, so that changes may be written to it
   written: /** @type {Written | null} */ (null), // what the text shows, or will
   texts: /** @type {Map<string, string>} */ (new Map()), // of this answer, by format and step of the dial
   asking: /** @type {AbortController | null} */ (null), // for a text
-  asked: 0, // the number of the last question: answers to earlier ones come too late
+  asked: 0, // the number of the last request: answers to earlier ones are ignored
 };
 
-/** What a view tells of the pointer. @param {string} view */
+/** The pointer events of a view. @param {string} view */
 const pointing = (view) => ({
   onHover: (/** @type {number | null} */ block) => hover(block, view),
   onPick: (/** @type {number} */ block) => pick(block, view),
@@ -67,7 +67,7 @@ function switchOf(name) {
   return /** @type {HTMLInputElement} */ (document.querySelector(`input[name="${name}"]`));
 }
 
-/** The parameters of the method, other than the dial; and the dial, which its answer is to have among its steps. */
+/** The parameters of the method, without the dial and with it: the answer's steps then include its value. */
 function options() {
   const known = parametersOf.get(byId("method").value) ?? new Set(["dial", "comments", ...SWITCHES]);
   const chosen = /** @type {Record<string, any>} */ ({});
@@ -98,7 +98,7 @@ function address() {
 function saveChoices() {
   if (state.isSettled) history.replaceState(history.state, "", address());
 }
-const saveSoon = debounced(saveChoices, 200); // browsers allow some hundred changes a minute
+const saveSoon = debounced(saveChoices, 200); // browsers limit the number of changes per minute
 
 /** Take over the choices of an address. @param {URLSearchParams} query */
 function restoreChoices(query) {
@@ -137,7 +137,7 @@ async function listMethods() {
 // ---- questions to the server
 
 /**
- * Ask about a page, or again about the one that is on its way or shown.
+ * Ask about a page, or again about the one that is being loaded or shown.
  *
  * @param {import("./inspect-input.js").Source | null} [other]
  * @param {(error: unknown) => void} [onProblem]
@@ -170,7 +170,7 @@ async function inspect(other = null, onProblem = tellProblem, { frame } = {}) {
   }
 }
 
-/** Say which page the server fetches from the web. @param {import("./inspect-input.js").Source | null} source */
+/** Show which page the server is fetching from the web. @param {import("./inspect-input.js").Source | null} source */
 function tellFetching(source) {
   const isFetching = source !== null && isFetched(source);
   byId("fetching").hidden = !isFetching;
@@ -178,7 +178,7 @@ function tellFetching(source) {
 }
 
 /**
- * Remember a page that is about to be shown, for the way back, a reload, and the other places.
+ * Remember a page that is about to be shown, for the back button, a reload, and the other views.
  *
  * @param {import("./inspect-input.js").Source} source
  * @param {string} frame
@@ -192,7 +192,7 @@ function keep(source, frame, isEntry) {
   } else history.replaceState(toEntry(source, frame), "");
 }
 
-/** The page that is on its way is not wanted any more. */
+/** Stop waiting for the page that is being loaded. */
 function takeBack() {
   if (!state.pending) return;
   state.pending = null;
@@ -201,7 +201,7 @@ function takeBack() {
 }
 
 /**
- * Of a page that the server remembers, only the key travels.
+ * Ask about a page; if the server still has it, send only its key.
  *
  * @param {import("./inspect-input.js").Source} source
  * @param {string | undefined} frame
@@ -232,8 +232,8 @@ async function askReasons(/** @type {number[]} */ blocks) {
 }
 
 /**
- * Ask for the text that is wanted. One question at a time: while the dial turns, the steps in between are left out, and
- * the last one wins.
+ * Ask for the text to show, one request at a time: while the dial turns, steps in between are skipped, and the last one
+ * wins.
  */
 async function askText() {
   if (state.asking) return;
@@ -269,7 +269,7 @@ async function writeText(wanted) {
   } catch (error) {
     if (wanted !== state.written) return;
     state.written = null;
-    if (/** @type {any} */ (error).status === 410) inspect(); // the page is sent once more
+    if (/** @type {any} */ (error).status === 410) inspect(); // send the page again
     else showProblem(byId("problem"), error);
   }
 }
@@ -292,7 +292,7 @@ async function show(answer, isNew) {
   byId("first").hidden = !isFirst;
   byId("input-panel").open = isFirst;
   byId("input-summary").textContent = isFirst ? "Open a page" : "Open another page";
-  byId("page-title").textContent = answer.metadata.title || state.source?.name || "A page without a title";
+  byId("page-title").textContent = answer.metadata.title || state.source?.name || "Untitled page";
   document.title = `${isFirst ? "" : `${byId("page-title").textContent} · `}Inspect · mainmatter`;
   aboutPage(byId("metadata"), answer);
   allowControls(answer);
@@ -310,7 +310,7 @@ async function show(answer, isNew) {
   announce(`${byId("page-title").textContent}. ${byId("counts").textContent}`);
 }
 
-/** Without its style sheets a page may begin with screens of links: begin where the main matter does. */
+/** Without its style sheets a page may begin with screens of links: scroll to the main matter. */
 function goToMainMatter() {
   for (let block = 0; block < state.kept.length; block++) if (state.kept[block] && page.scrollTo(block)) return;
 }
@@ -335,7 +335,7 @@ function allowControls(answer) {
   byId("switches").disabled = !SWITCHES.some((name) => known.has(name));
 }
 
-/** Tint and count what is kept: no question to the server, so that the dial is felt at once; the text comes after. */
+/** Tint and count what is kept, without asking the server, so that the dial responds at once; the text follows. */
 function showKept() {
   const { answer, kept } = state;
   const comments = new Set(answer.blocks.labels.comment);
@@ -348,7 +348,7 @@ function showKept() {
   showDetail(byId("detail"), state, table);
 }
 
-/** Write the text anew, if it can be seen and is not what it should be. */
+/** Update the text, if it is visible and out of date. */
 function showText() {
   if (!state.answer || byId("view-text").hidden) return;
   const format = checked("format");
@@ -357,7 +357,7 @@ function showText() {
   const { answer, kept } = state;
   state.written = { answer, kept, format, dial: dial.value, isShown: isNothing };
   if (!answer.blocks.texts.length) text.showNothing(NO_TEXT);
-  else if (isNothing) text.showNothing("Nothing is kept. Turn the dial up, or take another method.");
+  else if (isNothing) text.showNothing("Nothing is kept. Turn the dial up, or choose another method.");
   else askText();
 }
 
@@ -377,7 +377,7 @@ function pick(block, view) {
   state.isNamed = state.isPinned;
   state.block = block;
   showBlock(view);
-  announce(`Block ${block} ${state.isPinned ? "pinned" : "let go"}`);
+  announce(`Block ${block} ${state.isPinned ? "pinned" : "unpinned"}`);
 }
 
 function release() {
@@ -441,9 +441,9 @@ function pickNamed() {
 }
 
 /**
- * Show what a step of the browser's history has shown.
+ * Show what a step of the browser's history showed.
  *
- * @param {import("./inspect-input.js").Entry | null} entry null where somebody changed the address
+ * @param {import("./inspect-input.js").Entry | null} entry null if the user changed the address
  */
 async function goTo(entry) {
   const named = fromAddress(new URLSearchParams(location.search));
@@ -466,11 +466,11 @@ const walk = (/** @type {number} */ step) => (/** @type {KeyboardEvent} */ event
 const turn = (/** @type {number} */ by) => () => (byId("dial").disabled || !state.answer ? false : dial.turn(by));
 /** @type {import("./keymap.js").Key[]} */
 const KEYS = [
-  { keys: ["j", "ArrowDown"], about: "next block; the arrow in the page, the text, the plot and the table", run: walk(1) },
-  { keys: ["k", "ArrowUp"], about: "block before", run: walk(-1) },
-  { keys: ["Enter"], about: "pin the block, so that the pointer does not choose another; once more lets go",
+  { keys: ["j", "ArrowDown"], about: "next block (arrow keys work inside the page, text, plot and table)", run: walk(1) },
+  { keys: ["k", "ArrowUp"], about: "previous block", run: walk(-1) },
+  { keys: ["Enter"], about: "pin the block, so that the pointer does not choose another; again to unpin it",
     run: (event) => (state.block === null || isIn(event, "button, a, summary, label, input") ? false : pick(state.block, "keys")) },
-  { keys: ["Escape"], about: "let go of the block", run: () => (state.answer ? letGo() : false) },
+  { keys: ["Escape"], about: "clear the chosen block", run: () => (state.answer ? letGo() : false) },
   ...TABS.map((id, i) => ({ keys: [String(i + 1)], about: ["clean text", "density", "blocks"][i], run: () => (state.answer ? chooseTab(id) : false) })),
   { keys: ["["], about: "turn the dial down", run: turn(-1) },
   { keys: ["]"], about: "turn the dial up", run: turn(1) },
@@ -519,7 +519,7 @@ async function start() {
   document.documentElement.dataset.ready = "true";
 }
 
-/** The page that was here before a reload, that of the address, the one that another place has shown; or the example. */
+/** Open the page from before a reload, the one in the address, the last one in another view, or the example. */
 async function open() {
   const entry = /** @type {import("./inspect-input.js").Entry | null} */ (history.state);
   const source = entry?.source ?? fromAddress(new URLSearchParams(location.search)) ?? recall();

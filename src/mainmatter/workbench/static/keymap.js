@@ -1,5 +1,5 @@
-// The keys of a place: one table from keys to what they do, and the list of them that `?` shows. Letters can be switched
-// off (WCAG 2.1.4), here as in Annotate.
+// The keys of a view: one table from keys to actions, and the dialog that lists them (`?`). Annotate has a table of its own
+// (annotate-keys.js), and shows it in the same dialog. Letters can be switched off (WCAG 2.1.4).
 // @ts-check
 
 import { lettersAreOn, switchLetters } from "./annotate-keys.js";
@@ -13,8 +13,8 @@ const SHOWN = /** @type {Record<string, string>} */ ({
  * @typedef {object} Key
  * @property {string[]} keys each as KeyboardEvent.key names it
  * @property {string} about what it does, for the list; "" for one that is not listed
- * @property {(event: KeyboardEvent) => boolean | void} [run] does it; false says that the key means nothing just now.
- *   Without this, the key is listed, and somebody else listens to it
+ * @property {(event: KeyboardEvent) => boolean | void} [run] what it does; returns false if the key means nothing
+ *   at the moment. Without it, the key is only listed: other code handles it
  */
 
 /**
@@ -35,8 +35,8 @@ export function listenForKeys(keys) {
   return show;
 }
 
-/** @param {Key[]} keys */
-function showKeys(keys) {
+/** Show a list of keys, with the switch for letters. @param {Key[]} keys */
+export function showKeys(keys) {
   const letters = element("input", { type: "checkbox", id: "letter-keys", checked: lettersAreOn() });
   letters.addEventListener("change", () => switchLetters(letters.checked));
   const rows = keys.flatMap(({ keys: names, about }) => [
@@ -44,7 +44,7 @@ function showKeys(keys) {
   const dialog = /** @type {HTMLDialogElement} */ (element("dialog", { id: "help", "aria-labelledby": "help-title" },
     element("h2", { id: "help-title" }, "Keys"),
     element("dl", { class: "facts" }, ...rows),
-    element("p", {}, element("label", { class: "check" }, letters, "Single letters, digits and signs are keys (switch this off if you press them by accident)")),
+    element("p", {}, element("label", { class: "check" }, letters, "Use single letters, digits and signs as keys (switch this off if you press them by accident)")),
     element("form", { method: "dialog", class: "row" }, element("button", { class: "primary", autofocus: true }, "Close"))));
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);

@@ -1,5 +1,5 @@
-// A learning curve (NCleaner, figure 4) as SVG: pages learned from to the right, by powers of two; a score upwards. The
-// same numbers must stand in a table beneath it: the picture is for those who see it.
+// A learning curve (NCleaner, figure 4) as SVG: pages on a logarithmic x axis, a score on the y axis. The
+// same numbers must be in a table below it, for those who cannot see the picture.
 // @ts-check
 
 import { makeSvg } from "./shell.js";

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What stands above a page that is merged: agreement, what is decided, what is saved.
+ * The bar above a page that is being merged: agreement, what is decided, what is saved.
  *
  * @typedef {import("./annotate-ledger.js").Ledger} Ledger
  */
@@ -50,7 +50,7 @@ export class MergeBar {
         { class: "row tight", role: "group", "aria-label": "Merge" },
         this.accept,
         this.taking,
-        element("label", { class: "check small", title: "The next click selects all conflicts from the active one to it, as Shift does" }, this.several, "Select up to the next click"),
+        element("label", { class: "check small", title: "The next click selects all conflicts from the active one to the one you click, as Shift+click does" }, this.several, "Select up to the next click"),
         button("Next open conflict", actions.next, {}, "u"),
         this.undo,
         this.redo,
@@ -62,7 +62,7 @@ export class MergeBar {
     );
   }
 
-  /** Whether a click selects all conflicts from the one before it on: what Shift does where there is no such key. */
+  /** Whether a click selects all conflicts since the last click, as with Shift: for devices without that key. */
   get extends() {
     const on = this.several.checked;
     this.several.checked = false;
@@ -98,7 +98,7 @@ export class MergeBar {
     this.accept.disabled = !agreed;
     this.undo.disabled = !ledger.canUndo && !ledger.unsaved;
     this.redo.disabled = !ledger.canRedo;
-    this.done.textContent = ledger.seemsDone ? "Open it again" : "Mark merged as done";
+    this.done.textContent = ledger.seemsDone ? "Reopen" : "Mark merged as done";
   }
 }
 

@@ -34,7 +34,7 @@ export class MergeCases {
     this.#cases = cases;
     this.#rows = cases.map((one, number) => this.#row(one, number, annotators));
     this.element.replaceChildren(...this.#rows);
-    if (!cases.length) this.element.append(element("li", { class: "soft no-case" }, "No conflicts: all who labelled the same block said the same of it."));
+    if (!cases.length) this.element.append(element("li", { class: "soft no-case" }, "No conflicts: all annotators of a block agree on it."));
   }
 
   /**
@@ -86,8 +86,8 @@ export class MergeCases {
       { class: "case", tabindex: "-1", "data-state": "open" },
       element("p", { class: "is-selected badge", hidden: true }, "selected"),
       element("p", { class: "case-text" }, block.text),
-      element("div", { class: "row tight", role: "group", "aria-label": "What annotators say" }, ...annotators.map((name, i) => this.#says(number, name, labels.get(name), i))),
-      element("div", { class: "row tight others", role: "group", "aria-label": "Decide otherwise" }, ...this.#others(number)),
+      element("div", { class: "row tight", role: "group", "aria-label": "Labels of the annotators" }, ...annotators.map((name, i) => this.#says(number, name, labels.get(name), i))),
+      element("div", { class: "row tight others", role: "group", "aria-label": "Other decisions" }, ...this.#others(number)),
       element("p", { class: "decision small" }, "Not decided"),
     );
     row.addEventListener("pointerenter", () => this.actions.hover(block.index));

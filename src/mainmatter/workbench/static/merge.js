@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Merging: a third person decides where annotators differ (FIASCO, section 5). The result is stored under "merged".
+ * Merging: a third person decides where annotators disagree (FIASCO, section 5). The result is stored under "merged".
  *
  * @typedef {import("./annotate-ledger.js").Label} Label
  * @typedef {import("./annotate-ledger.js").Change} Change
@@ -26,13 +26,13 @@ export class MergeView {
   #leaving = new AbortController();
   /** @type {Block[]} */
   #blocks = [];
-  /** @type {Case[]} the blocks that annotators differ on */
+  /** @type {Case[]} the blocks that annotators disagree on */
   #cases = [];
   /** @type {string[]} */
   #annotators = [];
   /** @type {Map<string, Map<string, Label>>} */
   #said = new Map();
-  /** Of the conflicts: what is decided is decided for all that are selected. */
+  /** The selected conflicts: a decision applies to all of them. */
   #selection = new Selection();
   #name = "";
 
@@ -70,7 +70,7 @@ export class MergeView {
     });
     this.place = element("div", { class: "frame-place" });
     this.frame = new PageFrame(this.place, {
-      label: "The page; the blocks that annotators differ on are in the list beside it",
+      label: "The page; the blocks that annotators disagree on are in the list beside it",
       onPick: (/** @type {number} */ block, /** @type {PointerEvent} */ event) => this.#pick(block, event.shiftKey || this.bar.extends),
     });
     this.frame.addStyle(FRAME_STYLE);
@@ -82,7 +82,7 @@ export class MergeView {
     );
   }
 
-  /** @param {boolean} [anyway] also if who merges has not finished labelling the page */
+  /** @param {boolean} [anyway] even if the merging person has not finished labelling the page */
   async open(anyway = false) {
     const query = `by=${encodeURIComponent(this.by)}${anyway ? "&anyway=true" : ""}`;
     const view = await busy(this.element, api(`${this.path}/comparison?${query}`));
@@ -171,7 +171,7 @@ export class MergeView {
   }
 
   /**
-   * Decide what an annotator says of conflicts; those that they have not labelled stay as they are.
+   * Decide conflicts as an annotator labelled them; those without a label by that annotator stay as they are.
    *
    * @param {string} annotator
    * @param {number[]} numbers
@@ -182,7 +182,7 @@ export class MergeView {
     this.#decide(known, ({ labels }) => labels.get(annotator) ?? null);
   }
 
-  /** What an annotator says of all selected conflicts or, if only one is, of all that are open. @param {string} annotator */
+  /** Take an annotator's labels for all selected conflicts or, if only one is selected, for all open ones. @param {string} annotator */
   #takeAll(annotator) {
     this.#follow(annotator, this.#selection.blocks.length > 1 ? this.#selection.blocks : this.#open());
   }
@@ -211,7 +211,7 @@ export class MergeView {
   #markDone() {
     const done = !this.ledger.seemsDone;
     const missing = this.#blocks.length - this.ledger.labels.size;
-    if (done && missing && !window.confirm(`${count(missing, "block")} not merged yet. Mark the page as done all the same?`)) return;
+    if (done && missing && !window.confirm(`${count(missing, "block")} not merged yet. Mark the page as done anyway?`)) return;
     this.ledger.change({ type: "done", done });
   }
 
@@ -254,7 +254,7 @@ export class MergeView {
   #pick(block, extend) {
     const number = this.#cases.findIndex((one) => one.block.index === block);
     if (number >= 0) this.#goTo(number, true, extend);
-    else toast("Nobody differs on this block.");
+    else toast("There is no conflict on this block.");
   }
 
   #show() {
@@ -314,7 +314,7 @@ mm-block[data-focus] { outline: 3px solid rgb(176 96 0) !important; }
 `;
 
 /**
- * Whether all labels say the same. Of what is dropped it does not matter what it is, but for comments.
+ * Whether all labels agree. The kinds of dropped blocks do not matter, except comments.
  * @param {Map<string, Label>} labels
  */
 function agree(labels) {

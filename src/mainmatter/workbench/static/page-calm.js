@@ -1,13 +1,13 @@
-// A frame that is as high as its page has no window: what a page measures by the window's height, or fastens to it,
-// would grow with the frame, or lie over all of it. Here such things get the size of an ordinary window again.
+// A frame as tall as its page has no window: whatever a page sizes by the window's height would grow with the frame, and
+// fixed elements would cover it. This gives them the size of an ordinary window again.
 // @ts-check
 
 const OF_WINDOW_HEIGHT = /(\d*\.?\d+)[sld]?vh\b/g;
-const MOST_ELEMENTS = 20_000; // of a page where fastened elements are looked for by the style of each
+const MOST_ELEMENTS = 20_000; // up to which the style of each element is checked for `position: fixed`
 
 /**
  * @param {Document} page the frame's document
- * @param {number} height of the window that the page is to believe in
+ * @param {number} height of the window to pretend
  */
 export function calm(page, height) {
   const toPixels = (/** @type {string} */ _, /** @type {string} */ share) => `${(Number(share) * height) / 100}px`;

@@ -96,7 +96,7 @@ export class PageFrame {
    * @param {string} url
    * @param {{isSlow?: boolean}} [how] a slow page waits for pictures from the web: it is shown as it comes. Others are
    *   shown when they are there; else browsers lay a long one out again and again while it comes
-   * @returns {Promise<void>} settled when the page is there; states that were set before hold for it
+   * @returns {Promise<void>} settled when the page is loaded; states that were set before apply to it
    */
   load(url, { isSlow = false } = {}) {
     return new Promise((resolve) => {
@@ -121,8 +121,8 @@ export class PageFrame {
    * Say what each block is: "kept", "dropped", "comment", "conflict", or words of your own (see addStyle). Blocks that
    * are not named have no state. Only what changes is touched, so it can be called at every move of a slider.
    *
-   * @param {Map<number, string> | ((block: number) => string | undefined)} states the states, or who knows them: they
-   *   are asked for when a block is to be shown
+   * @param {Map<number, string> | ((block: number) => string | undefined)} states the states, or a function that returns
+   *   them when a block is shown
    */
   setStates(states) {
     this.marks.stateOf = typeof states === "function" ? states : (block) => states.get(block);
@@ -197,7 +197,7 @@ export class PageFrame {
     return found.length ? onlyBlockIn(found[0]) : null;
   }
 
-  /** Fit the page into the container; called by itself when that changes its size. */
+  /** Fit the page into the container; called whenever that changes its size. */
   fit() {
     const inside = this.document;
     if (!inside?.documentElement || !this.host.clientWidth || !this.isLoaded) return;
@@ -244,7 +244,7 @@ export class PageFrame {
     this.marks.tint(from - height, from + 2 * height, from);
   }
 
-  /** Take a page over that has just been loaded: find its marks, tint them. */
+  /** Prepare a page that has just loaded: find its marks and tint them. */
   #adopt() {
     const inside = this.document;
     if (!inside?.documentElement) return;

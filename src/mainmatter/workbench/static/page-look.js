@@ -1,11 +1,11 @@
-// How a page looks in its frame. Its style sheets are mostly elsewhere and not loaded: what is left of its looks is often
-// worse than none, with menus that lie over the text and icons as large as the window. Such a page gets the looks of a
-// reader. Pictures that are not there are hidden in any case, and drawings are no larger than a page needs them.
+// How a page looks in its frame. Its style sheets are mostly on other servers and not loaded. The styles that remain are
+// often worse than none: menus cover the text, and icons fill the window. Such a page gets a reader's styles. Missing
+// pictures are always hidden, and drawings are limited in size.
 // @ts-check
 
-// Style rules that lay something out on the page, without which it counts as one without looks of its own.
+// Layout rules in use: a page with fewer counts as having no style of its own.
 const FEW = 3;
-const FEW_OF_LOST = 60; // where style sheets are missing: what is left of them is for a part of the page
+const FEW_OF_LOST = 60; // where style sheets are missing: the rest covers only a part of the page
 const MOST_RULES = 3_000; // that are looked at
 const MOST_HIDDEN = 100; // elements whose text is counted
 const LAYOUT = ["display", "float", "position", "width", "max-width", "margin", "margin-left", "padding", "grid-template-columns", "font-family"];
@@ -16,7 +16,7 @@ svg:not(:has(mm-block)) { max-width: 100%; max-height: 400px; }
 [style*="opacity:0"]:has(mm-block), [style*="opacity: 0"]:has(mm-block) { opacity: 1 !important; }
 img:not([src], [srcset]), img[data-mm-broken], video, audio, canvas { display: none !important; }
 `;
-// With :where, whatever the page says itself of an element counts more.
+// With :where, the page's own rules win.
 const READER = `
 :where(html) { background: #fff; color: #1f1d1a; }
 :where(body) { max-width: 46rem; margin: 0 auto; padding: 20px 24px 40px; font: 17px/1.55 Georgia, "Liberation Serif", serif; overflow-wrap: anywhere; }
@@ -51,13 +51,13 @@ export function mendLooks(page) {
   const head = page.head ?? page.documentElement;
   const isLost = [...page.querySelectorAll('link[rel~="stylesheet" i]')].some((link) => !(/** @type {any} */ (link).sheet));
   const isBare = !hasLooks(page, isLost ? FEW_OF_LOST : FEW, !isLost);
-  // What is left of a look would break that of a reader.
+  // The remaining styles would break the reader's.
   if (isBare && isLost) for (const sheet of page.styleSheets) sheet.disabled = true;
   const style = page.createElement("style");
   style.setAttribute("data-mainmatter", "look");
   style.textContent = isBare ? READER + ALWAYS : ALWAYS;
   head.prepend(style);
-  // Some pages hold most of their text in what a script would show.
+  // Some pages hide most of their text until a script shows it.
   const length = (/** @type {Element | null} */ element) => element?.textContent?.length ?? 0;
   const most = length(page.body) / 2;
   for (const hidden of [...page.querySelectorAll("[hidden]")].slice(0, MOST_HIDDEN)) {
@@ -69,11 +69,11 @@ export function mendLooks(page) {
 }
 
 /**
- * Whether a page is laid out by its own rules.
+ * Whether a page has enough style rules of its own.
  *
  * @param {Document} page
  * @param {number} enough rules
- * @param {boolean} orElements elements that say themselves how they look count, too
+ * @param {boolean} orElements also count elements with styles of their own
  */
 function hasLooks(page, enough, orElements) {
   let [looked, found] = [0, 0];
@@ -86,7 +86,7 @@ function hasLooks(page, enough, orElements) {
     try {
       for (const rule of sheet.cssRules) look(rule);
     } catch {
-      return true; // a sheet from the web that was loaded: nobody may look into it
+      return true; // loaded from another server: its rules cannot be read
     }
   }
   return found + (orElements ? page.querySelectorAll("[style], [bgcolor], td[width]").length : 0) >= enough;
@@ -97,6 +97,6 @@ function isUsed(page, selector) {
   try {
     return page.querySelector(selector) !== null;
   } catch {
-    return false; // a selector of another browser
+    return false; // a selector that this browser does not know
   }
 }

@@ -1,5 +1,5 @@
 // The marks of a page's blocks (html/safe.py), and their tints. Browsers take seconds to tint tens of thousands of
-// them: of a page with so many, only those near the view are tinted, and the others when they come near.
+// them: on such a page, only those near the view are tinted, and the others when they come near.
 // @ts-check
 
 const MANY = 2_000; // marks: up to here a browser tints all of them in a blink
@@ -37,14 +37,14 @@ export class PageMarks {
     }
   }
 
-  /** The page is gone; states that were set hold for the next one. */
+  /** The page is gone; the states apply to the next one. */
   clear() {
     this.byBlock.clear();
     this.all = [];
     this.places = null;
   }
 
-  /** The page was laid out anew: whatever stood somewhere may stand elsewhere. */
+  /** The page was laid out again: its blocks may have moved. */
   forgetPlaces() {
     this.places = null;
   }

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * All pages of the workbench: where each stands, for this annotator and for the others.
+ * All pages of the workbench, with the progress of this annotator and the others.
  *
  * @typedef {{id: number, name: string, url: string | null, source: string, note: string, blocks: number,
  *   status: string, labelled: number, done: boolean, others: {annotator: string, labelled: number, done: boolean}[],
@@ -13,13 +13,13 @@ import { ExportPages } from "./annotate-export.js";
 import { kappaInWords, modelInWords, percent } from "./annotate-words.js";
 
 const AT_ONCE = 200; // rows; more are shown when asked for
-const PAUSE = 1500; // milliseconds between two looks at the queue while the model looks at pages
-const TELLING = 0.05; // a share of words that is worth a word
+const PAUSE = 1500; // milliseconds between two polls of the queue while the model scores pages
+const TELLING = 0.05; // a share of words that is worth mentioning
 const FILTERS = [
   ["all", "All pages"],
-  ["open", "I am not done with"],
-  ["mine", "I am done with"],
-  ["one", "One annotator is done with"],
+  ["open", "Not done by me"],
+  ["mine", "Done by me"],
+  ["one", "Done by one annotator"],
   ["conflict", "With conflicts"],
   ["merged", "Merged"],
 ];
@@ -29,11 +29,11 @@ export class PagesView {
   #pages = [];
   /** @type {Map<number, {text: number | null, kept_kappa: number | null, kind_kappa: number | null}>} */
   #agreement = new Map();
-  /** @type {Map<number, HTMLElement>} where the agreement on a page stands */
+  /** @type {Map<number, HTMLElement>} where the agreement on a page is shown */
   #cells = new Map();
   /** @type {Map<number, {sure: number | null, differs: number | null}>} in Teach mode, the pages that wait, in their order */
   #queue = new Map();
-  /** @type {Map<number, HTMLElement>} where it stands why a page is worth labelling */
+  /** @type {Map<number, HTMLElement>} where the reason to label a page is shown */
   #reasons = new Map();
   #model = "";
   #timer = 0;
@@ -58,7 +58,7 @@ export class PagesView {
     this.adding = new AddPages(() => this.refresh());
     this.exporting = new ExportPages();
     this.table = element("div", { class: "table-scroll sheet flush" }, this.#makeTable());
-    this.empty = element("div", { class: "sheet empty", hidden: true }, element("h2", {}, "No pages yet"), element("p", {}, "Add some: files, an address, or what the server's import folder holds."));
+    this.empty = element("div", { class: "sheet empty", hidden: true }, element("h2", {}, "No pages yet"), element("p", {}, "Add files, a web address, or entries of the server's import folder."));
     this.filters = this.#filters();
     this.element = element("div", { class: "stack" }, this.#head(), this.problem, this.figures, this.adding.element, this.exporting.element, this.filters, this.empty, this.table, this.more);
     this.#listen();
@@ -88,7 +88,7 @@ export class PagesView {
     if (!this.teaches) void this.#loadAgreement();
   }
 
-  /** Which pages wait, and why; again until the model has looked at all of them. */
+  /** Load the queue and its reasons; repeat until the model has scored all pages. */
   async #lookAtQueue() {
     clearTimeout(this.#timer);
     const queue = await api(`/api/annotate/queue?annotator=${encodeURIComponent(this.annotator)}`);
@@ -102,8 +102,8 @@ export class PagesView {
   }
 
   async #lookAgain() {
-    await this.#lookAtQueue().catch(() => undefined); // quiet: the order of before stays
-    // Nothing but these while somebody is about to click: a row that moves away is clicked by mistake.
+    await this.#lookAtQueue().catch(() => undefined); // quiet: the old order stays
+    // Update only these while the user may be about to click: a row that moves is clicked by mistake.
     if (this.table.matches(":hover, :focus-within")) for (const page of this.#pages) this.#reasons.get(page.id)?.replaceChildren(this.#reasonOf(page));
     else if (!this.#closed) this.#show();
   }
@@ -115,7 +115,7 @@ export class PagesView {
       if (this.#closed) return;
       this.#agreement = new Map(report.pages.map((/** @type {any} */ page) => [page.id, page]));
       this.#showFigures(report);
-      // Nothing but these: a click that is being made on a row is lost with the row.
+      // Update only these: if a row is replaced during a click, the click is lost.
       for (const page of this.#pages) this.#cells.get(page.id)?.replaceChildren(this.#agreementOf(page));
     } catch (error) {
       showProblem(this.problem, error);
@@ -141,7 +141,7 @@ export class PagesView {
       "table",
       { class: "data pages" },
       element("caption", { class: "visually-hidden" }, "Pages"),
-      element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head || element("span", { class: "visually-hidden" }, "What to do"))))),
+      element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head || element("span", { class: "visually-hidden" }, "Actions"))))),
       this.rows,
     );
   }
@@ -166,7 +166,7 @@ export class PagesView {
     this.filters.hidden = !this.#pages.length;
     const done = this.#pages.filter((page) => page.done).length;
     this.count.textContent = this.#pages.length
-      ? `${count(chosen.length, "page")}${chosen.length < this.#pages.length ? ` of ${this.#pages.length}` : ""} · you are done with ${done}`
+      ? `${count(chosen.length, "page")}${chosen.length < this.#pages.length ? ` of ${this.#pages.length}` : ""} · ${done} done by you`
       : "";
     const next = this.#pages.find((page) => page.blocks && !page.done && page.status !== "merged"); // in Teach mode the first of the queue
     this.begin.hidden = !next;
@@ -202,8 +202,8 @@ export class PagesView {
     const known = this.#queue.get(page.id);
     if (!known || known.sure === null) return element("span", { class: "soft" }, known && page.blocks ? "…" : "–");
     const differs = (known.differs ?? 0) >= TELLING ? `, differs from main on ${Math.round(100 * (known.differs ?? 0))} %` : "";
-    const title = "How sure the newest model is of the page: 1 less the mean entropy of its blocks, weighted by words; and the share of words that it keeps and main does not, or the other way round";
-    return element("span", { title }, `${modelInWords(this.#model)} is sure of ${Math.round(100 * known.sure)} %${differs}`);
+    const title = "How sure the newest model is of the page: 1 minus the mean entropy of its blocks, weighted by words. Then the share of words that only one of it and main keeps";
+    return element("span", { title }, `${modelInWords(this.#model)} is ${Math.round(100 * known.sure)} % sure${differs}`);
   }
 
   /**
@@ -215,7 +215,7 @@ export class PagesView {
   #cellsOfMany(page, labellers, agreement) {
     return [
       cell("Others", othersOf(page)),
-      cell("Conflicts", page.conflicts === null ? element("span", { class: "soft", title: "You see it when you are done with the page" }, "hidden") : labellers > 1 ? String(page.conflicts) : "–"),
+      cell("Conflicts", page.conflicts === null ? element("span", { class: "soft", title: "Shown when you are done with the page" }, "hidden") : labellers > 1 ? String(page.conflicts) : "–"),
       agreement,
       cell("Status", statusBadge(page)),
       cell("", labellers > 1 || page.merged ? element("a", { href: `#/merge/${page.id}`, "aria-label": `Merge ${page.name}` }, "Merge") : "", "action"),
@@ -243,15 +243,15 @@ export class PagesView {
 
 /** @param {any} report */
 function pagesInWords({ pages, unfinished }) {
-  return unfinished ? `${pages.length}, ${unfinished} not finished` : String(pages.length);
+  return unfinished ? `${pages.length}, ${unfinished} unfinished` : String(pages.length);
 }
 
 /** @param {any} report */
 function pagesExplained({ unfinished, hidden, accepted }) {
   const parts = ["Labelled by at least two annotators"];
-  if (unfinished) parts.push("of a page that is not finished, only what two have labelled counts");
-  if (accepted) parts.push(`the blocks of ${count(accepted, "label")} that were suggested and only accepted left out`);
-  if (hidden) parts.push(`${count(hidden, "page")} that you are labelling now left out`);
+  if (unfinished) parts.push("on unfinished pages, only blocks that two have labelled count");
+  if (accepted) parts.push(`without the blocks of ${count(accepted, "label")} that were suggested and only accepted`);
+  if (hidden) parts.push(`without ${count(hidden, "page")} that you are still labelling`);
   return parts.join("; ");
 }
 
@@ -272,7 +272,7 @@ function cell(head, content, name = "") {
 function progressOf(labelled, blocks, done) {
   if (!blocks) return element("span", { class: "soft", title: "The page has no blocks: it is empty, or a script would fill it" }, "nothing to label");
   if (done) return element("span", { class: "badge kept" }, "done");
-  if (!labelled) return element("span", { class: "soft" }, "not begun");
+  if (!labelled) return element("span", { class: "soft" }, "not started");
   return element("span", { class: "row tight nowrap" }, element("progress", { max: blocks, value: labelled, "aria-label": "Labelled blocks" }), element("span", { class: "soft small" }, `${labelled}/${blocks}`));
 }
 
@@ -287,7 +287,7 @@ function statusBadge(page) {
   const looks = /** @type {Record<string, string>} */ ({ conflict: "conflict", merged: "kept" });
   const badge = element("span", { class: `badge ${looks[page.status] ?? ""}` }, page.status);
   if (!page.lost) return badge;
-  return element("span", {}, badge, element("span", { class: "badge dropped", title: "The page is cut into other blocks now" }, `${page.lost} lost`));
+  return element("span", {}, badge, element("span", { class: "badge dropped", title: "The page is now cut into different blocks" }, `${page.lost} lost`));
 }
 
 /**

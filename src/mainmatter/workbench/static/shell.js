@@ -1,4 +1,4 @@
-// What every page of the workbench has: the masthead, the theme, words to the server, words to the user.
+// What every view of the workbench shares: the masthead, the theme, requests to the server, messages to the user.
 // Import it first: it fills <header id="masthead"> by itself. Text of pages goes through `element` or `textContent`
 // only, so that it never becomes markup.
 // @ts-check
@@ -104,7 +104,7 @@ export function byId(id) {
 
 const live = element("div", { class: "visually-hidden", role: "status", "aria-live": "polite", id: "live" });
 
-/** Say something to those who do not see the page. @param {string} text */
+/** Announce something to screen readers. @param {string} text */
 export function announce(text) {
   live.textContent = "";
   requestAnimationFrame(() => { live.textContent = text; });
@@ -112,7 +112,7 @@ export function announce(text) {
 
 let toastTimer = 0;
 
-/** Show a short line for some seconds, and say it. @param {string} text */
+/** Show a short message for some seconds, and announce it. @param {string} text */
 export function toast(text) {
   document.querySelector(".toast")?.remove();
   clearTimeout(toastTimer);
@@ -123,7 +123,7 @@ export function toast(text) {
 }
 
 /**
- * Show an error in a place of the page: its message, and what to do. Give null to take it away.
+ * Show an error's message and hint in an element; null removes it.
  *
  * @param {HTMLElement} place
  * @param {unknown} error
@@ -156,7 +156,7 @@ export function count(number, noun) {
 let working = 0;
 
 /**
- * Show that something goes on until a promise is settled.
+ * Show that something is in progress until a promise settles.
  *
  * @template T
  * @param {HTMLElement | null} place gets aria-busy
@@ -177,7 +177,7 @@ export async function busy(place, promise) {
 }
 
 /**
- * Make tabs work: arrows move between them, `onChoose` hears which one is shown. The tabs are buttons with role=tab and
+ * Make tabs work: arrow keys move between them, and `onChoose` is called with the one shown. The tabs are buttons with role=tab and
  * aria-controls.
  *
  * @param {HTMLElement} list the element with role=tablist
@@ -215,7 +215,7 @@ export async function copy(text, what = "text") {
     await navigator.clipboard.writeText(text);
     toast(`Copied the ${what}.`);
   } catch {
-    toast("The browser does not let this page copy; select the text instead.");
+    toast("The browser blocked copying; select the text instead.");
   }
 }
 
@@ -230,7 +230,7 @@ export function download(text, name, type = "text/plain") {
 const WITH_KEYS = "input, textarea, select, dialog, [contenteditable]";
 const WITHOUT_LETTERS = 'input:is([type="checkbox"], [type="radio"], [type="range"], [type="file"])';
 
-/** Whether a key press is meant for the control that it goes to: a switch takes no letters. @param {KeyboardEvent} event */
+/** Whether a key press is meant for the control that has focus; checkboxes and the like take no letters. @param {KeyboardEvent} event */
 export function isForControl(event) {
   const control = event.target instanceof Element ? event.target.closest(WITH_KEYS) : null;
   const isLetter = event.key.length === 1 && event.key !== " ";
@@ -238,7 +238,7 @@ export function isForControl(event) {
 }
 
 /**
- * Wait until nothing has called for some milliseconds.
+ * Call an action once calls have paused for some milliseconds.
  *
  * @param {(...words: any[]) => void} action
  * @param {number} pause
@@ -265,7 +265,7 @@ function useTheme(theme) {
   else document.documentElement.dataset.theme = theme;
   try {
     localStorage.setItem(THEME_KEY, theme);
-  } catch { /* the choice holds for this page */ }
+  } catch { /* the choice lasts until the page is closed */ }
 }
 
 function themeButton() {

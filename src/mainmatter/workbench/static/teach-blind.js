@@ -3,13 +3,13 @@
 
 import { announce, api, busy, byId, count, element, showProblem } from "./shell.js";
 
-/** The keys, what they say to the server, and their words. @type {[string, string, string][]} */
+/** Each key, the answer it sends, and its label. @type {[string, string, string][]} */
 const ANSWERS = [["1", "a", "A is better"], ["2", "b", "B is better"], ["0", "same", "No difference"]];
 const CONTEXT = 120; // characters that are shown of blocks that both keep
 
-/** The comparison that goes on, as the server told it last. @type {any} */
+/** The running comparison, as last reported by the server. @type {any} */
 let state = null;
-/** What is done when a comparison has ended. @type {() => unknown} */
+/** Called when a comparison has ended. @type {() => unknown} */
 let whenEnded = () => {};
 let isBusy = false; // a key that is held down must not answer the next page
 

@@ -1,4 +1,4 @@
-// What came of a lesson, in plain words: whether to use the model, by how much it is better, and on which pages.
+// The result of a lesson in plain words: whether to use the model, how much better it is, and on which pages.
 // @ts-check
 
 import { count, element } from "./shell.js";
@@ -42,10 +42,10 @@ function nextStep(model, lesson, isGood, actions) {
   const { taught, shipped } = model.preferred;
   const words = model.in_use ? "It is in use."
     : isGood ? "Use it."
-    : lesson.below_default ? "main as shipped is better still: keep that one."
+    : lesson.below_default ? "main as shipped is better still: keep it."
     : more ? `Label about ${count(more, "more page")}, or compare blindly.`
     : model.probability < 0.5 ? "Keep the shipped model."
-    : "More pages would hardly settle it: compare blindly.";
+    : "More pages are unlikely to decide it: compare blindly.";
   return element("div", { class: "row", id: "next-step" },
     element("strong", {}, words),
     model.in_use ? null : element("button", { type: "button", class: isGood ? "primary" : null, on: { click: () => actions.use(model.name) } }, "Use it from now on"),
@@ -56,12 +56,12 @@ function nextStep(model, lesson, isGood, actions) {
 
 /** @param {any} lesson */
 function notesOf(lesson) {
-  const how = lesson.splitting === "site" ? "Whole sites were left out to measure on" : "Single pages were left out to measure on";
-  const start = lesson.start ? `It went on from ${lesson.start === "main" ? "the shipped model" : lesson.start}.` : "It began from nothing.";
+  const how = lesson.splitting === "site" ? "Measured on whole sites that were left out" : "Measured on single pages that were left out";
+  const start = lesson.start ? `It started from ${lesson.start === "main" ? "the shipped model" : lesson.start}.` : "It started from scratch.";
   const told = [
     `${how}, in ${count(lesson.folds, "part")}; the model itself learned from all ${count(lesson.pages, "page")} of ${count(lesson.sites, "site")}. ${start}`,
     ...lesson.notes.map((/** @type {string} */ note) => `Note: ${note}.`),
-    ...(lesson.start && lesson.forgotten !== undefined ? [`On pages that it knew before: ${signed(-lesson.forgotten)}.`] : []),
+    ...(lesson.start && lesson.forgotten !== undefined ? [`On pages that it had learned from before: ${signed(-lesson.forgotten)}.`] : []),
     ...(lesson.default === null ? [] : [`main as shipped reaches ${score(lesson.default)} on the same pages.`]),
   ];
   return element("ul", { class: "notes soft" }, ...told.map((line) => element("li", {}, line)));
@@ -87,7 +87,7 @@ function linksOf(job) {
 function pagesOf(lesson) {
   const pages = [...lesson.by_page].sort((a, b) => (a.taught - a.shipped) - (b.taught - b.shipped));
   const table = element("table", { class: "data" });
-  fillTable(table, "The pages that lost most come first", ["page", "#shipped", "#taught", "#gain"],
+  fillTable(table, "Largest losses first", ["page", "#shipped", "#taught", "#gain"],
     pages.slice(0, MOST_PAGES).map((page) => [page.page || page.url || "?", score(page.shipped), score(page.taught), signed(page.taught - page.shipped)]));
   return element("details", {}, element("summary", {}, `Page by page (${pages.length})`),
     element("div", { class: "table-scroll pages", tabindex: "0", role: "region", "aria-label": "Gains by page" }, table));

@@ -1,4 +1,4 @@
-// Figures and states of teaching in words, and the tables that hold them.
+// The words and tables for figures and states of teaching.
 // @ts-check
 
 import { element } from "./shell.js";
@@ -9,16 +9,16 @@ export const STATES = {
   finished: ["finished", "kept"],
   failed: ["failed", "dropped"],
   cancelled: ["cancelled", "dropped"],
-  died: ["its process died", "dropped"],
+  died: ["process died", "dropped"],
 };
 
 /** What the readiness of pages is called. @type {[string, string, string][]} */
 export const READINESS = [
   ["merged", "merged", "kept"],
-  ["agreed", "agreed by all who are done", "kept"],
+  ["agreed", "agreed by everyone who is done", "kept"],
   ["single", "done by one annotator", "kept"],
   ["conflict", "in conflict, to be merged", "conflict"],
-  ["unfinished", "begun, nobody is done", "dropped"],
+  ["unfinished", "started, not done", "dropped"],
   ["new", "not labelled", ""],
 ];
 
@@ -31,7 +31,7 @@ export const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).to
 /** @param {number} value */
 export const probability = (value) => (value < 0.001 ? "< 0.001" : value.toFixed(3));
 
-/** A probability, of which nobody claims to know that it is 0 or 1. @param {number} value */
+/** A probability in percent, never 0 or 100: it is an estimate. @param {number} value */
 export const percent = (value) => `${Math.min(99, Math.max(1, Math.round(100 * value)))} %`;
 
 /** @param {any} gain */

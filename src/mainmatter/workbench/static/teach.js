@@ -1,4 +1,4 @@
-// The page that teaches: it asks the server how things stand, once a second while a job runs, and shows it.
+// The Teach view: polls the server for the state of teaching, once a second while a job runs, and shows it.
 // @ts-check
 
 import { announce, api, busy, byId, count, element, showProblem, toast } from "./shell.js";
@@ -11,13 +11,13 @@ const WHILE_RUNNING = 1000; // milliseconds between questions
 const OTHERWISE = 10000;
 const PARTS = 1000; // of the progress bar
 
-/** What is shown, by part of the page: nothing is drawn again that has not changed, or focus would be lost. */
+/** What each part of the page shows. Unchanged parts are not redrawn, so that they keep the focus. */
 const shown = new Map();
 let timer = 0;
-let suggestedName = ""; // replaced as pages come, unless the user wrote another
+let suggestedName = ""; // follows the number of pages until the user types another name
 /** @type {any} */
 let stand = null;
-/** The state of the job at the last look; null before the first. @type {string | null} */
+/** The state of the job at the last poll; null before the first. @type {string | null} */
 let lastState = null;
 
 /** Draw a part of the page if what it shows has changed. @param {string} part @param {unknown} facts @param {() => void} draw */
@@ -63,7 +63,7 @@ function showReady(ready) {
   const annotate = element("a", { href: "/annotate" }, "Annotate");
   if (ready.usable < ready.needed) {
     hint.replaceChildren(`Teaching needs at least ${ready.needed} pages. Label pages in `, annotate, ", mark them as done, and merge conflicts.");
-  } else hint.replaceChildren("More pages teach more; add some in ", annotate, ".");
+  } else hint.replaceChildren("More pages usually help; add some in ", annotate, ".");
 }
 
 /** @param {any[]} methods */
@@ -85,8 +85,8 @@ function showStart(ready, job) {
   const isRunning = job?.state === "running";
   const isEnough = ready.usable >= ready.needed;
   byId("start").disabled = isRunning || !isEnough;
-  byId("start-about").textContent = isRunning ? "One model at a time: wait for the one below, or cancel it."
-    : isEnough ? `Learns from ${count(ready.usable, "page")}.` : `${ready.needed - ready.usable} more to go.`;
+  byId("start-about").textContent = isRunning ? "You can teach one model at a time: wait for the one below, or cancel it."
+    : isEnough ? `Learns from ${count(ready.usable, "page")}.` : `${count(ready.needed - ready.usable, "more page")} needed.`;
   const suggested = isEnough ? `taught-${ready.usable}-pages` : "";
   if (["", suggestedName].includes(byId("name").value) && !isRunning) byId("name").value = suggested;
   suggestedName = suggested;
@@ -116,7 +116,7 @@ function showJob(job) {
   tell(job);
 }
 
-/** Say when a job has ended; not when the page is opened on one that ended long ago. @param {any} job */
+/** Announce that a job has ended, but not one that had ended before the page was opened. @param {any} job */
 function tell(job) {
   if (lastState === "running" && job.state !== "running") {
     announce(job.lesson ? job.lesson.verdict : `${job.name}: ${STATES[job.state][0]}. ${job.error}`);
@@ -129,12 +129,12 @@ function showCurve(points) {
   byId("curve-part").hidden = points.length < 2;
   if (points.length < 2) return;
   const last = points[points.length - 1];
-  const label = `Learning curve: ${count(last.pages, "page")} teach ${last.metric} ${score(last.taught)}; as shipped ${score(last.shipped)}. The table below has all points.`;
+  const label = `Learning curve: ${last.metric} is ${score(last.taught)} after ${count(last.pages, "page")}, ${score(last.shipped)} as shipped. The table below has all points.`;
   byId("curve-picture").replaceChildren(drawCurve(
     points.map((point) => ({ pages: point.pages, value: point.taught, low: point.shipped + point.low, high: point.shipped + point.high })),
     { label, line: last.shipped, lineLabel: `as shipped, ${score(last.shipped)}`, valueLabel: `taught, ${last.metric}` },
   ));
-  fillTable(byId("curve-table"), "Each model was measured on pages that it had not learned from. Upright lines: 95 % interval of the gain.", CURVE_COLUMNS, curveRows(points));
+  fillTable(byId("curve-table"), "Each model was measured on pages that it had not learned from. Vertical lines: 95 % interval of the gain.", CURVE_COLUMNS, curveRows(points));
 }
 
 /** @param {any[]} lessons */
@@ -146,7 +146,7 @@ function showLessons(lessons) {
   const label = `Gain of ${count(lessons.length, "lesson")} by number of pages; the table below has all of them.`;
   const picture = () => drawCurve(points, { label, line: 0, lineLabel: "no gain", valueLabel: "gain over the shipped model" });
   byId("lessons-picture").replaceChildren(...(points[0].pages < points[points.length - 1].pages ? [picture()] : []));
-  fillTable(byId("lessons-table"), "All lessons, the latest first", ["when", "model", "method", "#pages", "#gain", "95 % interval", "#p", "advice"],
+  fillTable(byId("lessons-table"), "All lessons, latest first", ["when", "model", "method", "#pages", "#gain", "95 % interval", "#p", "advice"],
     [...lessons].reverse().map((lesson) => [
       new Date(lesson.time).toLocaleString(), lesson.name, lesson.method.split(":")[0], lesson.pages, signed(lesson.gain), interval(lesson), probability(lesson.p),
       typeof lesson.probability === "number" ? `${percent(lesson.probability)} likely better` : lesson.recommended ? "use it" : "keep the shipped one",
@@ -156,7 +156,7 @@ function showLessons(lessons) {
 /** @param {any[]} models */
 function showModels(models) {
   byId("models").hidden = models.length === 0;
-  fillTable(byId("models-table"), "Models of this workbench; each can be chosen wherever a method can", ["name", "method", "#pages", "#gain", "#likely better", "advice", "card", "actions"],
+  fillTable(byId("models-table"), "Models of this workbench; you can choose them wherever you choose a method", ["name", "method", "#pages", "#gain", "#likely better", "advice", "card", "actions"],
     models.map((model) => [
       element("a", { href: `/?method=${encodeURIComponent(model.method_name)}` }, model.name),
       model.method ?? "damaged", model.pages ?? "", model.gain?.gain === undefined ? "" : signed(model.gain.gain),
@@ -175,12 +175,12 @@ function adviceOn(model) {
   return model.probability < 0.5 ? "keep the shipped one" : "cannot tell yet";
 }
 
-/** What is used where no method is named, and the way back. */
+/** The method used by default, and a button to go back to main. */
 function showInUse() {
   const { in_use: name, in_use_problem: problem } = stand;
   const isShipped = name === "main" && !problem;
   byId("in-use").replaceChildren(
-    element("span", {}, problem ? `${problem}.` : isShipped ? "main, as shipped, is in use." : `${name.replace(/^models\//, "")} is in use: in Inspect, Compare and the API.`),
+    element("span", {}, problem ? `${problem}.` : isShipped ? "main, as shipped, is in use." : `${name.replace(/^models\//, "")} is in use in Inspect, Compare and the API.`),
     ...(isShipped ? [] : [element("button", { type: "button", id: "back-to-main", on: { click: () => use("main") } }, "Go back to main")]));
 }
 
@@ -207,12 +207,12 @@ async function compare(name) {
 
 /** @param {string} name */
 async function remove(name) {
-  if (!window.confirm(`Delete the model ${name}? That cannot be undone.`)) return;
+  if (!window.confirm(`Delete the model ${name}? You cannot undo this.`)) return;
   await act(api(`/api/teach/models/${encodeURIComponent(name)}`, { method: "DELETE" }), `Deleted ${name}.`);
   byId("models-heading").focus();
 }
 
-/** Do something, say so, and look again. @param {Promise<any>} promise @param {string} done */
+/** Wait for an action, confirm it, and refresh. @param {Promise<any>} promise @param {string} done */
 async function act(promise, done) {
   try {
     await busy(byId("main"), promise);
@@ -227,7 +227,7 @@ async function act(promise, done) {
 byId("start-form").addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
   event.preventDefault();
   const asked = { name: byId("name").value.trim(), method: byId("method").value, split: byId("split").value, curve: byId("curve").checked };
-  act(api("/api/teach", { json: asked }), "Teaching has begun.");
+  act(api("/api/teach", { json: asked }), "Teaching has started.");
 });
 byId("cancel").addEventListener("click", () => act(api("/api/teach/cancel", { method: "POST" }), "Cancelled."));
 byId("method").addEventListener("change", showMethod);
