@@ -171,7 +171,7 @@ def test_accuracy_needs_a_gold_standard() -> None:
     result = CliRunner().invoke(group, ["bench", "accuracy", "density", "-o", "out", "--data", "tiny"])
     assert (result.exit_code, result.stderr) == (
         1,
-        "Error: tiny: holds no gold standard; say with --data which folder does\n",
+        "Error: tiny: has no gold standard; name a folder that has one with --data\n",
     )
     assert not Path("out").exists()
 

@@ -211,7 +211,7 @@ def test_one_page_several_methods(client: TestClient) -> None:
 def test_methods_of_a_form_that_are_no_json(client: TestClient) -> None:
     answer = client.post("/api/compare", files={"file": ("page.html", b"<p>x")}, data={"methods": "main"})
     assert answer.status_code == 400
-    assert answer.json()["error"].startswith("methods is no JSON: ")
+    assert answer.json()["error"].startswith("methods is not JSON: ")
 
 
 def test_a_peer_that_hangs_or_crashes_costs_its_column(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -188,10 +188,10 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
 
 BROKEN_JSON: list[tuple[dict[str, Any], str]] = [
     *[
-        ({"content": content, "headers": {"Content-Type": "application/json"}}, "the request is no JSON: ")
+        ({"content": content, "headers": {"Content-Type": "application/json"}}, "the request is not JSON: ")
         for content in (b'{"html": "x"', b'{"html": NaN}', b"[" * 100_000, b"\xff", b'"\\ud800"')
     ],
-    ({"files": {"file": b"x"}, "data": {"options": "{"}}, "options is no JSON: "),
+    ({"files": {"file": b"x"}, "data": {"options": "{"}}, "options is not JSON: "),
 ]
 
 
@@ -204,7 +204,7 @@ def test_broken_json(request_: dict[str, Any], error: str, client: TestClient) -
 @pytest.mark.parametrize("content", [b"{", b'{"url": NaN}', b'{"url": "\\ud800"}', b"1" * 5000, b'{"a":' * 2000])
 def test_broken_json_is_told_alike_everywhere(content: bytes, path: str, client: TestClient) -> None:
     answer = client.post(f"/api/{path}", content=content, headers={"Content-Type": "application/json"})
-    assert refused(answer, 400)[0].startswith("the request is no JSON: ")
+    assert refused(answer, 400)[0].startswith("the request is not JSON: ")
 
 
 @pytest.mark.parametrize(("request_", "error", "hint"), WRONG)

@@ -30,7 +30,7 @@ _NOTHING = (
     "is there."
 )
 _NEEDS_SCRIPTS = (
-    "This page shows next to nothing without its scripts, which are not run here; a browser would show more."
+    "This page shows almost no text without its scripts, which are not run here; a browser would show more."
 )
 
 

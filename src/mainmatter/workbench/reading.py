@@ -145,7 +145,7 @@ def parse_json(text: str | bytes, what: str) -> Any:  # noqa: ANN401 - whatever 
     try:
         return from_json(text, allow_inf_nan=False)
     except ValueError as error:
-        raise HTTPException(400, f"{what} is no JSON: {error}; send it as UTF-8, without NaN and Infinity") from error
+        raise HTTPException(400, f"{what} is not JSON: {error}; send it as UTF-8, without NaN and Infinity") from error
     finally:
         if collects:
             gc.enable()

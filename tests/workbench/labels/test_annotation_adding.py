@@ -158,7 +158,7 @@ def test_rejects_of_a_corpus_that_is_seen_from_elsewhere(
     told = tmp_path / "renamed/__about/rejects/part-00000.jsonl"  # of another crawl, whose archive had the same name
     told.write_text(told.read_text().replace("<urn:uuid:0", "<urn:uuid:1"))
     [other] = read_rejected("renamed")
-    assert (other.page, "another page is there now" in other.problem) == (None, True)
+    assert (other.page, "now has another page there" in other.problem) == (None, True)
 
 
 def test_a_gold_standard_brings_its_labels(tmp_path: Path) -> None:
@@ -322,5 +322,5 @@ def test_links_in_a_folder_are_told_and_not_followed(tmp_path: Path) -> None:
         (tmp_path / folder / f"link-{name}").symlink_to(tmp_path / "secret.html")
         found = list(read_inputs([str(tmp_path / folder)]))
         [link] = [one for one in found if one.page is None]
-        assert link.problem == "it is a link to a file, which is not followed in a folder; name that file"
+        assert link.problem == "links to files in a folder are not followed; name that file"
         assert len(found) == 2

@@ -143,7 +143,7 @@ def read_inputs(
 
 
 def _link(name: str) -> FoundPage:
-    return FoundPage(name, name, None, "it is a link to a file, which is not followed in a folder; name that file")
+    return FoundPage(name, name, None, "links to files in a folder are not followed; name that file")
 
 
 def is_archive(name: str) -> bool:
@@ -354,7 +354,7 @@ def _read_again(one: Slice, rejects: list[Reject], limits: Limits) -> Iterator[F
 
 def _found_again(reject: Reject, page: Page, here: Slice) -> FoundPage:
     if not is_same_page(page, reject.id, reject.source, here):
-        return _problem(reject, "another page is there now: the archive was changed since")
+        return _problem(reject, "the archive has changed since the run and now has another page there")
     where = f"{reject.source}#{reject.position}"
     return FoundPage(
         name_of(page.url, reject.id, where), where, page, note=f"rejected: {reject.reason}: {reject.detail}"
