@@ -159,8 +159,8 @@ def _outcome(work: Callable[[int], Result], number: int) -> Result | _RaisedInTa
 def _lost(errors: list[Exception], done: int, all_of_them: int) -> MainmatterError:
     why = _brief(errors[0]) if errors else "the job ended early"
     return MainmatterError(
-        f"Spark gave up after {done} of {all_of_them} shards: {why}; give the workers more memory or use smaller shards, "
-        "then run the command again"
+        f"Spark gave up after {done} of {all_of_them} shards: {why}; give the workers more memory or use smaller "
+        "shards, then run the command again"
     )
 
 
