@@ -114,7 +114,7 @@ def test_several_at_once(option: str, one: str, two: str) -> None:
 def test_profile_is_for_methods_and_not_for_processes() -> None:
     result = bench("speed", "turbohtml", "--profile")
     assert result.exit_code == 2
-    assert "turbohtml is no method of ours" in result.stderr
+    assert "turbohtml is not one of our methods" in result.stderr
     result = bench("speed", "--profile", "--workers", "2")
     assert result.exit_code == 2
     assert "--profile and --workers exclude each other" in result.stderr

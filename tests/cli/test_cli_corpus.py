@@ -121,8 +121,8 @@ def test_an_input_of_which_nothing_can_be_read_is_an_error_and_robots_are_not_as
     result = run(trash, empty, "-o", out, "-m", "density", "-j", "1", "--robots")
     assert result.returncode == 1
     assert without_progress(result.stderr).splitlines() == [
-        "--robots changes nothing here: no input is a list of URLs, so nothing is fetched",
-        f"Error: no page of the input could be read or fetched; {out}/__about/rejects says why",
+        "--robots has no effect: no input is a list of URLs, so nothing is fetched",
+        f"Error: no page of the input could be read or fetched; see {out}/__about/rejects for the reasons",
     ]
     assert result.stdout.splitlines()[2].split() == ["dropped:", "damaged", "2"]
 
