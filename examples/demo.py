@@ -21,13 +21,13 @@ def main() -> None:
     """Run the commands, and say what each one does."""
     say("mainmatter keeps the main text of a web page and drops the rest.")
 
-    say("1. A PAGE. This is all the text of a thread in a forum:")
+    say("1. A PAGE. This is the whole text of a forum thread:")
     show(" ".join(output_of("clean", PAGE, "-m", "ice-baseline").split()))
     say("And this is what mainmatter keeps: the headline and every post.")
     run("clean", PAGE)
     say("`--with bylines` also keeps who wrote each post; `mainmatter explain` gives the reasons block by block.")
 
-    say("2. A CRAWL becomes a corpus in Parquet. What is dropped is counted, and recorded with the reason.")
+    say("2. A CRAWL becomes a corpus in Parquet. Dropped pages are counted and recorded with the reason.")
     corpus = f"{OUT}/corpus"
     run(*("corpus", CRAWL, "-o", corpus, "--drop-duplicates", "near", "--report", f"{OUT}/report.html", "--restart"))
     say('Now you can search it. "Tickets" is in the menu of every page, but only two pages are about tickets:')
@@ -40,7 +40,7 @@ def main() -> None:
         ("To see and correct pages", f"mainmatter serve --open --corpus {corpus}"),
         ("What is in this corpus", f"{OUT}/report.html"),
         ("A tutorial of 15 minutes", "docs/tutorial/first-steps.md"),
-        ("How good, how fast", "docs/results/index.md"),
+        ("Accuracy and speed", "docs/results/index.md"),
     ):
         print(f"  {what:<28}{where}")
 

@@ -395,7 +395,7 @@ class TestFilesAndUrls:
             lambda: asyncio.run(ask(cleaner.aclean_url)),
         ]
         for call in calls:
-            with pytest.warns(mainmatter.PageWarning, match="shows next to nothing without its scripts") as warned:
+            with pytest.warns(mainmatter.PageWarning, match="shows almost no text without its scripts") as warned:
                 call()
             assert [warning.filename for warning in warned] == [__file__]
 

@@ -408,7 +408,7 @@ class Cleaner:
         if extraction.document.needs_scripts and not browser:
             return (
                 extraction,
-                f"{url}: shows next to nothing without its scripts; clean_url(url, browser=True) runs them",
+                f"{url}: shows almost no text without its scripts; clean_url(url, browser=True) runs them",
             )
         return extraction, None
 

@@ -76,7 +76,7 @@ def test_add_fetches_a_list_of_urls_and_names_its_bad_line(tmp_path: Path) -> No
         (tmp_path / "list.txt").write_text(f"{address}/a\nhtp:/b\n{address}/b\n")
         result = run("add", tmp_path / "bench", tmp_path / "list.txt")
     assert result.stdout == f"2 pages added to {tmp_path}/bench/annotations.db, 1 could not be added\n"
-    assert "damaged: line 2 is no URL: htp:/b" in result.stderr
+    assert "damaged: line 2 is not a URL: htp:/b" in result.stderr
 
 
 def test_add_a_gold_standard(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_agreement(bench: Path) -> None:
 
 
 def test_agreement_tells_of_pages_that_are_not_finished(bench: Path) -> None:
-    line = "not finished by all: 1 page; there only blocks that two labelled count"
+    line = "not finished by everyone: 1 page; only blocks with two labels count there"
     assert line not in run("agreement", bench).stdout
     with Store(bench) as store:
         store.set_done(1, "Bea", False)

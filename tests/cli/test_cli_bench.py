@@ -114,7 +114,7 @@ def test_several_at_once(option: str, one: str, two: str) -> None:
 def test_profile_is_for_methods_and_not_for_processes() -> None:
     result = bench("speed", "turbohtml", "--profile")
     assert result.exit_code == 2
-    assert "turbohtml is no method of ours" in result.stderr
+    assert "turbohtml is not one of our methods" in result.stderr
     result = bench("speed", "--profile", "--workers", "2")
     assert result.exit_code == 2
     assert "--profile and --workers exclude each other" in result.stderr
@@ -171,7 +171,7 @@ def test_accuracy_needs_a_gold_standard() -> None:
     result = CliRunner().invoke(group, ["bench", "accuracy", "density", "-o", "out", "--data", "tiny"])
     assert (result.exit_code, result.stderr) == (
         1,
-        "Error: tiny: holds no gold standard; say with --data which folder does\n",
+        "Error: tiny: has no gold standard; name a folder that has one with --data\n",
     )
     assert not Path("out").exists()
 

@@ -72,27 +72,27 @@ def test_it_says_what_came_of_it_and_does_nothing_the_second_time(tmp_path: Path
         ["words", lines[5].split()[1]],
     ]
     assert " pages/s, " in lines[6]
-    assert lines[7] == f"written to {out} (1 part); rejects with their reasons in {out}/__about/rejects"
+    assert lines[7] == f"written to {out} (1 part); rejects and their reasons: {out}/__about/rejects"
     second = run(*command)
     assert second.returncode == 0
-    assert second.stdout.splitlines()[0] == f"{out} is complete already; nothing was done (--restart begins anew)"
+    assert second.stdout.splitlines()[0] == f"{out} is already complete; nothing was done (use --restart to start over)"
     other = run(*command, "--blocks")
     assert other.returncode == 1
-    assert "blocks was False, and is True now" in other.stderr
+    assert "blocks was False and is now True" in other.stderr
 
 
 def test_mistakes_are_one_line_each(tmp_path: Path) -> None:
     crawl = write_warc(tmp_path / "crawl.warc.gz", pages(1))
     wrong: list[tuple[tuple[str | Path, ...], int, str]] = [
         ((tmp_path / "no.warc", "-o", tmp_path / "out"), 1, f"Error: {tmp_path}/no.warc: no such file or folder\n"),
-        ((crawl, "-o", crawl), 1, f"Error: {crawl}: is a file, and a folder is needed\n"),
+        ((crawl, "-o", crawl), 1, f"Error: {crawl}: is a file, not a folder\n"),
         ((crawl, "-o", crawl / "x"), 1, f"Error: {crawl}/x/__run: Not a directory\n"),
         (
             (crawl, "-o", tmp_path / "out", "--report", tmp_path / "out/report.html"),
             1,
             (
-                f"Error: {tmp_path}/out/report.html: who loads the corpus would take the report for a part of it; name "
-                f"{tmp_path}/out/__about/report.html, or a place outside\n"
+                f"Error: {tmp_path}/out/report.html: there, the report would be loaded as part of the corpus; name "
+                f"{tmp_path}/out/__about/report.html, or a file outside the corpus\n"
             ),
         ),
         ((crawl, "-o", "/proc/out"), 1, "Error: /proc/out: No such file or directory\n"),
@@ -111,7 +111,7 @@ def test_an_input_without_pages_is_an_error(tmp_path: Path) -> None:
     crawl = write_warc(tmp_path / "crawl.warc", {})
     crawl.write_bytes(b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n")
     result = run(crawl, "-o", tmp_path / "out", "-m", "density", "-j", "1")
-    assert (result.returncode, without_progress(result.stderr)) == (1, "Error: the input holds no page\n")
+    assert (result.returncode, without_progress(result.stderr)) == (1, "Error: the input has no pages\n")
 
 
 def test_an_input_of_which_nothing_can_be_read_is_an_error_and_robots_are_not_asked(tmp_path: Path) -> None:
@@ -121,8 +121,8 @@ def test_an_input_of_which_nothing_can_be_read_is_an_error_and_robots_are_not_as
     result = run(trash, empty, "-o", out, "-m", "density", "-j", "1", "--robots")
     assert result.returncode == 1
     assert without_progress(result.stderr).splitlines() == [
-        "--robots changes nothing here: no input is a list of URLs, so nothing is fetched",
-        f"Error: no page of the input could be read or fetched; {out}/__about/rejects says why",
+        "--robots has no effect: no input is a list of URLs, so nothing is fetched",
+        f"Error: no page of the input could be read or fetched; see {out}/__about/rejects for the reasons",
     ]
     assert result.stdout.splitlines()[2].split() == ["dropped:", "damaged", "2"]
 
@@ -181,7 +181,7 @@ def test_an_interrupt_is_answered_and_leaves_no_process(tmp_path: Path, kill_tes
         finally:
             process.kill()  # one that does not listen is not waited for
     assert (process.returncode, printed) == (130, "")
-    assert without_progress(errors) == "interrupted; run the same command again to go on\n"
+    assert without_progress(errors) == "interrupted; run the same command again to resume\n"
     kill_test.wait_until_gone(family)
 
 

@@ -38,11 +38,11 @@ def test_a_run_goes_on_with_the_fields_that_it_began_with(tmp_path: Path, lines:
     assert (row["url"], row["id"]) == ("http://a.example/1", "7")
     result = CliRunner().invoke(group, [*common, "--html-field", "andere"])
     assert result.exit_code == 1
-    assert "html_field was 'seite', and is 'andere' now; id_field was 'nr', and is '' now. Name" in result.output
+    assert "html_field was 'seite' and is now 'andere'; id_field was 'nr' and is now ''. Name" in result.output
 
 
 def test_fields_are_names() -> None:
-    with pytest.raises(InputError, match=r"^url_field is the name of a field, not 5$"):
+    with pytest.raises(InputError, match=r"^url_field must be the name of a field, not 5$"):
         Job(url_field=5).check()  # type: ignore[arg-type]
 
 

@@ -94,9 +94,9 @@ def test_words_stand_out_on_a_terminal_and_pages_cannot_command_it(monkeypatch: 
         (("search", "nowhere", "x"), "no such index"),
         (("search", "out", "x"), "not an index"),
         (("index", "nowhere", "-o", "index"), "no such file or folder"),
-        (("index", "out", "-o", "out"), "holds something other than an index"),
+        (("index", "out", "-o", "out"), "has files that are not from an index"),
         (("search", "index", "(tide"), "cannot be understood"),
-        (("search", "index", "?"), "holds no word"),
+        (("search", "index", "?"), "has no word"),
     ],
 )
 def test_what_goes_wrong_is_said(arguments: tuple[str, ...], words: str) -> None:
@@ -121,8 +121,8 @@ def test_an_unfinished_corpus_is_refused_unless_asked_for(name: str) -> None:
     result = run("index", name, "-o", "index")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (
-        "Error: out: the corpus there is not finished: 1 of 4 parts are written; run the same mainmatter corpus "
-        "command again, which goes on where it was, or take what is there with --unfinished\n"
+        "Error: out: the corpus is not finished: 1 of 4 parts are written; resume it with the same mainmatter corpus "
+        "command, or index the finished parts with --unfinished\n"
     )
     assert not Path("index").exists()
     assert run("index", name, "-o", "index", "--unfinished").stdout.startswith("2 documents indexed")

@@ -75,14 +75,14 @@ def test_a_page_that_breaks_the_counting_is_named_when_it_is_cleaned(
 def test_methods_that_know_no_sites(folder: Path) -> None:
     result = CliRunner().invoke(group, ["clean", str(folder), "-m", "density", "--site-templates"])
     assert result.exit_code == 2
-    assert "'density' has no use for what sites repeat; main and template have" in result.stderr
+    assert "'density' does not use what sites repeat; main and template do" in result.stderr
 
 
 def test_a_template_that_was_saved_has_counted_already(folder: Path, tmp_path: Path) -> None:
     Template().fit(site(5)).save(tmp_path / "counted")
     result = CliRunner().invoke(group, ["clean", str(folder), "-m", str(tmp_path / "counted"), "--site-templates"])
     assert result.exit_code == 2
-    assert "counted has counted its sites already" in " ".join(result.stderr.split())
+    assert "counted has already counted its sites" in " ".join(result.stderr.split())
     result = CliRunner().invoke(group, ["clean", str(folder / "3.html"), "-m", str(tmp_path / "counted")])
     assert (result.exit_code, text_of(3) in result.stdout) == (0, True)
 

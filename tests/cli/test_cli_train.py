@@ -178,7 +178,7 @@ def test_an_interrupted_search_goes_on(tmp_path: Path, gold: Path) -> None:
         rest = process.stderr.read().decode()
     checkpoint = tmp_path / "one.unfinished"
     assert process.returncode == 130
-    assert f"interrupted; the same command goes on from {checkpoint}" in rest
+    assert f"interrupted; run the same command again to resume from {checkpoint}" in rest
     assert not (tmp_path / "one" / "model.json").exists()
     again = subprocess.run([*command, tmp_path / "one"], capture_output=True, text=True, check=True)
     assert "generation 1 of 80" not in again.stderr

@@ -31,7 +31,7 @@ def test_a_method_is_chosen_told_and_left(tmp_path: Path) -> None:
     model = tmp_path / "ours"
     shutil.copytree(SHIPPED / "ncleaner", model)
     code, said, _ = run("use", str(model))
-    assert (code, f"{model} is the default method now" in said) == (0, True)
+    assert (code, f"{model} is now the default method" in said) == (0, True)
     assert run("use")[1] == f"{model}\n"
     for command in ("clean", "explain"):
         code, _, told = run(command, "-")

@@ -16,10 +16,10 @@ BEGIN = Progress("clean", ("clean",), 4, 0, 0, 0, 0, 0.5, 0.0)
 
 
 def test_before_the_first_page_there_is_nothing_to_count() -> None:
-    assert Teller().tell(BEGIN) == "cleaning: no page is reported yet"
-    assert Teller("ray").tell(BEGIN) == "cleaning: no page is reported yet; Ray may take a minute or two to start"
+    assert Teller().tell(BEGIN) == "cleaning: no pages yet"
+    assert Teller("ray").tell(BEGIN) == "cleaning: no pages yet; Ray may take a minute or two to start"
     again = replace(BEGIN, earlier_pages=1200)
-    assert Teller().tell(again) == "cleaning: no page is reported yet, 1,200 had been done before"
+    assert Teller().tell(again) == "cleaning: no pages yet, 1,200 already done"
 
 
 def test_one_page_is_one_page_and_tells_no_speed() -> None:
@@ -46,7 +46,7 @@ def test_each_stage_is_measured_by_itself() -> None:
     teller = Teller()
     teller.tell(replace(BEGIN, stages=stages, pages=1000, seconds=100.0, share=1.0))
     after = replace(BEGIN, stages=stages, stage="unique", pages=6, seconds=1.0, share=0.1)
-    assert teller.tell(replace(after, pages=0)) == "dropping duplicates: no page is reported yet"
+    assert teller.tell(replace(after, pages=0)) == "dropping duplicates: no pages yet"
     teller.tell(after)
     assert teller.tell(replace(after, pages=206, seconds=2.0, share=0.6)) == (
         "dropping duplicates: 206 pages, 200 pages/s, 0.0 MB/s, 0 of 4 shards, 0:01 left, stage 2 of 2"
@@ -63,6 +63,6 @@ def test_a_log_says_once_that_there_is_no_page(
         tell(replace(BEGIN, pages=2, kept=2, seconds=40.0))
         tell(replace(BEGIN, pages=2, kept=2, seconds=50.0))
     assert capsys.readouterr().err.splitlines() == [
-        "cleaning: no page is reported yet; Ray may take a minute or two to start",
+        "cleaning: no pages yet; Ray may take a minute or two to start",
         *["cleaning: 2 pages, 2 kept, 0 of 4 shards"] * 2,
     ]

@@ -88,7 +88,7 @@ def test_rows_are_found_by_their_numbers(rows: tuple[StoredCorpus, list[str]]) -
     assert [row["id"] for row in corpus.get_listed(list(places.values()))] == [ids[number] for number in places]
     assert corpus.places_of(wanted, seconds=-1.0) == {}
     gone = corpus.get_listed([Place(0, 5_000_000), Place(7, 0)])
-    assert [row["problem"] for row in gone] == ["there is no such page any more"] * 2
+    assert [row["problem"] for row in gone] == ["the page no longer exists"] * 2
 
 
 def test_no_more_is_read_than_is_listed(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_damaged_line_is_told(tmp_path: Path) -> None:
     path.write_bytes(first + b"[1]\n\nnonsense\n" + last)
     corpus = StoredCorpus(str(tmp_path))
     shown = [row.get("problem") or row["id"] for _, row in corpus.find(ListingQuery(words=("id-2",))).rows]
-    assert shown[0] == f"the line at byte {len(first)} is damaged: it is no JSON object"
+    assert shown[0] == f"the line at byte {len(first)} is damaged: not a JSON object"
     assert (len(shown), shown[-1]) == (3, "id-2")
     with pytest.raises(InputError, match="or one that is damaged"):
         corpus.get(Place(0, len(first)))
@@ -143,7 +143,7 @@ def test_a_line_that_is_too_long_is_passed_over_and_told(tmp_path: Path, monkeyp
     monkeypatch.setattr("mainmatter.corpus.browse._BUFFER", 512)
     corpus = StoredCorpus(str(tmp_path))
     shown = [row.get("problem") or row["id"] for _, row in corpus.find(ListingQuery()).rows]
-    assert shown == ["id-0", f"the line at byte {len(first)} has {len(long):,} bytes, too many to look at", "id-2"]
+    assert shown == ["id-0", f"the line at byte {len(first)} has {len(long):,} bytes, too many to show", "id-2"]
     assert len(corpus.get(Place(0, len(first)))["text"]) == 5000
 
 
@@ -196,7 +196,7 @@ def test_a_part_in_two_formats_is_refused(tmp_path: Path) -> None:
     write_rows(tmp_path, (3, 2), "parquet")
     StoredCorpus(str(tmp_path)).check()
     (tmp_path / "part-00001.jsonl").touch()
-    with pytest.raises(InputError, match=r"holds a part in two formats, part-00001\.\*; move one of them"):
+    with pytest.raises(InputError, match=r"has the same part in two formats, part-00001\.\*; move one of them"):
         StoredCorpus(str(tmp_path)).check()
 
 
@@ -213,5 +213,5 @@ def test_what_is_known_of_a_run(tmp_path: Path) -> None:
     for name in ("__about/summary.json", "__run/plan.json"):
         (tmp_path / "out" / name).write_text("[" * 100_000)
     assert (corpus.summary(), corpus.plan()) == (None, None)
-    with pytest.raises(InputError, match="holds no corpus; name the output folder"):
+    with pytest.raises(InputError, match="not a corpus; name the output folder"):
         StoredCorpus(str(tmp_path)).check()

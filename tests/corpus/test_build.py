@@ -158,7 +158,9 @@ def test_the_text_may_be_markdown_and_nothing_else_changes(tmp_path: Path) -> No
     )
     changes: list[dict[str, Any]] = [{"text_format": "html"}, {"without_columns": ()}, {"chunks": 31}, {"overlap": 8}]
     for change in changes:
-        with pytest.raises(InputError, match=f"holds a run that was begun otherwise: {next(iter(change))[:7]}"):
+        with pytest.raises(
+            InputError, match=f"the run in this folder had other inputs or settings:  {next(iter(change))[:7]}"
+        ):
             build_corpus([str(crawl)], str(out), replace(job, **change))
 
 
@@ -212,10 +214,10 @@ def test_site_templates_are_found_before_pages_are_cleaned(tmp_path: Path) -> No
         parts.append([(row["url"], row["text"]) for row in rows(tmp_path / str(size))])
     assert parts[0] == parts[1]
     assert not any(notice in text for _, text in parts[0])
-    with pytest.raises(InputError, match="'density' has no use for what sites repeat; main and template have"):
+    with pytest.raises(InputError, match="'density' does not use what sites repeat; main and template do"):
         build_corpus([str(crawl)], str(tmp_path / "no"), Job(method="density", site_templates=True))
     saved = f"{tmp_path}/64000000/__run/site-templates"
-    with pytest.raises(InputError, match="site-templates has counted its sites already"):
+    with pytest.raises(InputError, match="site-templates has already counted its sites"):
         build_corpus([str(crawl)], str(tmp_path / "no"), Job(method=saved, site_templates=True))
     with pytest.raises(InputError, match="'template' knows no site yet, and would keep all text; add --site-templates"):
         build_corpus([str(crawl)], str(tmp_path / "no"), Job(method="template:threshold=3"))
@@ -295,8 +297,8 @@ def test_another_job_or_changed_input_is_refused_until_restart(crawl: Path, tmp_
     other = Job(method="density:c1=0.5", format="jsonl", filters=Filters(min_words=3))
     with pytest.raises(InputError) as error:
         build_corpus([str(crawl)], str(out), other)
-    assert "method was 'density', and is 'density:c1=0.5' now" in str(error.value)
-    assert "min_words was 0, and is 3 now" in str(error.value)
+    assert "method was 'density' and is now 'density:c1=0.5'" in str(error.value)
+    assert "min_words was 0 and is now 3" in str(error.value)
     assert "--restart" in str(error.value)
     os.utime(crawl, (1, 1))
     with pytest.raises(InputError, match=f"{crawl} has changed"):
@@ -326,18 +328,18 @@ def test_a_misspelt_input_costs_nothing_and_leaves_nothing(crawl: Path, tmp_path
 def test_a_folder_with_something_else_is_refused(crawl: Path, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("dear", "utf-8")
-    with pytest.raises(InputError, match="full: holds something else"):
+    with pytest.raises(InputError, match="full: has files that are not from"):
         build_corpus([str(crawl)], str(tmp_path / "full"), DENSITY, restart=True)
     with pytest.raises(InputError, match="is a file, and a folder is needed"):
         build_corpus([str(crawl)], str(crawl), DENSITY)
-    with pytest.raises(InputError, match="lies in the input"):
+    with pytest.raises(InputError, match="is inside the input"):
         build_corpus([str(tmp_path)], str(tmp_path / "out"), DENSITY)
     assert [file.name for file in (tmp_path / "full").iterdir()] == ["letter.txt"]
 
 
 def test_two_runs_at_once_are_refused(crawl: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with Folder(str(out)).locked(), pytest.raises(InputError, match="another run is under way"):
+    with Folder(str(out)).locked(), pytest.raises(InputError, match="another run is writing to this folder"):
         build_corpus([str(crawl)], str(out), DENSITY)
     assert build_corpus([str(crawl)], str(out), DENSITY, workers=1).kept == 5
 
@@ -356,7 +358,7 @@ def test_an_output_that_cannot_be_written_is_told(crawl: Path, tmp_path: Path) -
     [
         (Job(method="densty"), UnknownName, "did you mean 'density'"),
         (Job(format="csv"), InputError, "parquet or jsonl, not 'csv'"),  # type: ignore[arg-type]
-        (Job(max_seconds=0), InputError, "max_seconds is a number above 0, not 0"),
+        (Job(max_seconds=0), InputError, "max_seconds must be a number above 0, not 0"),
         (Job(text_format="markdwn"), UnknownName, "unknown format of the text 'markdwn'; did you mean 'markdown'"),  # type: ignore[arg-type]
         (Job(without_columns=("auther",)), UnknownName, "unknown column 'auther'; did you mean 'author'"),
         (
@@ -367,13 +369,13 @@ def test_an_output_that_cannot_be_written_is_told(crawl: Path, tmp_path: Path) -
         (
             Job(without_columns=("id",)),
             InputError,
-            "the column id cannot be left out; those that can: url, time, title",
+            "the column id cannot be left out; you can leave out: url, time, title",
         ),
         (Job(without_columns="author"), InputError, "a list of names, such as author, not 'author'"),  # type: ignore[arg-type]
-        (Job(chunks=5, overlap=5), InputError, "overlap is a number of tokens, less than chunks, not 5"),
-        (Job(overlap=1), InputError, "overlap is a number of tokens, less than chunks, not 1"),
-        (Job(chunks=5, overlap=-1), InputError, "overlap is a number of tokens, less than chunks, not -1"),
-        (Job(chunks=-1), InputError, "chunks is a number of tokens, or 0 for none, not -1"),
+        (Job(chunks=5, overlap=5), InputError, "overlap must be a number of tokens below chunks, not 5"),
+        (Job(overlap=1), InputError, "overlap must be a number of tokens below chunks, not 1"),
+        (Job(chunks=5, overlap=-1), InputError, "overlap must be a number of tokens below chunks, not -1"),
+        (Job(chunks=-1), InputError, "chunks must be a number of tokens, or 0 for none, not -1"),
         (Job(duplicates="all"), UnknownName, "unknown kind of duplicates 'all'"),  # type: ignore[arg-type]
     ],
 )
@@ -407,7 +409,7 @@ def test_a_run_that_began_with_small_shards_goes_on_with_them(crawl: Path, monke
     monkeypatch.setattr("mainmatter.corpus.build.choose_shard_size", lambda _: 500)
     assert build_corpus([str(crawl)], str(out), DENSITY) == replace(first, was_done=True)
     assert build_corpus([str(crawl)], str(out), DENSITY, restart=True).shards > 1
-    with pytest.raises(InputError, match="shard_size was 500, and is 700 now"):
+    with pytest.raises(InputError, match="shard_size was 500 and is now 700"):
         build_corpus([str(crawl)], str(out), replace(DENSITY, shard_size=700))
 
 

@@ -58,7 +58,7 @@ def test_several_languages_and_the_sentence_about_them() -> None:
     assert filters.why_dropped(record(), row(language="fr-CA")) is None
     assert filters.why_dropped(record(), row(language="en")) == ("language", "in en, not in de or fr")
     told = filters.why_dropped(record(), row(language=None))
-    assert told == ("language", "in a language that cannot be told, not in de or fr")
+    assert told == ("language", "in a language that could not be identified, not in de or fr")
 
 
 @pytest.mark.parametrize(("score", "stays"), [(0.9, True), (0.5, True), (0.49, False), (0.0, False), (None, False)])

@@ -51,8 +51,8 @@ JOB = Job(method="wicked", max_seconds=2, max_memory=1_000_000_000)
 
 WICKED = {
     "HANG": ("timeout", "took more than 2 s of processor time"),
-    "ABORT": ("crashed", "ended the process that worked on it twice (SIGABRT)"),
-    "EXIT": ("crashed", "ended the process that worked on it twice (exit code 3)"),
+    "ABORT": ("crashed", "crashed its worker process twice (SIGABRT)"),
+    "EXIT": ("crashed", "crashed its worker process twice (exit code 3)"),
     "MEMORY": ("out-of-memory", "took more than 1000 MB of memory"),
     "KILLED": ("out-of-memory", "was killed twice (SIGKILL), as the kernel does when memory is short"),
     "RAISE": ("error", "ZeroDivisionError: by a page"),
@@ -77,7 +77,7 @@ def test_a_page_that_sleeps_is_given_up_by_the_clock(wicked: None, guard: Guard,
     found = outcomes(guard, archive, Job(method="wicked", max_seconds=0.5))
     assert reasons(found) == ["kept", "timeout", "kept"]
     assert isinstance(found[1].result, Reject)
-    assert found[1].result.detail == "gave no result in 5 s by the clock"
+    assert found[1].result.detail == "no result after 5 s of wall-clock time"
 
 
 def test_a_page_is_not_condemned_for_a_kill_from_outside(wicked: None, guard: Guard, tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_record_that_cannot_even_be_read_costs_only_itself(wicked: None, guard
     reject = found[4].result
     assert isinstance(reject, Reject)
     assert (reject.reason, reject.source) == ("crashed", str(tmp_path))
-    assert reject.detail.startswith("what lies before position 6 could not be read: ended the process")
+    assert reject.detail.startswith("the input before position 6 could not be read: crashed its worker")
 
 
 def test_the_output_is_the_same_whatever_crashes_and_however_many_workers(wicked: None, tmp_path: Path) -> None:

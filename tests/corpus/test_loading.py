@@ -155,7 +155,7 @@ def test_the_card_says_how_the_corpus_was_made() -> None:
         '| format | parquet |\n| text_format | markdown |\n| without_columns | ["site"] |\n| min_words | 5 |\n',
         "3 of 13 pages are not in it.\n\n| Reason | Pages |\n| --- | --- |\n| length | 2 |\n| empty | 1 |\n",
         "| no | 7 |\n| en | 2 |\n| not known | 1 |\n",
-        "| `url` | `string` | where it was fetched, if known |\n",
+        "| `url` | `string` | the URL of the page, if known |\n",
     ):
         assert line in card
     assert "`site`" not in card

@@ -81,7 +81,7 @@ def test_a_run_that_began_there_goes_on_there(out: Path, crawl: str) -> None:
     (out / "summary.json").unlink()
     (out / "_run/clean-00001.json").unlink()
     (out / "part-00001.jsonl").unlink()
-    with pytest.raises(InputError, match="text_format was 'text', and is 'html' now"):
+    with pytest.raises(InputError, match="text_format was 'text' and is now 'html'"):
         build_corpus([crawl], str(out), replace(JOB, text_format="html"))
     summary = build_corpus([crawl], str(out), JOB, workers=1)
     assert (summary.kept, 0 < summary.earlier_pages < 5) == (4, True)

@@ -69,7 +69,7 @@ def test_inputs_are_found_from_elsewhere(tmp_path: Path, monkeypatch: pytest.Mon
     shutil.move(tmp_path / "here", tmp_path / "there")
     assert len(originals(tmp_path / "there/out/corpus")) == 2
     shutil.move(tmp_path / "there/out/corpus", tmp_path / "alone")
-    with pytest.raises(InputError, match=r"crawl\.warc\.gz is not there any more; perhaps it was moved"):
+    with pytest.raises(InputError, match=r"crawl\.warc\.gz no longer exists; was it moved"):
         originals(tmp_path / "alone")
     shutil.move(tmp_path / "there/crawl.warc.gz", tmp_path / "crawl.warc.gz")  # beside it
     assert len(originals(tmp_path / "alone")) == 2
@@ -108,7 +108,7 @@ def test_what_cannot_be_found_again_is_told(tmp_path: Path) -> None:
     crawl = crawls.write_warc(tmp_path / "crawl.warc.gz", crawls.pages(2))
     out = write_corpus(tmp_path / "out", [str(crawl)])
     position = StoredCorpus(str(out)).get(Place(0, 0))["position"]
-    with pytest.raises(InputError, match="another page is there now"):
+    with pytest.raises(InputError, match="now has another page there"):
         read_original(str(out), 0, str(crawl), position, "<urn:uuid:other>")
     empty = tmp_path / "empty.html"
     empty.write_bytes(b"%PDF-1.4")
@@ -130,10 +130,10 @@ def test_what_cannot_be_found_again_is_told(tmp_path: Path) -> None:
         "[" * 100_000,
     ):
         shards.write_text(damaged)
-        with pytest.raises(InputError, match="is gone or damaged"):
+        with pytest.raises(InputError, match="is missing or damaged"):
             read_original(str(out), 0, "a", 0)
     shutil.rmtree(out / "__run")
-    with pytest.raises(InputError, match="is gone or damaged"):
+    with pytest.raises(InputError, match="is missing or damaged"):
         originals(out)
 
 
@@ -146,11 +146,11 @@ def test_a_corpus_leads_to_its_inputs_and_nowhere_else(tmp_path: Path, files: li
     out = write_corpus(tmp_path / "out", [str(tmp_path / "pages/0.html")])
     one = {"kind": "files", "path": str(tmp_path / "pages"), "start": 0, "end": 1, "files": files}
     (out / "__run/shards-00000.json").write_text(json.dumps([[one]]))
-    with pytest.raises(InputError, match="is none of the inputs of the run"):
+    with pytest.raises(InputError, match="is not an input of the run"):
         read_original(str(out), 0, one["path"], 0)  # type: ignore[arg-type]
     one |= {"path": str(tmp_path), "files": ["secret.html"]}
     (out / "__run/shards-00000.json").write_text(json.dumps([[one]]))
-    with pytest.raises(InputError, match="is none of the inputs of the run"):
+    with pytest.raises(InputError, match="is not an input of the run"):
         read_original(str(out), 0, str(tmp_path), 0)
 
 

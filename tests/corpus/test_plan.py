@@ -78,7 +78,7 @@ def test_a_run_of_the_layout_before_goes_on(tmp_path: Path) -> None:
     assert (out / "part-00001.jsonl").read_bytes() == part
     plan = json.loads((out / "__run/plan.json").read_text())
     (out / "__run/plan.json").write_text(json.dumps(plan | {"layout": 1}))
-    with pytest.raises(InputError, match="was begun by another version of mainmatter; --restart begins anew"):
+    with pytest.raises(InputError, match="was started by another version of mainmatter; use --restart to start over"):
         build_corpus([str(crawl)], str(out), JOB, workers=1)
 
 
@@ -87,7 +87,7 @@ def test_a_run_of_the_layout_before_goes_on(tmp_path: Path) -> None:
 def test_a_damaged_plan_is_named(tmp_path: Path, name: str, content: str) -> None:
     folder = written(tmp_path, [[Slice("warc", "a", 0, 9)]])
     (tmp_path / f"__run/{name}.json").write_text(content)
-    with pytest.raises(InputError, match=f"__run/{name}.json: is damaged; --restart begins anew"):
+    with pytest.raises(InputError, match=f"__run/{name}.json: is damaged; use --restart to start over"):
         read_plan(folder)
 
 

@@ -209,6 +209,6 @@ def test_a_run_on_storage_that_fails_at_random_gives_the_same_bytes(
     lines = log.read_text().splitlines()
     failed = sum(line.startswith("failed") and not line.endswith(last) for line in lines)
     assert failed > 10
-    assert f"storage failed {failed} times; the requests were repeated\n" in faulty.output
+    assert f"storage failed {failed} times; the requests were retried\n" in faulty.output
     assert files_of(tmp_path / "faulty") == files_of(tmp_path / "quiet")
     assert json.loads((tmp_path / "faulty/__about/summary.json").read_text())["retries"] == failed

@@ -150,8 +150,8 @@ def test_stemming_cuts_texts_and_queries(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("", "holds no word"),
-        ("?!", "holds no word"),
+        ("", "has no word"),
+        ("?!", "has no word"),
         ("(" * 100_000, "is too long"),
         ("NOT " * 2_000 + "word", "is too long"),
         ("word " * 3_000, "is too long"),
@@ -291,7 +291,7 @@ except InputError as error:
 def test_nothing_else_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "a.txt").write_text("Dear Ada")
-    with pytest.raises(InputError, match="holds something other than an index"):
+    with pytest.raises(InputError, match="has files that are not from an index"):
         index_rows(rows(), tmp_path / "letters")
     with pytest.raises(InputError, match="is a file"):
         index_rows(rows(), tmp_path / "letters" / "a.txt")

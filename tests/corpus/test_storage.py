@@ -258,7 +258,9 @@ def test_files_are_removed_a_thousand_at_a_time(monkeypatch: pytest.MonkeyPatch)
         assert storage.list_names(f"{folder}{name}") == ["stays"]
     assert removed == [1000, 1]
     is_allowed = False
-    with pytest.raises(OSError, match="1 files cannot be removed, such as stays; may you delete files there"):
+    with pytest.raises(
+        OSError, match="1 files cannot be removed, such as stays; do you have permission to delete files there"
+    ):
         storage.remove_all(folder, ["stays"])
 
 

@@ -96,13 +96,13 @@ def test_a_plan_comes_back(folder: Folder) -> None:
 )
 def test_damaged_files_of_a_run(folder: Folder, content: bytes) -> None:
     folder.write(PLAN, content)
-    with pytest.raises(InputError, match=r"plan\.json is damaged: .*; --restart begins anew"):
+    with pytest.raises(InputError, match=r"plan\.json is damaged: .*; use --restart to start over"):
         read_plan(folder)
     folder.write("__run/shards-00000.json", content)
-    with pytest.raises(InputError, match=r"shards-00000\.json is damaged: .*; --restart begins anew"):
+    with pytest.raises(InputError, match=r"shards-00000\.json is damaged: .*; use --restart to start over"):
         read_shard(folder, 0)
     folder.write("__run/clean-00003.json", content)
-    with pytest.raises(InputError, match=r"clean-00003\.json: is damaged: .*; delete it to have it made again"):
+    with pytest.raises(InputError, match=r"clean-00003\.json: is damaged: .*; delete it, and it will be made again"):
         folder.marker("clean", 3)
 
 

@@ -387,7 +387,7 @@ def test_on_the_command_line(web: Web) -> None:
     assert "refused" in run.stderr
     empty = web.page("<div id=root></div><script>1</script>")
     run = CliRunner().invoke(group, ["clean", empty, "--browser"])
-    assert run.stderr == f"Warning: {empty}: shows no text, although its scripts have run\n"
+    assert run.stderr == f"Warning: {empty}: shows no text, even after its scripts ran\n"
     web.page(f"<p>{SENTENCE}</p>")
     run = CliRunner().invoke(group, ["clean", f"http://{web.private}/", "--browser", "--allow-private-addresses"])
     assert run.stdout == f"{SENTENCE}\n"
@@ -409,9 +409,7 @@ def test_options_that_make_no_sense(arguments: list[str], message: str) -> None:
 
 def test_from_python(web: Web) -> None:
     url = web.page(f"<div id=root></div><script>root.innerHTML = '<p>{SENTENCE}</p>'</script>")
-    with pytest.warns(
-        PageWarning, match=r": shows next to nothing without its scripts; clean_url\(url, browser=True\)"
-    ):
+    with pytest.warns(PageWarning, match=r": shows almost no text without its scripts; clean_url\(url, browser=True\)"):
         assert mainmatter.clean_url(url).text == ""
     assert asyncio.run(mainmatter.aclean_url(url, browser=True)).text == SENTENCE
     assert mainmatter.clean_url(f"http://{web.private}/", browser=True, public_only=False).text == SENTENCE

@@ -255,7 +255,7 @@ def test_clean_html(agent: Agent) -> None:
     ("html", "note"),
     [
         ("<p></p>", "Nothing on this page looks like main content."),
-        ("<div id=root></div><script src=/app.js></script>", "This page shows next to nothing without its scripts"),
+        ("<div id=root></div><script src=/app.js></script>", "This page shows almost no text without its scripts"),
     ],
 )
 def test_a_page_without_text(agent: Agent, html: str, note: str) -> None:
@@ -333,7 +333,7 @@ def test_errors_are_words(agent: Agent, web: str) -> None:
     assert "greater than or equal to 50" in agent.refused("read_page", url=f"{web}/lamps", max_tokens=1)
     assert agent.refused("explain") == "there is no page; give url or html"
     assert agent.refused("clean_html", html="%PDF-1.5 " + "x" * 100).startswith("the page is a PDF document")
-    assert agent.refused("search", query="(").startswith("the query '(' holds no word")
+    assert agent.refused("search", query="(").startswith("the query '(' has no word")
 
 
 @pytest.mark.parametrize(

@@ -227,7 +227,7 @@ def test_a_page_that_cannot_be_found_again_is_told(client: TestClient, folder: P
     assert answer["error"] == f"the original page cannot be shown: {folder}/gone.warc.gz is not there any more"
     assert answer["hint"] == "perhaps it was moved"
     missing = get(client, "/out/pages/kept-9-0", 422)
-    assert missing["error"] == "there is no such page in the corpus"
+    assert missing["error"] == "the corpus has no such page"
     assert missing["hint"] == "check that the corpus and its inputs are still in place and undamaged"
     assert "no such corpus" in inspect(client, "nothing", "kept-0-0", 422)["error"]
     both = client.post("/api/inspect", json={"corpus": {"name": "out", "page": "kept-0-0"}, "html": "<p>x</p>"})

@@ -89,7 +89,7 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
         (["--port", "70000"], "70000 is not in the range"),
         (["--seconds", "0"], "0.0 is not in the range"),
         (["--workers", "0"], "0 is not in the range"),
-        (["--max-size", "nan"], "is no size"),
+        (["--max-size", "nan"], "is not a size"),
     ],
 )
 def test_wrong_options(arguments: list[str], message: str) -> None:

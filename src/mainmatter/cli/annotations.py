@@ -249,7 +249,7 @@ def agreement(database: str, page_id: int | None, each_page: bool) -> None:
         f"kinds {_share(report.kind)} (kappa {_kappa(report.kind_kappa)})"
     )
     if report.unfinished:
-        click.echo(f"not finished by all: {_pages(report.unfinished)}; there only blocks that two labelled count")
+        click.echo(f"not finished by everyone: {_pages(report.unfinished)}; only blocks with two labels count there")
     if report.accepted:
         click.echo(
             f"left out: the blocks of {report.accepted:,} labels that were suggested, and accepted without a look"
@@ -329,7 +329,7 @@ def disagree(
 
     chosen = methods or DEFAULT_METHODS
     if len(inputs) > 1 and any(map(is_database, inputs)):
-        raise click.UsageError("a database is looked at by itself: name it alone")
+        raise click.UsageError("a database cannot be combined with other inputs; name it alone")
     fields = _field_names(html_field, url_field, id_field)
     if is_database(inputs[0]):
         if any(fields):

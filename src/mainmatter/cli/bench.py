@@ -66,7 +66,7 @@ def _sample(pages: Sequence[GoldPage], count: int | None, *, in_order: bool = Fa
 @click.option(
     "--test-sets",
     is_flag=True,
-    help="By default also the datasets that are for tests only: do that when all choices are made.",
+    help="By default, also use the datasets reserved for testing. Do that only when all choices are made.",
 )
 @options.data
 @options.convention
@@ -134,7 +134,7 @@ def _datasets_in(data: Path | None, *, test_sets: bool) -> list[str]:
     chosen = [name for name, dataset in DATASETS.items() if test_sets or dataset.trains]
     found = [name for name in chosen if ((data or Path()) / f"{name}.parquet").is_file()]
     if not found:
-        raise DatasetError(f"{data or 'this folder'}: holds no gold standard; say with --data which folder does")
+        raise DatasetError(f"{data or 'this folder'}: has no gold standard; name a folder that has one with --data")
     return found
 
 
@@ -382,7 +382,7 @@ def bench_speed(
     if len(chosen) > 1:
         raise click.UsageError(f"{chosen[0]} and {chosen[1]} exclude each other")
     if chosen and (peers := [name for name in names if name in PEERS]):
-        raise click.UsageError(f"{peers[0]} is no method of ours: its steps are not known here")
+        raise click.UsageError(f"{peers[0]} is not one of our methods, so its steps cannot be timed")
     if chosen and (as_pure := [name for name in names if split_pure(name)[1]]):
         raise click.UsageError(f"{as_pure[0]}: with {chosen[0]}, set {compiled.PURE}=1 to run pure Python")
     sample = [gold_page.page for gold_page in _sample(load_dataset(dataset, data), pages)]

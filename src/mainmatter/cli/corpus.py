@@ -40,7 +40,7 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True)
 @click.command(name="corpus")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=options.complete_files)
 @click.option(
-    "-o", "--output", required=True, metavar="OUT", help="The folder of the corpus: new, or that of this run."
+    "-o", "--output", required=True, metavar="OUT", help="The output folder: a new one, or that of a run to resume."
 )
 @options.method
 @options.controls
@@ -52,15 +52,15 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True)
     type=options.OneOf(get_args(TextFormat)),
     default="text",
     show_default=True,
-    help="What the column text holds.",
+    help="The format of the column text.",
 )
-@click.option("--without-columns", metavar="NAMES", help="Leave columns out, such as author,description.")
-@click.option("--blocks", is_flag=True, help="Give all blocks of each page, too, with their labels and scores.")
+@click.option("--without-columns", metavar="NAMES", help="Leave out these columns, such as author,description.")
+@click.option("--blocks", is_flag=True, help="Also write all blocks of each page, with their labels and scores.")
 @click.option(
     "--chunks",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Give the text in pieces of at most N tokens, too, with where each stands on the page.",
+    help="Also write the text in chunks of at most N tokens, each with its position on the page.",
 )
 @options.overlap
 @options.fields
@@ -69,32 +69,38 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True)
     "--archives-at",
     default="",
     metavar="PLACE",
-    help="Where the archives of a list are, such as s3://commoncrawl, if its names are relative to neither its folder "
-    "nor one above.",
+    help="The folder, bucket or host that holds the archives of a list, such as s3://commoncrawl. Needed if the names "
+    "in the list are relative to neither its own folder nor one above it.",
 )
-@click.option("--language", "languages", multiple=True, metavar="CODE", help="Keep only these, such as de; repeatable.")
+@click.option(
+    "--language",
+    "languages",
+    multiple=True,
+    metavar="CODE",
+    help="Keep only pages in this language, such as de; repeatable.",
+)
 @click.option("--min-words", type=click.IntRange(min=0), default=0, metavar="N", help="Drop pages with fewer words.")
 @click.option("--max-words", type=click.IntRange(min=0), metavar="N", help="Drop pages with more words.")
 @click.option("--noindex", is_flag=True, help="Drop pages that ask robots not to index them.")
-@click.option("--robots", is_flag=True, help="Of lists of URLs, fetch only what robots.txt allows.")
+@click.option("--robots", is_flag=True, help="For lists of URLs: fetch only what robots.txt allows.")
 @click.option(
-    "--drop-duplicates", type=options.OneOf(KINDS), help="Drop pages that repeat an earlier one, of any site."
+    "--drop-duplicates", type=options.OneOf(KINDS), help="Drop pages that duplicate an earlier one, across all sites."
 )
 @click.option(
-    "--site-templates", is_flag=True, help="First find out what each site repeats on its pages; reads the input twice."
+    "--site-templates", is_flag=True, help="First learn what each site repeats on its pages. Reads the input twice."
 )
 @click.option(
     "--engine",
     type=options.OneOf(sorted(ENGINES)),
     default=DEFAULT_ENGINE,
     show_default=True,
-    help="Who does the work.",
+    help="Where to run: local processes, Ray or Spark.",
 )
 @click.option(
     "-j",
     "--workers",
     type=click.IntRange(min=1),
-    show_default="all cores; with another engine all that it has",
+    show_default="all cores; with Ray or Spark, all of the cluster's",
     help="How many processes.",
 )
 @options.max_size
@@ -104,7 +110,7 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True)
     default=DEFAULT_SECONDS,
     show_default=True,
     metavar="S",
-    help="Give up a page after that much processor time.",
+    help="Reject a page that takes more processor time.",
 )
 @click.option(
     "--max-memory",
@@ -112,19 +118,17 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True)
     default=DEFAULT_MEMORY / MEGABYTE,
     show_default=True,
     metavar="MB",
-    help="Give up a page that takes more memory.",
+    help="Reject a page that takes more memory.",
 )
 @click.option(
     "--shard-size",
     type=_ABOVE_0,
-    show_default="64, and more for input of terabytes",
+    show_default="64; more for terabytes of input",
     metavar="MB",
-    help="How much input makes a part of the output.",
+    help="How much input goes into a shard. Each shard becomes one part of the output.",
 )
-@click.option("--restart", is_flag=True, help="Delete what OUT holds of an earlier run, and begin anew.")
-@click.option(
-    "--report", metavar="FILE", help="Write an HTML report of the corpus, also of one that is complete already."
-)
+@click.option("--restart", is_flag=True, help="Delete the earlier run in OUT and start over.")
+@click.option("--report", metavar="FILE", help="Write an HTML report on the corpus, even if it was already complete.")
 def command(
     inputs: tuple[str, ...],
     output: str,
@@ -163,15 +167,15 @@ def command(
     """Turn a crawl into a corpus: the main matter of all pages, as Parquet or JSONL.
 
     INPUT is a WARC or WET archive (.warc, .warc.gz, .warc.zst), a folder of pages, JSONL, Parquet, a list of URLs
-    (.urls) or of archives (.paths, warc.paths.gz), or a URL; a path may be remote, as s3://bucket/crawl.warc.gz is. OUT
-    gets a part for each shard of the input, which pandas, Polars, DuckDB, PyArrow and datasets load as they are; a
-    dataset card, a summary and the rejects with their reasons are in OUT/__about.
+    (.urls) or of archives (.paths, warc.paths.gz), or a URL. A path may be remote, such as s3://bucket/crawl.warc.gz.
+    OUT gets one part for each shard of the input; pandas, Polars, DuckDB, PyArrow and datasets load the folder
+    directly. OUT/__about has a dataset card, a summary, and the rejects with their reasons.
 
-    A run that was interrupted or killed goes on when the same command is run again. The output is the same, whatever
-    the number of workers. A page that hangs, crashes or eats memory is a reject, and the run goes on.
+    To resume a run that was interrupted or killed, run the same command again. The output does not depend on the
+    number of workers. A page that hangs, crashes or takes too much memory is rejected, and the run continues.
 
-    Exit codes: 0 the corpus is complete, whatever was rejected; 1 it is not, or the input holds no page at all, or none
-    that could be read or fetched; 130 interrupted.
+    Exit codes: 0 the corpus is complete, even if pages were rejected; 1 it is not complete, or no page was found, or
+    none could be read or fetched; 130 interrupted.
     """
     options.check_overlap(chunks, overlap)
     job = Job(
@@ -199,13 +203,13 @@ def command(
     if report is not None:
         _check_report(report, output)
     if robots and not names_urls(inputs, archives_at, follow_links=follow_links):
-        click.echo("--robots changes nothing here: no input is a list of URLs, so nothing is fetched", err=True)
+        click.echo("--robots has no effect: no input is a list of URLs, so nothing is fetched", err=True)
     context = click.get_current_context()
     try:
         with show_progress(engine) as tell:
             summary = build_corpus(inputs, output, job, engine=engine, workers=workers, restart=restart, report=tell)
     except KeyboardInterrupt:
-        click.echo("interrupted; run the same command again to go on", err=True)
+        click.echo("interrupted; run the same command again to resume", err=True)
         context.exit(INTERRUPTED)
     _say(summary)
     if report is not None:
@@ -221,7 +225,7 @@ def command(
 
 def _to_bytes(megabytes: float, option: str) -> int:
     if not math.isfinite(megabytes):
-        raise click.BadParameter(f"{megabytes} is no size", param_hint=option)
+        raise click.BadParameter(f"{megabytes} is not a size", param_hint=option)
     return max(1, int(megabytes * MEGABYTE))
 
 
@@ -233,24 +237,24 @@ def _check_report(report: str, output: str) -> None:
     place, out = (Path(storage.without_scheme(path)).resolve() for path in (report, output))
     if place.is_relative_to(out) and not str(place.relative_to(out)).startswith("__"):
         raise InputError(
-            f"{report}: who loads the corpus would take the report for a part of it; name {Folder(output).path(ABOUT)}/"
-            f"{place.name}, or a place outside"
+            f"{report}: there, the report would be loaded as part of the corpus; name {Folder(output).path(ABOUT)}/"
+            f"{place.name}, or a file outside the corpus"
         )
 
 
 def _why_no_page(summary: Summary) -> str:
     """What is wrong with an input of which no page was ever seen; "" if one was."""
     if not summary.pages:
-        return "the input holds no page"
+        return "the input has no pages"
     if summary.kept or not summary.rejects.keys() <= _NOT_READ:
         return ""
-    return f"no page of the input could be read or fetched; {Folder(summary.out).path(REJECTS)} says why"
+    return f"no page of the input could be read or fetched; see {Folder(summary.out).path(REJECTS)} for the reasons"
 
 
 def _say(summary: Summary) -> None:
     """Print what came of the run."""
     if summary.was_done:
-        click.echo(f"{summary.out} is complete already; nothing was done (--restart begins anew)")
+        click.echo(f"{summary.out} is already complete; nothing was done (use --restart to start over)")
     lines: list[tuple[str, Any]] = [("pages", summary.pages), ("kept", summary.kept)]
     lines += [(f"dropped: {reason}", count) for reason, count in sorted(summary.rejects.items())]
     lines += [(f"skipped: {kind}", count) for kind, count in sorted(summary.skipped.items())]
@@ -260,22 +264,22 @@ def _say(summary: Summary) -> None:
     for name, count in lines:
         click.echo(f"{name:{width}}  {count:>{number_width},}")
     if not summary.was_done:
-        earlier = f", {summary.earlier_pages:,} pages had been done before" if summary.earlier_pages else ""
+        earlier = f", {summary.earlier_pages:,} pages were already done" if summary.earlier_pages else ""
         click.echo(
             f"{summary.bytes / MEGABYTE:,.1f} MB of pages in {summary.seconds:,.1f} s: "
             f"{summary.pages_per_second:,.1f} pages/s, {summary.megabytes_per_second:,.2f} MB/s{earlier}"
         )
     if summary.retries:
         times = "once" if summary.retries == 1 else f"{summary.retries:,} times"
-        click.echo(f"storage failed {times}; the requests were repeated")
+        click.echo(f"storage failed {times}; the requests were retried")
     parts = f"{summary.shards} part" + "s" * (summary.shards != 1)
-    rejects = f"; rejects with their reasons in {Folder(summary.out).path(REJECTS)}" if summary.rejects else ""
+    rejects = f"; rejects and their reasons: {Folder(summary.out).path(REJECTS)}" if summary.rejects else ""
     click.echo(f"written to {summary.out} ({parts}){rejects}")
 
 
 LOG_EVERY = 10.0  # seconds
 FEWEST_PAGES = 5  # after the first ones, until a rate and an estimate are given: one page says nothing of the next
-_NO_PAGE = "no page is reported yet"
+_NO_PAGE = "no pages yet"
 _WORDS = {"templates": "counting templates", "clean": "cleaning", "unique": "dropping duplicates"}
 _OTHER_STAGES = "comparing pages"  # those of `duplicate_stages`
 
@@ -364,7 +368,7 @@ class Teller:
         return ", ".join(parts)
 
     def _why_nothing(self, earlier_pages: int) -> str:
-        words = _NO_PAGE + (f", {earlier_pages:,} had been done before" if earlier_pages else "")
+        words = _NO_PAGE + (f", {earlier_pages:,} already done" if earlier_pages else "")
         if self._engine == DEFAULT_ENGINE:
             return words
         return f"{words}; {self._engine.capitalize()} may take a minute or two to start"

@@ -95,7 +95,10 @@ def _run(tools: AgentTools, *, over_http: bool) -> None:
         # The thread that waits for input cannot be interrupted; workers end with this process.
         signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
         if sys.stdin.isatty():
-            click.echo("mainmatter mcp: an agent's program is to start this and talk to it; Ctrl-C ends it", err=True)
+            click.echo(
+                "mainmatter mcp: meant to be started by an agent's program, which talks to it; stop it with Ctrl-C",
+                err=True,
+            )
 
     async def run() -> None:
         try:
@@ -119,7 +122,7 @@ async def _serve_http(tools: AgentTools) -> None:
     with listen(settings.host, settings.port) as listening:
         config = server_config(make_http_app(tools))
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        click.echo(f"mainmatter mcp: http://{host}:{listening.getsockname()[1]}/mcp; Ctrl-C ends it", err=True)
+        click.echo(f"mainmatter mcp: http://{host}:{listening.getsockname()[1]}/mcp; stop it with Ctrl-C", err=True)
         if settings.token is not None:
-            click.echo(f"every request has to show the header Authorization: Bearer {settings.token}", err=True)
+            click.echo(f"every request needs the header Authorization: Bearer {settings.token}", err=True)
         await uvicorn.Server(config).serve(sockets=[listening])

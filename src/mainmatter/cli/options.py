@@ -103,12 +103,12 @@ method = click.option(
 input_format = click.option(
     "--input-format",
     type=OneOf(["html", "text"]),
-    help="What the inputs are; by default text for .txt files and URLs of plain text, html for all others.",
+    help="The type of the inputs. By default, text for .txt files and plain-text URLs, html for all others.",
 )
 follow_links = click.option(
     "--follow-links",
     is_flag=True,
-    help="Also read links to files in a folder, wherever they lead; without it, they are only counted.",
+    help="In a folder, also read links to files, wherever they lead. By default, they are only counted.",
 )
 max_size = click.option(
     "--max-size",
@@ -218,7 +218,7 @@ def with_browser(inputs: list[Input], browser: bool, allow_private: bool) -> lis
         return inputs
     for one in inputs:
         if not is_url(one.name):
-            raise click.UsageError(f"--browser loads URLs, and {click.format_filename(one.name)} is none")
+            raise click.UsageError(f"--browser loads URLs, and {click.format_filename(one.name)} is not a URL")
     from mainmatter.html.browser.chromium import need_browser  # noqa: PLC0415 - few need it
     from mainmatter.inputs.browser import fetch_with_browser  # noqa: PLC0415
 
@@ -254,11 +254,11 @@ def read_page(one: Input, limits: Limits) -> tuple[Page, list[str]]:
 def scripts_note(one: Input, document: Document) -> list[str]:
     """What is to be said of a page that shows next to nothing without its scripts; nothing of others."""
     if one.fetch is not None:
-        return [] if document.texts else [f"{one.name}: shows no text, although its scripts have run"]
+        return [] if document.texts else [f"{one.name}: shows no text, even after its scripts ran"]
     if not document.needs_scripts:
         return []
     advice = "--browser runs them" if is_url(one.name) else "give its URL and --browser to run them"
-    return [f"{one.name}: shows next to nothing without its scripts; {advice}"]
+    return [f"{one.name}: shows almost no text without its scripts; {advice}"]
 
 
 def to_parameters(
@@ -354,7 +354,7 @@ def rules_for_clients(command: Callable[..., Any]) -> Callable[..., Any]:
 def to_limits(max_size: float) -> Limits:
     """The limits for pages of at most so many megabytes."""
     if not math.isfinite(max_size):
-        raise click.BadParameter(f"{max_size} is no size", param_hint="--max-size")
+        raise click.BadParameter(f"{max_size} is not a size", param_hint="--max-size")
     return Limits(size=int(max_size * MEGABYTE))
 
 

@@ -31,7 +31,7 @@ def check_place(path: str) -> None:
     if above == place.absolute():
         above = above.parent  # a report that is there is replaced by a file beside it
     if not above.is_dir():
-        raise InputError(f"{path}: no report can be written there; {above} is no folder")
+        raise InputError(f"{path}: no report can be written there; {above} is not a folder")
     try:
         with TemporaryFile(dir=above):  # what a folder's permissions say is not all: there are /proc, and full disks
             pass

@@ -28,7 +28,7 @@ _NEEDED = ("matplotlib", "pyarrow", "rapidfuzz", "regex", "scipy", "sklearn", "t
     default=Path(),
     show_default="this folder",
     metavar="FOLDER",
-    help="Where NAME.md and its pictures go.",
+    help="The folder for NAME.md and its pictures.",
 )
 @click.option(
     "--pages", type=click.IntRange(min=1), metavar="N", help="Use only N pages of each dataset, for a quick look."

@@ -200,12 +200,12 @@ def _welcome(settings: Settings, port: int, *, opens: bool) -> None:
     click.echo(f"mainmatter workbench: {address}")
     click.echo(
         f"folder {settings.folder}; {settings.workers} workers, {settings.most_waiting} requests may wait; pages up to "
-        f"{format_size(settings.max_bytes)}, {settings.seconds:g} s, {settings.memory_mb} MB; Ctrl-C ends it"
+        f"{format_size(settings.max_bytes)}, {settings.seconds:g} s, {settings.memory_mb} MB; stop it with Ctrl-C"
     )
     method = offered_method(settings.folder / "models")
     if method != DEFAULT_METHOD:
         click.echo(f"method: {method} (chosen in Teach, or with `mainmatter use`)", err=True)
     for corpus in settings.corpora:
-        click.echo(f"corpus {corpus}: its pages, and the inputs that it names, can be looked at")
+        click.echo(f"corpus {corpus}: anyone who can use the workbench can see its pages and its inputs")
     if opens:
         click.launch(address)

@@ -67,7 +67,7 @@ _PARTS = 1000  # of a progress bar
     type=options.OneOf(["auto", "site", "page"]),
     default="auto",
     show_default=True,
-    help="What is left out together to measure on: whole sites (if there are two), or single pages.",
+    help="What to hold out at a time for measuring: whole sites (if there are at least two), or single pages.",
 )
 @click.option(
     "--curve",
@@ -142,7 +142,7 @@ def _load(source: str, data: Path | None) -> TeachingPages:
     try:
         return load_teaching_pages(source, data)
     except UnknownName as error:
-        message = f"{source}: there is no such workbench or database, and of gold standards: {error}"
+        message = f"{source}: no such workbench or database, and no such gold standard: {error}"
         raise InputError(message) from error
     except DatasetError as error:
         if not Path(source).is_dir():

@@ -97,7 +97,7 @@ def command(
         trained, card = train(training, progress, _say)
     except KeyboardInterrupt:
         if checkpoint.is_dir():
-            click.echo(f"interrupted; the same command goes on from {checkpoint}", err=True)
+            click.echo(f"interrupted; run the same command again to resume from {checkpoint}", err=True)
         raise
     if is_model(output):
         click.echo(f"replacing the older model in {output}", err=True)

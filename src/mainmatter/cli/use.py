@@ -29,4 +29,4 @@ def command(method: str | None) -> None:
     if is_model(name):
         method = ":".join(filter(None, (str(Path(name).resolve()), parameters)))
     write_choice(None if method == DEFAULT_METHOD else method)
-    click.echo(f"{method} is the default method now ({choice_file()})")
+    click.echo(f"{method} is now the default method ({choice_file()})")

@@ -47,7 +47,7 @@ LISTED = ("id", "url", "title", "language", "page_type", "confidence", "words")
 REJECTED = tuple(one.name for one in fields(Reject))  # and of a rejected one
 LONGEST_LISTED = 500  # characters of a value that a list shows
 _SEARCHED = ("title", "url", "id", "detail")
-_NOT_FOUND = "there is no such page any more"
+_NOT_FOUND = "the page no longer exists"
 _NO_ROW: dict[str, Any] = {}  # in the place of a row, where there is none: a part begins, or a line is blank
 _PART = re.compile(r"part-(\d{5,9})\.(parquet|jsonl)")
 _BATCH = 20  # whole rows that are read at once to get one of them
@@ -183,13 +183,13 @@ class StoredCorpus:
         """
         if not self.is_there:
             raise InputError(
-                f"{self.out}: holds no corpus; name the output folder of `mainmatter corpus`, which has parts like "
+                f"{self.out}: not a corpus; name the output folder of `mainmatter corpus`, with parts such as "
                 f"{part_name(0, 'parquet')}"
             )
         numbers = Counter(int(match[1]) for match in map(_PART.fullmatch, self.folder.names()) if match)
         twice = [part_name(number, "*") for number, count in numbers.items() if count > 1]
         if twice:
-            raise InputError(f"{self.out}: holds a part in two formats, {twice[0]}; move one of them elsewhere")
+            raise InputError(f"{self.out}: has the same part in two formats, {twice[0]}; move one of them elsewhere")
 
     def summary(self) -> Summary | None:
         """What came of the run; None if it is not finished, or its summary cannot be read."""
@@ -236,7 +236,7 @@ class StoredCorpus:
         """
         name = self._name(place.part, kept=kept)
         if name is None:
-            raise InputError("there is no such page in the corpus")
+            raise InputError("the corpus has no such page")
         columns = (*COLUMNS, BLOCKS) if kept else REJECTED
         try:
             for at, row in _rows_of(self.inside(name), place.at, columns, _BATCH, _LONGEST_LINE):
@@ -245,7 +245,7 @@ class StoredCorpus:
                 break
         except (OSError, MainmatterError) as error:
             raise InputError(self.unreadable(name, error)) from error
-        raise InputError(f"{name}: has no row at {place.at:,}, or one that is damaged")
+        raise InputError(f"{name}: the row at {place.at:,} is missing or damaged")
 
     def get_listed(self, places: Sequence[Place]) -> list[dict[str, Any]]:
         """What a list shows of the kept pages at some places, in their order; of one that is gone, the "problem".
@@ -494,7 +494,7 @@ def lines(path: str, start: int, columns: Sequence[str], longest: int, wish: Lis
             if size == longest and not line.endswith(b"\n"):
                 del line  # it is large
                 size += _skip_line(file)
-                yield at, {"problem": f"the line at byte {at:,} has {size:,} bytes, too many to look at"}
+                yield at, {"problem": f"the line at byte {at:,} has {size:,} bytes, too many to show"}
             elif line.isspace():
                 yield at, _NO_ROW
             else:
@@ -519,7 +519,7 @@ def _parse(line: bytes, at: int, columns: Sequence[str]) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         return {"problem": f"the line at byte {at:,} is damaged: {error}"}
     if not isinstance(row, dict):
-        return {"problem": f"the line at byte {at:,} is damaged: it is no JSON object"}
+        return {"problem": f"the line at byte {at:,} is damaged: not a JSON object"}
     return {name: row[name] for name in columns if name in row}
 
 
@@ -575,7 +575,7 @@ class UncleanedInput:
         """
         is_remote = storage.is_remote(self.path)  # then nobody asks its storage
         if is_remote or any(one.kind == "urls" or storage.is_remote(one.path) for one in self.slices):
-            raise InputError(f"{self.path}: its pages would have to be fetched; name files of this machine")
+            raise InputError(f"{self.path}: its pages would have to be fetched; name local files")
 
     def find(self, wish: ListingQuery) -> Listing:
         """Some pages, or what was found in place of one; see `StoredCorpus.find`.

@@ -115,16 +115,16 @@ def _check_place(folder: Folder, inputs: Sequence[str]) -> None:
     if folder.is_local:
         place = Path(folder.out)
         if place.exists() and not place.is_dir():
-            raise InputError(f"{folder.out}: is a file, and a folder is needed")
+            raise InputError(f"{folder.out}: is a file, not a folder")
         here = place.resolve()
         for name in inputs:
             if not storage.is_remote(name) and here.is_relative_to(source := Path(name).resolve()) and source.is_dir():
-                raise InputError(f"{folder.out}: lies in the input {name}; name a folder outside of it")
+                raise InputError(f"{folder.out}: is inside the input {name}; name a folder outside it")
         is_foreign = place.exists() and any(one.name not in (RUN, old_name(RUN)) for one in place.iterdir())
     else:
         is_foreign = not folder.exists(PLAN) and bool(folder.names())  # a listing of all parts is long
     if is_foreign and not folder.exists(PLAN):
-        raise InputError(f"{folder.out}: holds something else than a run of this command; name a new or empty folder")
+        raise InputError(f"{folder.out}: has files that are not from a run of this command; name a new or empty folder")
 
 
 def _delete_result(folder: Folder) -> None:
@@ -169,7 +169,9 @@ def _finished(folder: Folder) -> Summary | None:
     except FileNotFoundError:
         return None
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(f"{folder.out}: {SUMMARY} is damaged: {error}; delete it to have it written again") from error
+        raise InputError(
+            f"{folder.out}: {SUMMARY} is damaged: {error}; delete it, and it will be written again"
+        ) from error
 
 
 def _run(
@@ -233,8 +235,8 @@ def _work_in(place: str, work: Callable[..., Report], number: int, **options: An
         os.chdir(place)
     except OSError as error:
         raise InputError(
-            f"{place}: cannot be entered on {gethostname()} ({error.strerror}), and paths of this run are relative to "
-            "it; name inputs and output by paths that all machines of the cluster reach"
+            f"{place}: cannot be opened on {gethostname()} ({error.strerror}), but this run uses paths relative to it; "
+            "use paths for inputs and output that all machines of the cluster can reach"
         ) from error
     try:
         return work(number, **options)
@@ -267,7 +269,7 @@ def _run_stage(
 def _marked(folder: Folder, stage: str, numbers: Sequence[int]) -> Iterator[Report]:
     for number, report in zip(numbers, folder.markers(stage, numbers), strict=True):
         if report is None:
-            raise MainmatterError(f"{folder.out}: the marker of shard {number} has vanished during the run")
+            raise MainmatterError(f"{folder.out}: the marker of shard {number} was deleted during the run")
         yield report
 
 

@@ -36,12 +36,12 @@ _SIZES = (
 )  # fmt: skip
 _LARGEST = "n>1T"
 _LEAD = (
-    "The main matter of {kept:,} pages, {words:,} words: what mainmatter kept of them, without navigation, "
-    "advertisements and other boilerplate."
+    "The main matter of {kept:,} pages, {words:,} words, extracted by mainmatter without navigation, advertisements "
+    "and other boilerplate."
 )
 _LICENSE = (
-    "The pages belong to those who wrote them, and mainmatter knows nothing of their licenses. Before you pass the "
-    "corpus on, say under which license in the head of this file, and here where the pages came from."
+    "The pages belong to their authors. mainmatter does not know their licenses. Before you share the corpus, enter "
+    "its license in the head of this file, and say here where the pages came from."
 )
 
 

@@ -121,7 +121,7 @@ def find_duplicates(
         repeats = find_groups(signatures, threshold)
     elif kind == "i-match":
         if isinstance(signatures, Iterator):
-            raise TypeError("i-match goes through the signatures twice; give it a list, not an iterator")
+            raise TypeError("i-match reads the signatures twice; pass a list, not an iterator")
         repeats = _find_equal(imatch_digests(signatures, *term_counts(signatures)))
     else:
         repeats = _find_equal(signatures)
@@ -272,7 +272,7 @@ def band_shape(threshold: float) -> tuple[int, int]:
         MissingExtra: datasketch is not installed.
     """
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 < threshold <= 1:
-        raise InputError(f"near duplicates: the threshold is above 0 and at most 1, not {threshold!r}")
+        raise InputError(f"near duplicates: the threshold must be above 0 and at most 1, not {threshold!r}")
     try:
         from datasketch import MinHashLSH  # noqa: PLC0415 - an extra
     except ImportError as error:

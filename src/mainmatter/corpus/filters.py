@@ -50,17 +50,17 @@ class Filters:
         object.__setattr__(self, "languages", _checked_languages(self.languages))
         score = self.min_language_score
         if not _is_number(score) or not 0 <= score <= 1:
-            raise InputError(f"the least score of a language is a number from 0 to 1, not {score!r}")
+            raise InputError(f"the minimum language score must be a number from 0 to 1, not {score!r}")
         for name, value in (("min_words", self.min_words), ("max_words", self.max_words)):
             if value is None and name == "max_words":
                 continue
             if type(value) is not int or value < 0:
-                raise InputError(f"{name} is a whole number of words, not {value!r}")
+                raise InputError(f"{name} must be a whole number of words, not {value!r}")
         if self.max_words is not None and self.max_words < self.min_words:
-            raise InputError(f"no page has at least {self.min_words} words and at most {self.max_words}")
+            raise InputError(f"min_words {self.min_words} is above max_words {self.max_words}")
         for name, choice in (("noindex", self.noindex), ("robots_txt", self.robots_txt)):
             if type(choice) is not bool:
-                raise InputError(f"{name} is true or false, not {choice!r}")
+                raise InputError(f"{name} must be true or false, not {choice!r}")
 
     def why_dropped(self, record: Record, row: Mapping[str, object]) -> tuple[str, str] | None:
         """Why a page is left out.
@@ -76,10 +76,10 @@ class Filters:
             return "noindex", asked
         language, score, words = row.get("language"), row.get("language_score"), row.get("words")
         if self.languages and (not isinstance(language, str) or _code(language) not in self.languages):
-            told = f"in {language}" if language else "in a language that cannot be told"
+            told = f"in {language}" if language else "in a language that could not be identified"
             return "language", f"{told}, not in {' or '.join(self.languages)}"
         if self.min_language_score and (not _is_number(score) or score < self.min_language_score):
-            return "language", f"the language is not sure enough: {score or 0} is below {self.min_language_score}"
+            return "language", f"the language score is too low: {score or 0} is below {self.min_language_score}"
         if isinstance(words, int):
             if words < self.min_words:
                 return "length", f"{words} words, fewer than {self.min_words}"
@@ -96,22 +96,22 @@ def why_not_indexed(record: Record) -> str | None:
     """How a page, or the server that sent it, asks not to be indexed; None if neither does."""
     header = record.headers.get("x-robots-tag")
     if header and (found := noindex_in_header(header)):
-        return f"its header asks not to be indexed (X-Robots-Tag: {found})"
+        return f"its header forbids indexing (X-Robots-Tag: {found})"
     if record.page.format == "html" and (found := noindex_in_html(record.page.html)):
-        return f"it asks not to be indexed (meta {found})"
+        return f"it forbids indexing (meta {found})"
     return None
 
 
 def _checked_languages(languages: object) -> tuple[str, ...]:
     if isinstance(languages, str) or not isinstance(languages, tuple | list):
-        raise InputError(f"languages are a list of codes, such as de, not {languages!r}")
+        raise InputError(f"languages must be a list of codes, such as de, not {languages!r}")
     checked = []
     for language in languages:
         code = _code(language) if isinstance(language, str) else ""
         if isinstance(language, str) and len(_SUBTAGS.split(language)) > 1 and code in LANGUAGES:
-            raise InputError(f"languages are told apart, their variants are not: {code} instead of {language}")
+            raise InputError(f"language variants cannot be told apart; use {code} instead of {language}")
         if code not in LANGUAGES:
-            raise InputError(f"no language that can be told: {language!r}; known: {' '.join(sorted(LANGUAGES))}")
+            raise InputError(f"unknown language {language!r}; known: {' '.join(sorted(LANGUAGES))}")
         checked.append(code)
     return tuple(dict.fromkeys(checked))
 

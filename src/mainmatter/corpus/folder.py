@@ -156,7 +156,7 @@ class Folder:
         except FileNotFoundError:
             return None
         except ValueError as error:
-            raise InputError(f"{self.path(name)}: is damaged: {error}; delete it to have it made again") from error
+            raise InputError(f"{self.path(name)}: is damaged: {error}; delete it, and it will be made again") from error
 
     def mark(self, report: Report) -> None:
         """Mark a shard as done."""
@@ -211,7 +211,9 @@ class Folder:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                raise InputError(f"{self.out}: another run is under way there; wait for it, or end it") from error
+                raise InputError(
+                    f"{self.out}: another run is writing to this folder; wait for it to end, or stop it"
+                ) from error
             yield
         finally:
             os.close(descriptor)

@@ -180,7 +180,7 @@ class Guard:
             else:
                 bad = middle
         place: Place = (number, good) if good < end else (number + 1, None)
-        where = f"what lies before position {good} could not be read: {death.detail}"
+        where = f"the input before position {good} could not be read: {death.detail}"
         return place, Reject(death.reason, where, task.slices[number].path, death.position)
 
     def _is_readable(self, task: Task, number: int, position: int) -> bool:
@@ -234,9 +234,9 @@ class Guard:
     def _death(self, error: ChildExited, job: Job) -> _Death:
         count, phase, number, position = NOTE.unpack_from(self._notes)
         if not count and error.code >= 0:
-            raise MainmatterError(f"the process that cleans pages cannot be started: {error.stderr or error.how}")
+            raise MainmatterError(f"cannot start the process that cleans pages: {error.stderr or error.how}")
         if error.reason == "clock":
-            reason, detail = "timeout", f"gave no result in {_patience(phase, job.max_seconds):g} s by the clock"
+            reason, detail = "timeout", f"no result after {_patience(phase, job.max_seconds):g} s of wall-clock time"
         elif error.reason == "time":
             reason, detail = "timeout", f"took more than {job.max_seconds:g} s of processor time"
         elif error.reason == "memory":
@@ -244,7 +244,7 @@ class Guard:
         elif error.code == -signal.SIGKILL:
             reason, detail = "out-of-memory", "was killed twice (SIGKILL), as the kernel does when memory is short"
         else:
-            reason, detail = "crashed", f"ended the process that worked on it twice ({error.how})"
+            reason, detail = "crashed", f"crashed its worker process twice ({error.how})"
         return _Death(reason, detail, phase, number, position)
 
 
@@ -343,7 +343,9 @@ class _RecordService:
         except (MainmatterError, OSError, MemoryError):
             raise
         except Exception as error:
-            yield Reject("damaged", f"the rest of the input's slice is unreadable: {_told(error)}", one.path, position)
+            yield Reject(
+                "damaged", f"the rest of this slice of the input is unreadable: {_told(error)}", one.path, position
+            )
 
 
 def _is_same_work(one: Task, other: Task) -> bool:

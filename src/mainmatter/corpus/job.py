@@ -95,23 +95,23 @@ class Job:
             ModelError: the method's model is missing or damaged.
         """
         if self.format not in get_args(OutputFormat):
-            raise InputError(f"the output's format is parquet or jsonl, not {self.format!r}")
+            raise InputError(f"the output format must be parquet or jsonl, not {self.format!r}")
         if self.text_format not in get_args(TextFormat):
             raise UnknownName("format of the text", self.text_format, get_args(TextFormat))
         _check_columns(self.without_columns)
         if type(self.chunks) is not int or self.chunks < 0:
-            raise InputError(f"chunks is a number of tokens, or 0 for none, not {self.chunks!r}")
+            raise InputError(f"chunks must be a number of tokens, or 0 for none, not {self.chunks!r}")
         if type(self.overlap) is not int or not 0 <= self.overlap < max(self.chunks, 1):
-            raise InputError(f"overlap is a number of tokens, less than chunks, not {self.overlap!r}")
+            raise InputError(f"overlap must be a number of tokens below chunks, not {self.overlap!r}")
         for name in ("max_size", "max_seconds", "max_memory", "shard_size"):
             value = getattr(self, name)
             if name == "shard_size" and value is None:
                 continue
             if not (math.isfinite(value) and value > 0):
-                raise InputError(f"{name} is a number above 0, not {value!r}")
+                raise InputError(f"{name} must be a number above 0, not {value!r}")
         for name in ("html_field", "url_field", "id_field"):
             if not isinstance(getattr(self, name), str):
-                raise InputError(f"{name} is the name of a field, not {getattr(self, name)!r}")
+                raise InputError(f"{name} must be the name of a field, not {getattr(self, name)!r}")
         if self.duplicates:
             check_kind(self.duplicates)
         get_method(self.method, **self.parameters)
@@ -127,10 +127,10 @@ class Job:
 
 def _check_columns(names: object) -> None:
     if isinstance(names, str) or not isinstance(names, tuple | list):
-        raise InputError(f"columns to leave out are a list of names, such as author, not {names!r}")
+        raise InputError(f"columns to leave out must be a list of names, such as author, not {names!r}")
     known = [column.name for column in SCHEMA if column.name not in NEEDED_COLUMNS]
     for name in names:
         if name in NEEDED_COLUMNS:
-            raise InputError(f"the column {name} cannot be left out; those that can: {', '.join(known)}")
+            raise InputError(f"the column {name} cannot be left out; you can leave out: {', '.join(known)}")
         if name not in known:
             raise UnknownName("column", str(name), known)

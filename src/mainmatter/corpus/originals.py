@@ -57,12 +57,12 @@ def read_original(
             break
         if isinstance(read, Record):
             if not is_same_page(read.page, id_, source, here):
-                raise InputError(f"another page is there now: {source} was changed since")
+                raise InputError(f"{source} has changed since the run and now has another page there")
             return read.page
         if isinstance(read, Reject):
             detail = read.detail.replace(here.path or here.files[0], source)
             raise InputError(f"it cannot be read as a page: {read.reason}: {detail}")
-    raise InputError(f"it is not found in {source} any more")
+    raise InputError(f"it is no longer in {source}")
 
 
 def _place_of(folder: Folder, slices: tuple[Slice, ...], source: str, position: int) -> Slice:
@@ -76,9 +76,9 @@ def _place_of(folder: Folder, slices: tuple[Slice, ...], source: str, position: 
         raise InputError(NO_PLAN)
     one = slice_of(source, position, slices)
     if one is None:
-        raise InputError(f"the plan of the run has no {source} with a position {position:,}")
+        raise InputError(f"the plan of the run has no position {position:,} in {source}")
     if one.kind == "urls" or storage.is_remote(source):
-        raise InputError(f"it came from {source}, and nothing is fetched to look at a corpus")
+        raise InputError(f"it came from {source}, and nothing is fetched to show a corpus")
     if one.kind not in get_args(SourceKind):
         raise InputError(NO_PLAN)
     return InputLocations(folder.out).slice_here(one, position)
@@ -111,7 +111,7 @@ def is_same_page(page: Page, id_: str | None, source: str, here: Slice) -> bool:
     return id_.startswith(source) and page.id == id_.replace(source, path, 1)
 
 
-NO_PLAN = "the plan of the run (__run) is gone or damaged, so nobody knows where its pages came from"
+NO_PLAN = "the plan of the run (__run) is missing or damaged, so the origin of its pages is unknown"
 
 
 class InputLocations:
@@ -172,9 +172,9 @@ class InputLocations:
         path = one.path or names[0]
         place = self.find(path)
         if place is None:
-            raise InputError(f"{path} is not there any more; perhaps it was moved")
+            raise InputError(f"{path} no longer exists; was it moved?")
         if not self._is_input(path, place.joinpath(*names) if one.path else place):
-            raise InputError(f"{path} is none of the inputs of the run")
+            raise InputError(f"{path} is not an input of the run")
         if one.kind != "files":
             return replace(one, path=str(place))
         alone = replace(one, start=position, end=position + 1)

@@ -179,22 +179,20 @@ def check_same(folder: Folder, old: Plan, new: Plan) -> None:
         InputError: something has changed; tells what.
     """
     before, now = options_of(old.job), options_of(new.job)
-    changes = [
-        f"{name} was {before[name]!r}, and is {now[name]!r} now" for name in now if before.get(name) != now[name]
-    ]
+    changes = [f"{name} was {before[name]!r} and is now {now[name]!r}" for name in now if before.get(name) != now[name]]
     if old.inputs != new.inputs:
-        changes.append(f"the inputs were {_brief(old.inputs)}, and are {_brief(new.inputs)} now")
+        changes.append(f"the inputs were {_brief(old.inputs)} and are now {_brief(new.inputs)}")
     elif old.stamps != new.stamps or old.shards != new.shards:
         names = [name for name in {**old.stamps, **new.stamps} if old.stamps.get(name) != new.stamps.get(name)]
         changes.append(f"{_brief(names) or 'the input'} has changed")
     if old.model != new.model:
         changes.append(f"the model {new.job.method} has changed")
     if old.version != new.version:
-        changes.append(f"mainmatter was version {old.version}, and is {new.version} now")
+        changes.append(f"the version of mainmatter was {old.version} and is now {new.version}")
     if changes:
         raise InputError(
-            f"{folder.out}: holds a run that was begun otherwise: {'; '.join(changes)}. "
-            "Name another output folder, or begin anew with --restart, which deletes this one's result"
+            f"{folder.out}: the run in this folder had other inputs or settings: {'; '.join(changes)}. "
+            "Name another output folder, or use --restart, which deletes this run's results and starts over"
         )
 
 
@@ -213,7 +211,9 @@ def options_of(job: Job) -> dict[str, Any]:
 def _load_plan(folder: Folder) -> dict[str, Any]:
     content = _load(folder, PLAN)
     if content.get("layout") not in (_LAYOUT, _OLD_LAYOUT):
-        raise InputError(f"{folder.out}: was begun by another version of mainmatter; --restart begins anew")
+        raise InputError(
+            f"{folder.out}: the run was started by another version of mainmatter; use --restart to start over"
+        )
     return content
 
 
@@ -221,7 +221,7 @@ def _load(folder: Folder, name: str) -> dict[str, Any]:
     try:
         content = json.loads(folder.read(name))
     except FileNotFoundError as error:
-        raise InputError(f"{folder.out}: holds no run; {name} is missing") from error
+        raise InputError(f"{folder.out}: no run found; {name} is missing") from error
     except (ValueError, RecursionError) as error:
         raise _damaged(folder, name) from error
     if not isinstance(content, dict):
@@ -230,7 +230,7 @@ def _load(folder: Folder, name: str) -> dict[str, Any]:
 
 
 def _damaged(folder: Folder, name: str) -> InputError:
-    return InputError(f"{folder.path(name)}: is damaged; --restart begins anew")
+    return InputError(f"{folder.path(name)}: is damaged; use --restart to start over")
 
 
 def _shards_file(number: int) -> str:

@@ -147,7 +147,7 @@ def _summary(folder: Folder) -> Summary:
     try:
         return Summary.from_json(json.loads(folder.read(SUMMARY)))
     except FileNotFoundError as error:
-        raise InputError(f"{folder.out}: the run is not finished; run the same command again to go on") from error
+        raise InputError(f"{folder.out}: the run is not finished; run the same command again to resume it") from error
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{folder.out}: {SUMMARY} is damaged: {error}") from error
 
@@ -184,8 +184,8 @@ def _add(found: RowFacts, row: Mapping[str, Any]) -> None:
     words = int(row["words"] or 0)  # columns may have been left out
     host = _host(row["url"])
     found.languages[row["language"] or "not known"] += 1
-    found.page_types[row["page_type"] or "not told"] += 1
-    found.methods[f"{row['method'] or 'not told'} ({row['version'] or 'not told'})"] += 1
+    found.page_types[row["page_type"] or "not known"] += 1
+    found.methods[f"{row['method'] or 'not known'} ({row['version'] or 'not known'})"] += 1
     found.site_pages[host] += 1
     found.site_words[host] += words
     if row["words"] is not None:
@@ -227,7 +227,7 @@ def _rows(folder: Folder, names: Iterable[str]) -> Iterator[Mapping[str, Any]]:
         read = _parquet_rows if name.endswith(".parquet") else _jsonl_rows
         for row in read(path):
             if not isinstance(row, dict):
-                raise InputError(f"{path}: holds something else than rows of a corpus")
+                raise InputError(f"{path}: not rows of a corpus")
             yield {column: _checked(row.get(column), column, path) for column in _COLUMNS}
 
 
@@ -376,18 +376,18 @@ def _overview(facts: CorpusFacts) -> Markup:
         (f"{duplicates:,}", "of these duplicates"),
         (f"{summary.words:,}", "words"),
         (f"{summary.bytes / MEGABYTE:,.1f} MB", "of pages"),
-        (_duration(summary.seconds), "by the clock"),
+        (_duration(summary.seconds), "wall-clock time"),
         (f"{_speed(summary.megabytes_per_second)} MB/s", f"{summary.pages_per_second:,.1f} pages/s"),
     ]
     earlier = sample = ""
     if summary.earlier_pages:
         earlier = (
-            f"{summary.earlier_pages:,} pages had been done by earlier, interrupted runs, whose time is not counted."
+            f"Earlier, interrupted runs had already done {summary.earlier_pages:,} pages. Their time is not counted."
         )
     if facts.rows.rows < summary.kept:
         sample = (
-            f"Languages, page types, sites, lengths and confidence are those of a sample: {facts.rows.rows:,} of "
-            f"{summary.kept:,} pages, of parts from all over the corpus. All other counts are of the whole."
+            f"Languages, page types, sites, lengths and confidence come from a sample: {facts.rows.rows:,} of "
+            f"{summary.kept:,} pages, from parts all over the corpus. All other counts cover the whole corpus."
         )
     return markup("corpus", "overview", tiles, earlier, sample)
 
@@ -410,7 +410,7 @@ def _dropped(facts: CorpusFacts) -> Markup:
             [Cell(kind), count_cell(count)]
             for kind, count in sorted(summary.skipped.items(), key=lambda one: (-one[1], one[0]))
         ]
-        caption = "Records that are no pages and never were, by type"
+        caption = "Skipped records that are not pages, by type"
         skipped = table(caption, ["type", "records"], rows, name="skipped records", numbers=(1,))
     return markup("corpus", "dropped", reasons, examples, skipped)
 
@@ -420,7 +420,7 @@ def _kinds(rows: RowFacts) -> Markup:
         return markup("parts", "paragraph", "Nothing was kept.")
     tables = [
         _counted("Pages by language", "language", rows.languages, rows.rows),
-        _counted("Pages by type, in the method's eyes", "page type", rows.page_types, rows.rows),
+        _counted("Pages by type, according to the method", "page type", rows.page_types, rows.rows),
         _counted("Pages by method and version", "method", rows.methods, rows.rows),
     ]
     return markup("parts", "plots", tables)
@@ -450,8 +450,8 @@ def _length_plot(rows: RowFacts) -> Markup:
         charts.Words(
             "lengths",
             "Lengths of the pages",
-            f"How many pages have how many words, on a logarithmic scale; the median is {middle:,} words.",
-            f"How many pages have how many words; steps grow. The median is {middle:,} words.",
+            f"Number of pages by number of words, on a logarithmic scale; the median is {middle:,} words.",
+            f"Number of pages by number of words, in growing steps. The median is {middle:,} words.",
         ),
         bars,
     )
@@ -459,15 +459,15 @@ def _length_plot(rows: RowFacts) -> Markup:
 
 def _confidence_plot(rows: RowFacts) -> Markup:
     if not rows.confidences:
-        return markup("parts", "note", "The method does not say how sure it is.")
+        return markup("parts", "note", "The method gives no confidence.")
     counts, _ = np.histogram(np.clip(rows.confidences, 0, 1), bins=_BINS, range=(0, 1))
     middle = float(np.median(rows.confidences))
     labels = {0: "0", 5: "0.25", 10: "0.5", 15: "0.75"}
     words = charts.Words(
         "confidences",
         "Confidence of the method",
-        f"How many pages have which confidence, from 0 to 1; the median is {middle:.2f}.",
-        f"How sure the method is of each page, from 0 to 1. The median is {middle:.2f}.",
+        f"Number of pages by confidence, from 0 to 1; the median is {middle:.2f}.",
+        f"The method's confidence in each page, from 0 to 1. The median is {middle:.2f}.",
     )
     return charts.histogram(words, [(labels.get(i, ""), count) for i, count in enumerate(counts.tolist())])
 
@@ -504,11 +504,7 @@ def _shards(facts: CorpusFacts) -> str:
     ranked = sorted(facts.shards, key=lambda one: (-one.seconds, one.number))[:_SLOWEST]
     rows = [_shard_row(one, ranked[0].seconds) for one in ranked]
     known = len(facts.shards)
-    of = (
-        f"{known:,} of {facts.summary.shards:,} shards were looked at"
-        if known < facts.summary.shards
-        else f"of {known:,}"
-    )
+    of = f"{known:,} of {facts.summary.shards:,} shards were read" if known < facts.summary.shards else f"of {known:,}"
     head = ["shard", "seconds", "pages", "MB", "MB/s"]
     return table(f"Where most time went ({of})", head, rows, name="slowest shards", numbers=(0, 1, 2, 3, 4))
 

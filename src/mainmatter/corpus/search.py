@@ -83,14 +83,16 @@ class Corpus:
 def _find_files(path: Path) -> list[Path]:
     if path.is_file():
         if path.suffix not in _ENDINGS:
-            raise InputError(f"{path}: not a part of a corpus; it would end in {' or '.join(_ENDINGS)}")
+            raise InputError(f"{path}: not a part of a corpus; parts end in {' or '.join(_ENDINGS)}")
         return [path]
     if not path.is_dir():
         raise InputError(f"{path}: no such file or folder")
     # Not below it: the rejects have parts, too.
     files = sorted(file for file in path.glob("part-*") if file.suffix in _ENDINGS and file.is_file())
     if not files:
-        raise InputError(f"{path}: holds no part-NNNNN.parquet or part-NNNNN.jsonl; make it with: mainmatter corpus")
+        raise InputError(
+            f"{path}: no part-NNNNN.parquet or part-NNNNN.jsonl there; make a corpus with: mainmatter corpus"
+        )
     return files
 
 
@@ -100,8 +102,8 @@ def _check_finished(path: Path) -> None:
     if not folder.exists(PLAN) or folder.exists(SUMMARY):
         return
     raise InputError(
-        f"{folder.out}: the corpus there is not finished{_how_far(folder)}; run the same mainmatter corpus command "
-        "again, which goes on where it was, or take what is there with --unfinished"
+        f"{folder.out}: the corpus is not finished{_how_far(folder)}; resume it with the same mainmatter corpus "
+        "command, or index the finished parts with --unfinished"
     )
 
 
@@ -166,7 +168,7 @@ def _from_json(line: bytes, place: str) -> Row:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{place}: not JSON: {error}") from error
     if not isinstance(row, dict) or "text" not in row:
-        raise InputError(f"{place}: not a row of a corpus; it would be an object with a text")
+        raise InputError(f"{place}: not a row of a corpus, which is an object with a text")
     return _checked(row, place)
 
 
@@ -323,9 +325,9 @@ def check_target(target: Path) -> None:
     if not target.exists() or (target / MARKER).is_file():
         return
     if not target.is_dir():
-        raise InputError(f"{target}: is a file; an index is a folder")
+        raise InputError(f"{target}: is a file, but an index is a folder")
     if any(target.iterdir()):
-        raise InputError(f"{target}: holds something other than an index; choose another folder")
+        raise InputError(f"{target}: has files that are not from an index; choose another folder")
 
 
 @contextmanager
@@ -489,7 +491,7 @@ class Searcher:
             limit: how many hits at most; from 1.
 
         Raises:
-            InputError: the query cannot be understood, is too long, or holds no word; or the limit is less than 1.
+            InputError: the query cannot be understood, is too long, or has no word; or the limit is less than 1.
         """
         parsed = self._parse(query)
         total, best = self._rank(parsed, limit)
@@ -517,13 +519,13 @@ class Searcher:
             raise InputError(f"the query {query[:30]!r}... is too long: {most}")
         query = _AND_NOT.sub("AND -", normalise(query))
         if query.strip() != "*" and not self._analyzer.analyze(query):
-            raise InputError(f"the query {query!r} holds no word")
+            raise InputError(f"the query {query!r} has no word")
         parsed, problems = self._index.parse_query_lenient(query, list(FIELDS))
         if problems:
             why = str(problems[0]).removeprefix("Syntax Error: ").replace('\\"', '"')
             raise InputError(
                 f"the query {query!r} cannot be understood: {why[:1].lower()}{why[1:]}; "
-                'put "quotation marks" around what is to be found as it stands'
+                'put "quotation marks" around words to find them exactly as written'
             )
         found: Query = parsed
         return found
@@ -534,7 +536,7 @@ class Searcher:
         The library orders equals by where they lie in the index's files. So all equals of the last hit are needed.
         """
         if limit < 1:
-            raise InputError(f"a search brings one hit at least, not {limit}")
+            raise InputError(f"the number of hits must be at least 1, not {limit}")
         wanted = limit
         while True:
             result = self._searcher.search(query, wanted)
@@ -598,5 +600,5 @@ def _read_marker(folder: Path) -> str | None:
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise InputError(f"{folder}: not an index; make one with: mainmatter index") from error
     if version != FORMAT:
-        raise InputError(f"{folder}: an index of another version of mainmatter; make it again: mainmatter index")
+        raise InputError(f"{folder}: an index made by another version of mainmatter; make it again: mainmatter index")
     return stem if isinstance(stem, str) else None

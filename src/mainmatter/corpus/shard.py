@@ -198,7 +198,7 @@ def _drop_duplicates(folder: Folder, plan: WorkPlan, number: int) -> Report:
     folder.write(name, writer.finish())
     before = folder.marker("clean", number)
     if before is None:
-        raise MainmatterError(f"{folder.out}: shard {number} was never cleaned")
+        raise MainmatterError(f"{folder.out}: shard {number} has not been cleaned")
     kept = before.kept - reasons.total()
     all_reasons = dict(Counter(before.rejects) + reasons)
     seconds = round(time.monotonic() - began, 3)

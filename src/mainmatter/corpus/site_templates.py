@@ -70,9 +70,9 @@ def check_method(method: str, parameters: Mapping[str, Any] = MappingProxyType({
     chosen = get_method(method, **parameters)
     if chosen.name == TEMPLATE:
         if split_name(method)[0] != TEMPLATE:
-            raise InputError(f"{method} has counted its sites already")
+            raise InputError(f"{method} has already counted its sites")
     elif PARAMETER not in signature(type(chosen)).parameters:
-        raise InputError(f"method {chosen.name!r} has no use for what sites repeat; main and {TEMPLATE} have")
+        raise InputError(f"method {chosen.name!r} does not use what sites repeat; main and {TEMPLATE} do")
 
 
 def check_has_templates(method: str) -> None:

@@ -191,7 +191,8 @@ def remove_all(folder: str, names: Sequence[str]) -> None:
     left = set(names) & set(list_names(folder)) if names else ()  # s3fs does not say what could not be removed
     if left:
         raise OSError(
-            f"{folder}: {len(left)} files cannot be removed, such as {min(left)}; may you delete files there?"
+            f"{folder}: {len(left)} files cannot be removed, such as {min(left)}; do you have permission to delete "
+            "files there?"
         )
 
 
@@ -397,7 +398,7 @@ def _info(path: str) -> dict[str, Any] | None:
 
 def _remote_facts(path: str, info: dict[str, Any]) -> Facts:
     if info.get("size") is None:
-        raise InputError(f"{path}: its size cannot be told, so it cannot be read in parts; download it first")
+        raise InputError(f"{path}: its size is unknown, so it cannot be read in parts; download it first")
     stamp = next((str(info[key]) for key in _STAMPS if info.get(key)), "")
     return Facts(path, int(info["size"]), stamp)
 

@@ -37,7 +37,7 @@ def build(kind: type[Stored], content: object) -> Stored:
         ValueError: a value is missing, unknown, or of another type than its field.
     """
     if not isinstance(content, dict):
-        raise ValueError(f"{content!r:.100} is no object")
+        raise ValueError(f"{content!r:.100} is not an object")
     types = _types_of(kind)
     if unknown := content.keys() - types.keys():
         raise ValueError(f"there is no field {min(unknown)[:100]!r}")

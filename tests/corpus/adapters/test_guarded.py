@@ -46,7 +46,7 @@ def test_a_wicked_page_costs_its_text_and_no_other(wicked: None) -> None:
         "timeout: took more than 1 s of processor time, or 10 times that in all",
         None,
         "out-of-memory: took more than 1000 MB of memory",
-        "crashed: ended the process that worked on it twice (exit code 3)",
+        "crashed: crashed its worker process twice (exit code 3)",
         "ZeroDivisionError: by a page",
         None,
     ]
@@ -72,7 +72,7 @@ def test_what_cannot_be_sent_is_told() -> None:
 
     with pytest.raises(InputError, match=r"cannot be sent to a process of its own .*Local.*; give its name or its"):
         CleanBatch(method=Local())
-    with pytest.raises(InputError, match="max_seconds is a number above 0, not 0"):
+    with pytest.raises(InputError, match="max_seconds must be a number above 0, not 0"):
         CleanBatch(max_seconds=0)
 
 

@@ -39,7 +39,7 @@ def test_the_declared_encoding_is_used() -> None:
     ("page", "error"),
     [
         (None, "there is no page"),
-        (17, "a page is text or bytes, not int"),
+        (17, "a page must be text or bytes, not int"),
         ("", NOTHING_KEPT),
         (b"<nav></nav>", NOTHING_KEPT),
         ("x" * 2000, "PageTooLarge: "),

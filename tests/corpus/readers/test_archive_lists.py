@@ -82,11 +82,13 @@ def test_a_downloaded_list_needs_to_be_told_where_its_archives_are() -> None:
     a_crawl("mirror")
     write("warc.paths.gz", packed(KEYS))
     with pytest.raises(
-        InputError, match=r"warc\.paths\.gz: there is no crawl-data/\S+ in .* --archives-at tells where"
+        InputError, match=r"warc\.paths\.gz: no crawl-data/\S+ in the list's folder, .* say with --archives-at where"
     ):
         find_shards(["warc.paths.gz"])
     assert ids(read_all("warc.paths.gz", "mirror")) == PAGES
-    with pytest.raises(InputError, match=r"^warc\.paths\.gz: none of its archives is there, such as miror/crawl-data/"):
+    with pytest.raises(
+        InputError, match=r"^warc\.paths\.gz: none of the listed archives exists; the first is miror/crawl-data/"
+    ):
         find_shards(["warc.paths.gz"], archives_at="miror")
 
 
@@ -169,7 +171,7 @@ def test_lists_of_a_folder_are_not_read() -> None:
     assert ids(reads)[-3:] == PAGES
     (text, skipped) = sorted(reads[:-3], key=lambda read: isinstance(read, Skipped))
     assert isinstance(text, Reject)
-    assert text.detail == "is a list of archives, not a web page; name it itself"
+    assert text.detail == "is a list of archives, not a web page; name it as an input"
     assert skipped == Skipped("other-file", "cc", skipped.position)
 
 

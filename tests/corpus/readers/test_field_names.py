@@ -99,7 +99,7 @@ def test_a_line_without_the_wanted_field_is_told_with_those_it_has(tmp_path: Pat
     assert isinstance(read, Reject)
     assert read.detail.startswith("it has no field for the page; looked for html, ")
     assert read.detail.endswith(
-        " (--html-field names another), but its fields are " + ", ".join(list(many)[:20]) + " and 10 others"
+        " (name another with --html-field), but its fields are " + ", ".join(list(many)[:20]) + " and 10 others"
     )
 
 
@@ -113,7 +113,7 @@ def test_a_table_without_a_page_does_not_stop_the_others(tmp_path: Path) -> None
         assert ids(reads) == ["a", "damaged"]
         assert isinstance(reads[1], Reject)
         assert reads[1].detail.startswith(f"{bad}: has no column for the page; looked for html, ")
-        assert reads[1].detail.endswith("(--html-field names another), but its columns are words, n")
+        assert reads[1].detail.endswith("(name another with --html-field), but its columns are words, n")
     with pytest.raises(InputError, match="has no column for the page"):
         find_shards([str(bad)])
 
@@ -194,10 +194,10 @@ def test_bad_objects_of_an_array_are_rejects(tmp_path: Path, monkeypatch: pytest
     reads = read_all(path)
     assert ids(reads) == ["a", "damaged", "damaged", "too-large", "b", "damaged"]
     details = [read.detail for read in reads if isinstance(read, Reject)]
-    assert details[0] == "the object at byte 27 is no JSON object"
-    assert details[1].startswith("the object at byte 33 is no JSON: ")
+    assert details[0] == "the object at byte 27 is not a JSON object"
+    assert details[1].startswith("the object at byte 33 is not JSON: ")
     assert details[2].startswith("the object at byte 45 is too long for a page of 1,000 bytes")
-    assert details[3].startswith("the object at byte 3,085, and what follows it, is no JSON: ")
+    assert details[3].startswith("the object at byte 3,085, and what follows it, is not JSON: ")
 
 
 def test_an_array_of_other_things_is_one_reject(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_an_array_of_other_things_is_one_reject(tmp_path: Path) -> None:
     first, second = read_all(path)
     assert isinstance(first, Record)
     assert isinstance(second, Reject)
-    assert second.detail == "the object at byte 26 is no JSON object, nor is anything else before the next one"
+    assert second.detail == "the object at byte 26 is not a JSON object, nor is anything up to the next one"
 
 
 @pytest.mark.parametrize(

@@ -109,11 +109,11 @@ def test_content_tells_where_the_name_does_not(name: str, data: bytes, kind: str
     ("name", "message"),
     [
         ("none.warc.gz", r"^none\.warc\.gz: no such file or folder$"),
-        ("", r"^an input's name is empty; name a file, a folder or a URL$"),
-        ("empty", r"^empty: holds nothing to read; looked for archives"),
+        ("", r"^the name of an input is empty; name a file, a folder or a URL$"),
+        ("empty", r"^empty: nothing to read there; looked for archives"),
         ("a.pdf", r"^a\.pdf: is a PDF document; mainmatter reads archives"),
         ("memory://none/a.warc", r"^memory://none/a\.warc: no such file or folder$"),
-        ("/dev/null", r"^/dev/null: is no file, so it cannot be read in parts; write it to a file first$"),
+        ("/dev/null", r"^/dev/null: is not a regular file, so it cannot be read in parts; write it to a file first$"),
     ],
 )
 def test_what_cannot_be_read_is_told_when_planning(name: str, message: str) -> None:
@@ -199,7 +199,7 @@ def test_no_file_of_a_folder_is_lost_without_a_word() -> None:
     archive = reads[4]
     assert isinstance(archive, Reject)
     assert archive.detail == (
-        "is a WARC archive, not a web page; name it itself, or give it an ending that tells so, such as .warc.gz, "
+        "is a WARC archive, not a web page; name it as an input, or give it an ending that tells so, such as .warc.gz, "
         ".jsonl or .parquet"
     )
     assert [read.position for read in reads] == list(range(11))
@@ -225,7 +225,7 @@ def test_large_files_that_may_be_no_pages_make_no_shards() -> None:
 def test_folder_without_a_page() -> None:
     write("site/a.png", b"<p>x")
     write("site/b", b"words")
-    with pytest.raises(InputError, match=r"^site: holds nothing to read; looked for .* \.xhtml, and for HTML in files"):
+    with pytest.raises(InputError, match=r"^site: nothing to read there; looked for .* \.xhtml, and for HTML in files"):
         find_shards(["site"])
     write("site/c")
     assert ids(read_all("site")) == ["", "", "c"]
@@ -352,7 +352,7 @@ def test_a_bad_line_of_a_list_in_a_text_file_is_named() -> None:
         reads = read_all(write("list.txt", f"{address}/a\nw.b.example\n{address}/b\n".encode()))
     assert ids(reads) == [f"{address}/a", "damaged", f"{address}/b"]
     assert isinstance(reads[1], Reject)
-    assert reads[1].detail == "line 2 is no URL: w.b.example"
+    assert reads[1].detail == "line 2 is not a URL: w.b.example"
 
 
 def test_what_robots_txt_forbids_is_not_fetched() -> None:
@@ -369,7 +369,7 @@ def test_what_robots_txt_forbids_is_not_fetched() -> None:
         forbidden = next(read_slice(one, robots=True))
         assert isinstance(forbidden, Reject)
         assert (forbidden.detail, forbidden.url) == (
-            f"{address}/robots.txt forbids it to mainmatter",
+            f"{address}/robots.txt disallows it for mainmatter",
             f"{address}/private",
         )
         assert ids(list(read_slice(one)))[0] == f"{address}/private"

@@ -81,9 +81,9 @@ def test_halves_of_characters_do_not_get_through(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "reason", "detail"),
     [
-        (b"{", "damaged", "is no JSON: Expecting property name"),
-        (b"\xff\xfe", "damaged", "is no JSON: 'utf-8' codec"),
-        (b"[1]", "damaged", "is no JSON object"),
+        (b"{", "damaged", "is not JSON: Expecting property name"),
+        (b"\xff\xfe", "damaged", "is not JSON: 'utf-8' codec"),
+        (b"[1]", "damaged", "is not a JSON object"),
         (b"[" * 200_000, "too-large", "is too long for a page of 1,000 bytes"),
         (b'{"text": 5}', "damaged", "its field 'text' is a number, not text"),
         (b'{"text": null}', "damaged", "its field 'text' is empty (null)"),
@@ -111,7 +111,7 @@ def test_deep_nesting_is_one_reject(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b"[" * 100_000 + b"\n")
     (read,) = read_all(tmp_path / "a.jsonl")
     assert isinstance(read, Reject)
-    assert read.detail == "the line at byte 0 is no JSON: it is nested too deeply"
+    assert read.detail == "the line at byte 0 is not JSON: it is nested too deeply"
 
 
 ROWS = [{"text": f"page {i} " + "ä" * (i * 37 % 50), "id": str(i)} for i in range(12)]
@@ -296,4 +296,4 @@ def test_file_that_is_no_parquet(tmp_path: Path) -> None:
         (read,) = reads
         assert isinstance(read, Reject)
         assert read.reason == "damaged"
-        assert f"{path}: is no Parquet file, or a damaged one: " in read.detail
+        assert f"{path}: not a Parquet file, or damaged: " in read.detail

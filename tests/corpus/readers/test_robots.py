@@ -104,7 +104,7 @@ def test_rules_are_followed_and_asked_for_once(serve: type[Site]) -> None:
     assert site.asked == {"/robots.txt": 1}
     assert all(agent.startswith("mainmatter/") for agent in site.agents)
     told = rules.why_not(f"{site.url}/private/x")
-    assert told == f"{site.url}/robots.txt forbids it to mainmatter"
+    assert told == f"{site.url}/robots.txt disallows it for mainmatter"
 
 
 def test_rules_for_an_agent_of_another_name(serve: type[Site]) -> None:

@@ -134,7 +134,7 @@ def test_what_only_looks_like_long_headers_is_no_record(tmp_path: Path) -> None:
     rubbish = b"WARC/1.0\r\nWARC-Type: response\r\n" + b"and then some words \r\n" * 4000
     reads = read_bytes(tmp_path, PAGES[0] + rubbish + b"".join(PAGES[1:]), "a.warc")
     assert shape(reads) == [NAMES[0], "damaged", *NAMES[1:]]
-    assert rejected(reads[1])[1] == f"at byte {len(PAGES[0]):,}: what follows there is no record"
+    assert rejected(reads[1])[1] == f"at byte {len(PAGES[0]):,}: no record follows"
 
 
 @pytest.mark.parametrize("ends", [b"", b"\r\n", b"\r\n\r\n"])
@@ -181,9 +181,9 @@ def test_damage_of_zstandard_archives(tmp_path: Path) -> None:
     ("data", "detail"),
     [
         (b"", "the file is empty"),
-        (b"<html>no archive</html>" * 9, "no record begins at the beginning of the file: is it a WARC archive?"),
-        (gzip.compress(b"text " * 9, mtime=0), "no record begins at the beginning of the file: is it a WARC archive?"),
-        (b"\x1f\x8b", "no record begins at the beginning of the file: is it a WARC archive?"),
+        (b"<html>no archive</html>" * 9, "the file does not begin with a record; is it a WARC archive?"),
+        (gzip.compress(b"text " * 9, mtime=0), "the file does not begin with a record; is it a WARC archive?"),
+        (b"\x1f\x8b", "the file does not begin with a record; is it a WARC archive?"),
     ],
 )
 @pytest.mark.parametrize("name", ["a.warc.gz", "a.warc", "a.warc.zst"])

@@ -101,9 +101,17 @@ def test_pages_by_media_type_and_look(tmp_path: Path, media_type: str, body: byt
     ("block", "reason", "detail"),
     [
         (http(b"\xff\xd8\xff", "image/jpeg"), "not-a-page", "is image/jpeg, a picture, not a web page"),
-        (http(b"%PDF-1.7", "text/html"), "not-a-page", "is called text/html, but is a PDF document, not a web page"),
+        (
+            http(b"%PDF-1.7", "text/html"),
+            "not-a-page",
+            "is declared as text/html, but is a PDF document, not a web page",
+        ),
         (http(b"\0\1\2", ""), "not-a-page", "is neither HTML nor text, not a web page"),
-        (http(b"<rss>", "text/xml"), "not-a-page", "is called text/xml, but is neither HTML nor text, not a web page"),
+        (
+            http(b"<rss>", "text/xml"),
+            "not-a-page",
+            "is declared as text/xml, but is neither HTML nor text, not a web page",
+        ),
         (http(b"no", status="404 Not Found"), "http-status", "the server answered 404 Not Found"),
         (http(b"", status="301"), "http-status", "the server answered 301"),
         (b"<p>x", "damaged", "it has no HTTP header"),
@@ -218,7 +226,7 @@ def test_body_that_breaks_off_gives_what_there_is(tmp_path: Path) -> None:
 )
 def test_body_that_cannot_be_unpacked_is_damaged(tmp_path: Path, name: str, body: bytes) -> None:
     reason, detail = rejected(read_one(tmp_path, record(http(body, more=f"Content-Encoding: {name}\r\n"))))
-    assert (reason, detail) == ("damaged", f"its body cannot be unpacked as its Content-Encoding says: {name}")
+    assert (reason, detail) == ("damaged", f"its body cannot be decoded as its Content-Encoding says: {name}")
 
 
 @pytest.mark.parametrize(

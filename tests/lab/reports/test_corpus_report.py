@@ -174,7 +174,7 @@ def test_nothing_kept(tmp_path: Path, read: Callable[[str], Parsed]) -> None:
 def test_a_method_that_does_not_say_how_sure_it_is(tmp_path: Path, read: Callable[[str], Parsed]) -> None:
     rows = [row(i, confidence=None, page_type=None, url=None, language=None) for i in range(3)]
     parsed = read(corpus_report(write_corpus(tmp_path / "out", [rows]), made=MADE))
-    assert "The method does not say how sure it is." in parsed.text
+    assert "The method gives no confidence." in parsed.text
     assert parsed.tables["sites"][1:] == [["no URL", "3", "60"]]
     assert parsed.tables["Pages by language"][1:] == [["not known", "3", "100.0 %"]]
 
@@ -195,7 +195,7 @@ def test_a_folder_on_other_storage(read: Callable[[str], Parsed]) -> None:
 
 
 def test_what_is_no_finished_corpus(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no run"):
+    with pytest.raises(InputError, match="no run found"):
         corpus_report(tmp_path)
     out = write_corpus(tmp_path / "out", [[row(1)]])
     (out / "part-00000.parquet").write_bytes(b"PAR1 not at all")

@@ -122,7 +122,7 @@ class PageDocuments:
     def _find(self, name: str) -> list[Input]:
         looked_through = look_through([name])
         for link in looked_through.links:
-            _logger.warning("skipped: %s: is a link to a file, which is not followed in a folder", link)
+            _logger.warning("skipped: %s: links to files in a folder are not followed", link)
         found = looked_through.inputs
         return [replace(one, fetch=partial(fetch, public_only=True)) for one in found] if self._public_only else found
 

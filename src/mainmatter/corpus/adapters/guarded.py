@@ -48,7 +48,7 @@ class GuardedCleaner:
     def __post_init__(self) -> None:
         for name in ("max_seconds", "max_memory"):
             if not getattr(self, name) > 0:
-                raise InputError(f"{name} is a number above 0, not {getattr(self, name)!r}")
+                raise InputError(f"{name} must be a number above 0, not {getattr(self, name)!r}")
         if os.name == "posix":
             try:
                 ForkingPickler.dumps(self.cleaner)
@@ -120,7 +120,7 @@ class _CleaningChild:
             return f"timeout: took more than {seconds:g} s of processor time, or {WALL_FACTOR} times that in all"
         if error.reason == "memory":
             return f"out-of-memory: took more than {self._wanted.max_memory / 1e6:g} MB of memory"
-        return f"crashed: ended the process that worked on it twice ({error.how})"
+        return f"crashed: crashed its worker process twice ({error.how})"
 
 
 _children: OrderedDict[str, _CleaningChild] = OrderedDict()
@@ -144,9 +144,7 @@ def _child_for(wanted: GuardedCleaner) -> _CleaningChild:
 
 
 def _not_sent(error: Exception) -> InputError:
-    return InputError(
-        f"the method cannot be sent to a process of its own ({error}); give its name or its folder instead"
-    )
+    return InputError(f"the method cannot be sent to another process ({error}); give its name or its folder instead")
 
 
 class _CleaningService:

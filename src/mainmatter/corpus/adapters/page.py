@@ -97,7 +97,7 @@ class PipelineCleaner:
             html = bytes(html)
         if not isinstance(html, str | bytes):
             return without_text(
-                "there is no page" if html is None else f"a page is text or bytes, not {type(html).__name__}"
+                "there is no page" if html is None else f"a page must be text or bytes, not {type(html).__name__}"
             )
         (result,) = ordered_map(partial(_clean, cleaner=self), [Page(html, url or None, None, charset)])
         return without_text(result.error) if isinstance(result, Failure) else result

@@ -101,7 +101,7 @@ class CleanBatch:
     def _clean(self, columns: Any, names: Iterable[str]) -> dict[str, list[Any]]:  # noqa: ANN401 - dict or frame
         for wanted in (self.html, self.url):
             if wanted is not None and wanted not in names:
-                raise InputError(f"there is no column {wanted!r}; there are {', '.join(map(str, names))}")
+                raise InputError(f"no column {wanted!r}; the columns are {', '.join(map(str, names))}")
         pages = columns[self.html]
         urls = [None] * len(pages) if self.url is None else columns[self.url]
         new: dict[str, list[Any]] = {self.text: [], self.error: []}

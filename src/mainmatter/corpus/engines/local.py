@@ -80,7 +80,7 @@ def run_all(
                 except ChildExited as error:
                     if tries[number] >= MOST_TRIES:
                         how = f"signal {-error.code}" if error.code < 0 else f"exit code {error.code}"
-                        died = f"the process that worked on shard {number} died {MOST_TRIES} times ({how})"
+                        died = f"the worker of shard {number} died {MOST_TRIES} times ({how})"
                         raise InputError(f"{died}; is there enough memory?") from None
                     waiting.appendleft(number)
                 else:

@@ -91,7 +91,7 @@ def _connected(ray: Any, workers: int | None) -> Iterator[None]:  # noqa: ANN401
             )
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         where = f"connect to the Ray cluster at {address} (RAY_ADDRESS)" if address else "start Ray on this machine"
-        hint = "; if it asks for a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN as on its machines"
+        hint = "; if it requires a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN as on its machines"
         raise InputError(f"cannot {where}: {' '.join(str(error).split())}{hint * bool(address)}") from error
     try:
         yield
@@ -287,5 +287,6 @@ def _result(ray: Any, reference: Any, number: int) -> Any:  # noqa: ANN401 - Ray
     except ray.exceptions.RayError as error:
         raise _Lost(
             f"shard {number}: its Ray task was lost {MOST_DEATHS + 1} times ({type(error).__name__}: "
-            f"{' '.join(str(error).split())[:300]}); give the workers more memory or smaller shards, and run it again"
+            f"{' '.join(str(error).split())[:300]}); give the workers more memory or use smaller shards, then run the "
+            "command again"
         ) from error

@@ -75,7 +75,7 @@ def _context(workers: int | None) -> Iterator[SparkContext]:
         return
     if "SPARK_REMOTE" in os.environ:
         raise InputError(
-            "SPARK_REMOTE is set, but this needs a driver of its own, which Spark Connect does not give; "
+            "SPARK_REMOTE is set, but mainmatter needs its own driver, which Spark Connect does not provide; "
             "unset it, and name the cluster by MASTER or start this with spark-submit"
         )
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -159,8 +159,8 @@ def _outcome(work: Callable[[int], Result], number: int) -> Result | _RaisedInTa
 def _lost(errors: list[Exception], done: int, all_of_them: int) -> MainmatterError:
     why = _brief(errors[0]) if errors else "the job ended early"
     return MainmatterError(
-        f"Spark gave up after {done} of {all_of_them} shards: {why}; give the workers more memory or smaller shards, "
-        "and run it again"
+        f"Spark gave up after {done} of {all_of_them} shards: {why}; give the workers more memory or use smaller "
+        "shards, then run the command again"
     )
 
 

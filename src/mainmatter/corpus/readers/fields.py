@@ -81,7 +81,9 @@ def why_no_page(names: Iterable[str], wanted: FieldNames, what: str) -> str:
     if wanted.html:
         return f"has no {what} {wanted.html!r} for the page (--html-field); its {what}s are {there}"
     known = ", ".join(CONTENT_FIELDS)
-    return f"has no {what} for the page; looked for {known} (--html-field names another), but its {what}s are {there}"
+    return (
+        f"has no {what} for the page; looked for {known} (name another with --html-field), but its {what}s are {there}"
+    )
 
 
 def in_words(names: Iterable[str]) -> str:

@@ -62,7 +62,7 @@ def _read_file(folder: str, name: str, number: int, limits: Limits) -> Read:
     except (InputError, OSError) as error:
         return Reject("unreadable", printable(str(error)), source, number, shown)
     if is_dump(name) and are_archives(names_in(data)):
-        return Reject("not-a-page", "is a list of archives, not a web page; name it itself", source, number, shown)
+        return Reject("not-a-page", "is a list of archives, not a web page; name it as an input", source, number, shown)
     reject = _wrong(data, damage, limits, is_text=is_dump(name))
     if reject is not None:
         return Reject(*reject, source, number, shown)
@@ -79,7 +79,7 @@ def _other_file(head: bytes, source: str, number: int, name: str) -> Read:
     """A file of a folder that is no page. One that holds pages all the same is no file to skip without a word."""
     words = what_else(head)
     if words in _COLLECTIONS:
-        advice = "name it itself, or give it an ending that tells so, such as .warc.gz, .jsonl or .parquet"
+        advice = "name it as an input, or give it the right extension, such as .warc.gz, .jsonl or .parquet"
         return Reject("not-a-page", f"is {words}, not a web page; {advice}", source, number, name)
     return Skipped(OTHER_FILE, source, number)
 

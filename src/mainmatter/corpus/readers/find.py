@@ -174,15 +174,15 @@ def _facts_of(name: str, archives_at: str) -> Facts:
 def _check(name: str) -> None:
     """Make sure that an input is there, if that can be told without fetching it."""
     if not name:  # as a path that would be the current folder
-        raise InputError("an input's name is empty; name a file, a folder or a URL")
+        raise InputError("the name of an input is empty; name a file, a folder or a URL")
     if name == STANDARD_INPUT:
-        raise InputError("-: standard input is not read, for it cannot be read in parts; write it to a file first")
+        raise InputError("-: standard input cannot be read in parts; write it to a file first")
     if _is_page_to_fetch(name):
         return
     if not exists(name):
         raise InputError(f"{name}: no such file or folder")
     if is_special(name):
-        raise InputError(f"{name}: is no file, so it cannot be read in parts; write it to a file first")
+        raise InputError(f"{name}: is not a regular file, so it cannot be read in parts; write it to a file first")
 
 
 def _find(name: str, wanted: _Search) -> Iterator[_Weighed]:
@@ -257,7 +257,7 @@ def _find_in_folder(folder: str, wanted: _Search) -> Iterator[_Weighed]:
             perhaps.append((relative, min(one.size, _OTHER_WEIGHT)))
     if not pages and not others and not _has_page(folder, perhaps):
         raise InputError(
-            f"{folder}: holds nothing to read; looked for {_KNOWN}: {' '.join(sorted(_PAGES))}, and for HTML in files "
+            f"{folder}: nothing to read there; looked for {_KNOWN}: {' '.join(sorted(_PAGES))}, and for HTML in files "
             f"without a known ending{f'; there are links to files, and {FOLLOW}' if links else ''}"
         )
     yield from _group_pages(folder, [*pages, *perhaps], wanted.shard_size)
@@ -364,8 +364,8 @@ def without_run_files(folder: str, files: list[tuple[str, Facts]]) -> list[tuple
             if f"{root}{summary}" not in names:
                 where = f"{folder.rstrip('/')}/{root}".rstrip("/")
                 raise InputError(
-                    f"{where}: holds a corpus that is not complete; run the command that makes it again, which goes on "
-                    "where it was, or name its parts (part-*) one by one"
+                    f"{where}: the corpus in it is not complete; run the command that makes it again to resume it, or "
+                    "name its parts (part-*) one by one"
                 )
             no_pages.update((f"{root}{summary}", f"{root}{HUB_FILE}"))
             no_folders += [f"{root}{name}/" for name in folders]

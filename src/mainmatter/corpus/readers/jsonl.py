@@ -124,8 +124,8 @@ def _read_objects(
             continue
         what = f"the object at byte {place:,}{', and what follows it,' if kind == 'cut' else ''}"
         if kind in ("other", "others"):
-            more = ", nor is anything else before the next one" if kind == "others" else ""
-            yield place, Reject("damaged", f"{what} is no JSON object{more}", one.path, place)
+            more = ", nor is anything up to the next one" if kind == "others" else ""
+            yield place, Reject("damaged", f"{what} is not a JSON object{more}", one.path, place)
         elif data is None:
             yield place, _too_long(what, one.path, place, limits)
         else:
@@ -168,9 +168,9 @@ def _read_line(line: bytes, what: str, source: str, position: int, limits: Limit
         row = json.loads(line.decode("utf-8-sig" if line.startswith(_BOM) else "utf-8"))
     except (ValueError, RecursionError) as error:
         why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        return Reject("damaged", f"{what} is no JSON: {why}", source, position)
+        return Reject("damaged", f"{what} is not JSON: {why}", source, position)
     if not isinstance(row, dict):
-        return Reject("damaged", f"{what} is no JSON object", source, position)
+        return Reject("damaged", f"{what} is not a JSON object", source, position)
     return to_read(row, find_names(row, wanted), source, position, limits, wanted)
 
 

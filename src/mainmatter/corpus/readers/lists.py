@@ -94,7 +94,7 @@ def read_list(path: str, base: str = "") -> ArchiveList:
             others += 1
     if not names:
         words = next((f"; line {number + 1} is {name[:100]}" for number, name in _names(path)), "")
-        raise InputError(f"{path}: names no archive (.warc, .wet), JSONL or Parquet file{words}")
+        raise InputError(f"{path}: lists no archive (.warc, .wet), JSONL or Parquet file{words}")
     relative = [name for name in names if not _is_absolute(name)]
     if relative and not base:
         base = _find_base(path, relative[:_PROBED])
@@ -105,8 +105,8 @@ def read_list(path: str, base: str = "") -> ArchiveList:
         len(unknown) == len(archives) and not any(map(exists, unknown[:_PROBED]))
     ):
         raise InputError(
-            f"{path}: none of its archives is there, such as {paths[0]}"
-            + ("; --archives-at tells where they are, as a folder, s3://BUCKET or https://HOST" if relative else "")
+            f"{path}: none of the listed archives exists; the first is {paths[0]}"
+            + ("; say with --archives-at where they are: a folder, s3://BUCKET or https://HOST" if relative else "")
         )
     return ArchiveList(path, archives, lines, bool(others))
 
@@ -145,8 +145,8 @@ def _find_base(path: str, names: Sequence[str]) -> str:
         if any(exists(join(folder, name)) for name in names):
             return folder
     raise InputError(
-        f"{path}: there is no {names[0]} in {folders[0] or 'the current folder'}, the list's own, or in a folder above "
-        "it; --archives-at tells where its archives are, as a folder, s3://BUCKET or https://HOST"
+        f"{path}: no {names[0]} in the list's folder, {folders[0] or 'the current one'}, or a folder above it; say "
+        "with --archives-at where the archives are: a folder, s3://BUCKET or https://HOST"
     )
 
 

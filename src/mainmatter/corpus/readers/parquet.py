@@ -70,7 +70,7 @@ def _open(file: Any, path: str) -> Any:  # noqa: ANN401 - pyarrow has no types
     try:
         return ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False)
     except (ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{path}: is no Parquet file, or a damaged one: {error}") from error
+        raise InputError(f"{path}: not a Parquet file, or damaged: {error}") from error
 
 
 def _find_columns(table: Any, path: str, wanted: FieldNames) -> Names:  # noqa: ANN401

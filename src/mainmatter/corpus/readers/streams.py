@@ -292,7 +292,7 @@ def record_length(data: bytes) -> int | None:
 def why_no_length(data: bytes) -> str:
     """Why `record_length` finds none in what should be a record's beginning."""
     if not _has_long_headers(data):
-        return "it has no headers that can be read"
+        return "its headers cannot be read"
     name = data[: HEAD - 2].rpartition(b"\r\n")[2].partition(b":")[0].decode("ascii", "replace")
     return f"its headers are longer than {HEAD // 1024} KB: {name[:100]} goes on after that"
 

@@ -96,7 +96,7 @@ def _can_be_fetched(url: str) -> bool:
 
 def _fetch(url: str, source: str, number: int, limits: Limits, rules: RobotsRules | None) -> Read:
     if not _can_be_fetched(url):
-        return Reject("damaged", f"line {number + 1} is no URL: {url[:100]}", source, number)
+        return Reject("damaged", f"line {number + 1} is not a URL: {url[:100]}", source, number)
     why_not = rules.why_not(url) if rules else None
     if why_not is not None:
         return Reject("robots", why_not, source, number, url, url)
@@ -176,7 +176,7 @@ class RobotsRules:
                     self._sites.popitem(last=False)
             if isinstance(rules, str):
                 return rules
-            return None if rules.can_fetch(url, self.agent) else f"{site}/robots.txt forbids it to {self.agent}"
+            return None if rules.can_fetch(url, self.agent) else f"{site}/robots.txt disallows it for {self.agent}"
 
     def _read_rules(self, site: str) -> Protego | str:
         import urllib3  # noqa: PLC0415
@@ -190,21 +190,22 @@ class RobotsRules:
                         return self._rules_of(response, site)
                     address = urljoin(address, location)
         except (urllib3.exceptions.HTTPError, ValueError) as error:  # ValueError: a redirect to no address at all
-            return f"{site}/robots.txt cannot be fetched ({type(error).__name__}), so that nothing of the site may be"
+            return f"{site}/robots.txt cannot be fetched ({type(error).__name__}), so no page of the site may be"
         return self._parse("")  # more redirects than that: as if it had none (section 2.3.1.2)
 
     def _rules_of(self, response: BaseHTTPResponse, site: str) -> Protego | str:
         if 400 <= response.status < 500:
             return self._parse("")
         if not 200 <= response.status < 300:
-            return f"{site}/robots.txt: the server answered {response.status}, so that nothing may be fetched"
+            return f"{site}/robots.txt: the server answered {response.status}, so no page of the site may be fetched"
         body = bytearray()
         end = time.monotonic() + self._deadline
         while len(body) < MAX_SIZE and (chunk := response.read1(_CHUNK, decode_content=True)):
             body += chunk
             if time.monotonic() > end:
                 return (
-                    f"{site}/robots.txt is not there after {self._deadline:g} seconds, so that nothing may be fetched"
+                    f"{site}/robots.txt did not arrive within {self._deadline:g} seconds, so no page of the site may "
+                    "be fetched"
                 )
         if len(body) >= MAX_SIZE:  # the last line may be cut: half of a rule forbids more than the whole
             del body[MAX_SIZE:]

@@ -72,7 +72,7 @@ def _read_whole(source: str, file: Unpacked, limits: Limits, start: int) -> Iter
     yield from records.read(start, look_back=start)  # what lies before must be unpacked anyway
     if file.damage and not (isinstance(records.latest, Reject) and records.latest.reason == "damaged"):
         end = file.seek(sys.maxsize)
-        detail = f"the archive is packed as one piece, and the rest of it cannot be unpacked: {file.damage}"
+        detail = f"the archive is compressed as a whole, and the rest of it cannot be unpacked: {file.damage}"
         if end >= start:
             yield Reject("damaged", detail, source, end)
 
@@ -197,9 +197,9 @@ class _Range:
         if not self.container.has_byte(0):
             detail = "the file is empty"
         elif position == 0:
-            detail = "no record begins at the beginning of the file: is it a WARC archive?"
+            detail = "the file does not begin with a record; is it a WARC archive?"
         else:
-            detail = f"at byte {position:,}: what follows there is no record"
+            detail = f"at byte {position:,}: no record follows"
         return Reject("damaged", detail, self.source, position)
 
 
@@ -320,7 +320,7 @@ def judge(found: ArchiveRecord, content: RecordContent, limits: Limits) -> Read:
             return _judge_response(found, content, limits)
         return _judge_body(found, content, _NO_RESPONSE, found.headers.get("content-type", ""), limits)
     if found.type == "revisit":
-        return found.reject("revisit", "it repeats a page that was fetched before, and has no content of its own")
+        return found.reject("revisit", "it refers to a page that was fetched before and has no content of its own")
     return Skipped("dns" if found.is_dns else found.type or "unknown", found.source, found.position)
 
 
@@ -346,13 +346,13 @@ def _judge_body(
     body = unpack_body(content.read(length), answer.headers, limits.size + 1)
     if body is None:
         encoding = answer.headers.get("content-encoding", "")
-        return found.reject("damaged", f"its body cannot be unpacked as its Content-Encoding says: {encoding}")
+        return found.reject("damaged", f"its body cannot be decoded as its Content-Encoding says: {encoding}")
     if len(body) > limits.size:
         return _too_large(found, limits)
     form = _format(media_type, body)
     if form is None:
         words = what_else(body, is_text=True) or NEITHER
-        named = f"is called {media_type}, but " if media_type else ""
+        named = f"is declared as {media_type}, but " if media_type else ""
         return found.reject("not-a-page", f"{named}is {words}, not a web page")
     is_wet = found.type == "conversion" and media_type == "text/plain"
     page = Page(body, found.url, found.id, charset, form, lines_are_blocks=is_wet)
