@@ -291,7 +291,7 @@ def test_what_is_held_is_shown_where_the_page_is_gone(tab: Page, watch: Watch) -
     open_corpus(tab, "?name=old")
     expect_list(tab, "Pages 1 to 2 of 2")
     tab.click("#corpus-table button >> nth=1")
-    gone = "gone.warc.gz no longer exists; was it moved?."
+    gone = "gone.warc.gz no longer exists; it may have been moved."
     expect(tab.locator("#corpus-page-note")).to_contain_text(gone)
     expect(tab.locator("#corpus-original")).to_be_hidden()
     expect(tab.get_by_role("button", name="Correct this page")).to_be_disabled()

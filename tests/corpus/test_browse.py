@@ -127,7 +127,7 @@ def test_a_damaged_line_is_told(tmp_path: Path) -> None:
     shown = [row.get("problem") or row["id"] for _, row in corpus.find(ListingQuery(words=("id-2",))).rows]
     assert shown[0] == f"the line at byte {len(first)} is damaged: not a JSON object"
     assert (len(shown), shown[-1]) == (3, "id-2")
-    with pytest.raises(InputError, match="or one that is damaged"):
+    with pytest.raises(InputError, match="is missing or damaged"):
         corpus.get(Place(0, len(first)))
     with pytest.raises(InputError, match="no row at 5"):
         corpus.get(Place(0, 5))

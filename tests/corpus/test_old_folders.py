@@ -69,7 +69,7 @@ def test_they_are_read_as_input_without_their_rejects(out: Path) -> None:
     found = {one.path for shard in find_shards([str(out)]) for one in shard}
     assert found == {str(path) for path in (*out.glob("part-*"), out / "summary.jsonl")}
     (out / "summary.json").unlink()
-    with pytest.raises(InputError, match="holds a corpus that is not complete"):
+    with pytest.raises(InputError, match="the corpus in it is not complete"):
         find_shards([str(out)])
     with pytest.raises(InputError, match="is not finished"):
         Corpus.find([out])

@@ -192,7 +192,9 @@ def test_an_unfinished_corpus_is_known_by_what_a_run_writes(tmp_path: Path) -> N
     folder = Folder(str(tmp_path / "out"))
     write_plan(folder, make_plan(Job(), ["a.warc"], 3, {}), [[], [], []])
     folder.write(part_name(0, "jsonl"), json.dumps(rows()[0]).encode())
-    with pytest.raises(InputError, match="is not finished: 1 of 3 parts are written; run the same mainmatter corpus"):
+    with pytest.raises(
+        InputError, match="is not finished: 1 of 3 parts are written; resume it with the same mainmatter corpus"
+    ):
         build_index(folder.out, tmp_path / "index")
     assert build_index(folder.out, tmp_path / "index", unfinished=True).documents == 1
     (tmp_path / "out" / "summary.json").write_text("{}")  # somebody's own, or of an earlier version

@@ -300,4 +300,4 @@ def test_what_is_no_corpus_is_refused_at_the_start(tmp_path: Path) -> None:
         make_app(Settings(folder=tmp_path, corpora=(str(tmp_path / "nothing"),)))
     run = CliRunner().invoke(group, ["serve", "--port", "0", "--corpus", str(tmp_path)])
     assert run.exit_code == 1
-    assert "holds nothing to read" in run.output
+    assert "nothing to read there" in run.output

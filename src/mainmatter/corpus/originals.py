@@ -172,7 +172,7 @@ class InputLocations:
         path = one.path or names[0]
         place = self.find(path)
         if place is None:
-            raise InputError(f"{path} no longer exists; was it moved?")
+            raise InputError(f"{path} no longer exists; it may have been moved")
         if not self._is_input(path, place.joinpath(*names) if one.path else place):
             raise InputError(f"{path} is not an input of the run")
         if one.kind != "files":

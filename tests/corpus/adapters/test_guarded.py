@@ -70,7 +70,7 @@ def test_what_cannot_be_sent_is_told() -> None:
         def extract(self, document: Document) -> Extraction:
             return registry.get_method("density").extract(document)
 
-    with pytest.raises(InputError, match=r"cannot be sent to a process of its own .*Local.*; give its name or its"):
+    with pytest.raises(InputError, match=r"cannot be sent to another process .*Local.*; give its name or its"):
         CleanBatch(method=Local())
     with pytest.raises(InputError, match="max_seconds must be a number above 0, not 0"):
         CleanBatch(max_seconds=0)

@@ -97,7 +97,7 @@ def test_columns_can_be_named(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["numpy", "pyarrow", "pandas"])
 def test_a_missing_column_is_named(kind: str) -> None:
-    with pytest.raises(mainmatter.InputError, match="there is no column 'content'; there are url, html"):
+    with pytest.raises(mainmatter.InputError, match="no column 'content'; the columns are url, html"):
         CleanBatch("content")(batch_of(kind))
 
 

@@ -153,7 +153,7 @@ def test_a_line_that_names_no_archive_is_a_reject_with_its_number() -> None:
 @pytest.mark.parametrize("content", ["", "# nothing\n", "wat.paths\ncrawl-data/a.warc.wat.gz\n"])
 def test_a_list_of_something_else_is_told(content: str) -> None:
     write("wat.paths", content.encode())
-    with pytest.raises(InputError, match=r"^wat\.paths: names no archive \(\.warc, \.wet\), JSONL or Parquet file"):
+    with pytest.raises(InputError, match=r"^wat\.paths: lists no archive \(\.warc, \.wet\), JSONL or Parquet file"):
         find_shards(["wat.paths"])
 
 
@@ -229,7 +229,7 @@ def test_few_archives_of_the_web_are_asked_about_and_many_are_taken_whole(monkey
         assert asked.archives == 3
         assert ids(read_all("many.paths")) == ["<urn:0>", "<urn:1>", "<urn:2>", "<urn:3>"]
         write("none.paths", "\n".join(f"{address}/none/{i}.warc.gz" for i in range(4)).encode())
-        with pytest.raises(InputError, match="none of its archives is there"):
+        with pytest.raises(InputError, match="none of the listed archives exists"):
             find_shards(["none.paths"])
 
 

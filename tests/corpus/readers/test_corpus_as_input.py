@@ -40,10 +40,10 @@ def test_the_parts_of_a_corpus_are_read_and_its_rejects_are_not(tmp_path: Path) 
     assert None in ids(out)
     (out / "__about" / "summary.json").unlink()
     for name in (out, tmp_path / "all"):
-        with pytest.raises(InputError, match=r"all/out: holds a corpus that is not complete; run the command"):
+        with pytest.raises(InputError, match=r"all/out: the corpus in it is not complete; run the command"):
             find_shards([str(name)])
 
 
 def test_standard_input_is_not_read() -> None:
-    with pytest.raises(InputError, match=r"-: standard input is not read, .*; write it to a file first"):
+    with pytest.raises(InputError, match=r"-: standard input cannot be read in parts; write it to a file first"):
         find_shards(["-"])

@@ -176,7 +176,7 @@ def test_links_to_files_are_skipped_or_followed(tmp_path: Path) -> None:
     assert ids(followed) == ["a.html", "page.html", "", *NAMES]
     write("others/b.css")
     Path("others/page.html").symlink_to(tmp_path / "elsewhere-page.html")
-    with pytest.raises(InputError, match=r"holds nothing to read; .*; there are links to files, and --follow-links"):
+    with pytest.raises(InputError, match=r"nothing to read there; .*; there are links to files, and --follow-links"):
         find_shards(["others"])
 
 
@@ -199,7 +199,7 @@ def test_no_file_of_a_folder_is_lost_without_a_word() -> None:
     archive = reads[4]
     assert isinstance(archive, Reject)
     assert archive.detail == (
-        "is a WARC archive, not a web page; name it as an input, or give it an ending that tells so, such as .warc.gz, "
+        "is a WARC archive, not a web page; name it as an input, or give it the right extension, such as .warc.gz, "
         ".jsonl or .parquet"
     )
     assert [read.position for read in reads] == list(range(11))
@@ -395,7 +395,7 @@ def test_folder_with_things_that_are_no_files() -> None:
     Path("site/loop").symlink_to(".")
     assert ids(read_all("site")) == ["new\nline.html"]
     for name in ("site/pipe.html", f"local://{Path.cwd()}/site/pipe.html", "site/zero.html"):
-        with pytest.raises(InputError, match="is no file"):
+        with pytest.raises(InputError, match="is not a regular file"):
             find_shards([name])
     assert len(read_all(f"local://{Path.cwd()}/site/new\nline.html")) == 1
 

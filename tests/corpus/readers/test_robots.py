@@ -165,7 +165,7 @@ def test_a_file_that_trickles_in_is_not_waited_for(serve: type[Site]) -> None:
     site = serve(200, b"#" * 400_000, wait=0.15)
     told = RobotsRules(deadline=0.2).why_not(f"{site.url}/x")
     assert told is not None
-    assert "not there after 0.2 seconds" in told
+    assert "did not arrive within 0.2 seconds" in told
 
 
 @pytest.mark.parametrize(

@@ -209,7 +209,7 @@ def test_what_is_no_finished_corpus(tmp_path: Path) -> None:
         corpus_report(out)
     lines = write_corpus(tmp_path / "lines", [[row(1)]], job=Job(format="jsonl"))
     (lines / "part-00000.jsonl").write_text("[1]\n")
-    with pytest.raises(InputError, match="something else than rows"):
+    with pytest.raises(InputError, match="not rows of a corpus"):
         corpus_report(lines)
     (lines / "part-00000.jsonl").write_text('{"id":\n')
     with pytest.raises(InputError, match="line 1 is damaged"):
@@ -234,7 +234,7 @@ def test_long_runs_are_told_in_hours(tmp_path: Path, read: Callable[[str], Parse
     (out / SUMMARY).write_text(json.dumps(slow.to_json()))
     parsed = read(corpus_report(out, made=MADE))
     assert "2 h 03 min" in parsed.text
-    assert "1 pages had been done by earlier, interrupted runs" in parsed.text
+    assert "Earlier, interrupted runs had already done 1 pages" in parsed.text
 
 
 def test_through_the_command_line_also_of_a_finished_run(tmp_path: Path, read: Callable[[str], Parsed]) -> None:
