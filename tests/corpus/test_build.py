@@ -159,7 +159,7 @@ def test_the_text_may_be_markdown_and_nothing_else_changes(tmp_path: Path) -> No
     changes: list[dict[str, Any]] = [{"text_format": "html"}, {"without_columns": ()}, {"chunks": 31}, {"overlap": 8}]
     for change in changes:
         with pytest.raises(
-            InputError, match=f"the run in this folder had other inputs or settings:  {next(iter(change))[:7]}"
+            InputError, match=f"the run in this folder had other inputs or settings: {next(iter(change))[:7]}"
         ):
             build_corpus([str(crawl)], str(out), replace(job, **change))
 
@@ -330,7 +330,7 @@ def test_a_folder_with_something_else_is_refused(crawl: Path, tmp_path: Path) ->
     (tmp_path / "full" / "letter.txt").write_text("dear", "utf-8")
     with pytest.raises(InputError, match="full: has files that are not from"):
         build_corpus([str(crawl)], str(tmp_path / "full"), DENSITY, restart=True)
-    with pytest.raises(InputError, match="is a file, and a folder is needed"):
+    with pytest.raises(InputError, match="is a file, not a folder"):
         build_corpus([str(crawl)], str(crawl), DENSITY)
     with pytest.raises(InputError, match="is inside the input"):
         build_corpus([str(tmp_path)], str(tmp_path / "out"), DENSITY)

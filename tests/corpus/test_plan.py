@@ -95,7 +95,7 @@ def test_of_many_inputs_some_are_named(tmp_path: Path) -> None:
     folder = written(tmp_path, [[Slice("warc", "a", 0, 9)]])
     old = read_plan(folder)
     check_same(folder, old, old)
-    with pytest.raises(InputError, match=r"the inputs were a b, and are 0 1 2 and 99,997 others now"):
+    with pytest.raises(InputError, match=r"the inputs were a b and are now 0 1 2 and 99,997 others"):
         check_same(folder, old, replace(old, inputs=tuple(map(str, range(100_000)))))
     with pytest.raises(InputError, match=r"a 0 1 and 98 others has changed"):
         check_same(folder, old, replace(old, stamps={str(number): "new" for number in range(100)}))

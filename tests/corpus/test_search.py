@@ -238,7 +238,7 @@ TABLE: bytes = _BUFFER.getvalue().to_pybytes()
         ("part-00000.parquet", b"PAR1 not really", "cannot be read as a Parquet file"),
         ("part-00000.parquet", TABLE.replace(b"wwww", b"\xff\xfe\xff\xfe"), "cannot be read as a Parquet file"),
         ("part-00000.parquet", TABLE.replace(b"zzzz", b"\xff\xfe\xff\xfe"), "cannot be read as a Parquet file"),
-        ("other.txt", b"x", "holds no part"),
+        ("other.txt", b"x", "no part-NNNNN"),
     ],
 )
 def test_a_damaged_collection_is_named_and_leaves_nothing(tmp_path: Path, name: str, data: bytes, words: str) -> None:

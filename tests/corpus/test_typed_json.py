@@ -48,7 +48,7 @@ def test_what_is_written_is_read(value: Any) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ([], r"\[\] is no object"),
+        ([], r"\[\] is not an object"),
         ({}, "kind is missing"),
         ({"kind": "a", "colour": 1}, "there is no field 'colour'"),
         ({"kind": "c"}, "kind is 'c'"),
@@ -62,7 +62,7 @@ def test_what_is_written_is_read(value: Any) -> None:
         ({"kind": "a", "share": float("nan")}, "share is nan"),
         ({"kind": "a", "share": 10**400}, "share is 10"),
         ({"kind": "a", "one": {"kind": "files"}}, "is missing"),
-        ({"kind": "a", "one": 3}, "3 is no object"),
+        ({"kind": "a", "one": 3}, "3 is not an object"),
         ({"kind": "a", "is_on": 1}, "is_on is 1"),
     ],
 )
@@ -95,12 +95,12 @@ def test_a_plan_comes_back(folder: Folder) -> None:
     "content", [b"", b"[]", b"7", b'{"layout": 2}', b'{"layout": 2, "job": 3}', b"[" * 100_000, b"\xff"]
 )
 def test_damaged_files_of_a_run(folder: Folder, content: bytes) -> None:
-    folder.write(PLAN, content)
-    with pytest.raises(InputError, match=r"plan\.json is damaged: .*; use --restart to start over"):
-        read_plan(folder)
     folder.write("__run/shards-00000.json", content)
-    with pytest.raises(InputError, match=r"shards-00000\.json is damaged: .*; use --restart to start over"):
+    with pytest.raises(InputError, match=r"shards-00000\.json: is damaged; use --restart to start over"):
         read_shard(folder, 0)
+    folder.write(PLAN, content)
+    with pytest.raises(InputError, match=r"plan\.json: is damaged; use --restart to start over"):
+        read_plan(folder)
     folder.write("__run/clean-00003.json", content)
     with pytest.raises(InputError, match=r"clean-00003\.json: is damaged: .*; delete it, and it will be made again"):
         folder.marker("clean", 3)

@@ -224,8 +224,8 @@ def test_the_page_itself_is_inspected(client: TestClient) -> None:
 
 def test_a_page_that_cannot_be_found_again_is_told(client: TestClient, folder: Path) -> None:
     answer = inspect(client, "out (2)", "kept-0-0", 422)
-    assert answer["error"] == f"the original page cannot be shown: {folder}/gone.warc.gz is not there any more"
-    assert answer["hint"] == "perhaps it was moved"
+    assert answer["error"] == f"the original page cannot be shown: {folder}/gone.warc.gz no longer exists"
+    assert answer["hint"] == "it may have been moved"
     missing = get(client, "/out/pages/kept-9-0", 422)
     assert missing["error"] == "the corpus has no such page"
     assert missing["hint"] == "check that the corpus and its inputs are still in place and undamaged"
@@ -243,7 +243,7 @@ def test_pages_that_were_not_cleaned(client: TestClient) -> None:
     assert (last["url"], last["size"]) == ("https://example.org/short", len(PAGES["https://example.org/short"]))
     assert get(client, f"/crawl.warc.gz/pages/{last['key']}")["text"] is None
     assert inspect(client, "crawl.warc.gz", last["key"])["metadata"]["title"] == "Short"
-    assert "no such page" in inspect(client, "crawl.warc.gz", "kept-0-99999999", 422)["error"]
+    assert "no longer exists" in inspect(client, "crawl.warc.gz", "kept-0-99999999", 422)["error"]
 
 
 def test_what_is_huge_is_cut(tmp_path: Path) -> None:

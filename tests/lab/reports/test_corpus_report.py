@@ -248,7 +248,7 @@ def test_through_the_command_line_also_of_a_finished_run(tmp_path: Path, read: C
     assert "3 of 3 pages kept" in read((out / "__about/report.html").read_text(encoding="utf-8")).text
     again = CliRunner().invoke(group, [*command, str(tmp_path / "new/again.html")])
     assert (again.exit_code, again.stdout.splitlines()[-1]) == (0, f"report: {tmp_path}/new/again.html")
-    assert "is complete already" in again.stdout
+    assert "is already complete" in again.stdout
     assert "3 of 3 pages kept" in read((tmp_path / "new/again.html").read_text(encoding="utf-8")).text
     wrong = CliRunner().invoke(group, [*command, str(tmp_path)])
     assert wrong.exit_code == 1
