@@ -305,7 +305,7 @@ def test_what_is_held_is_shown_where_the_page_is_gone(tab: Page, watch: Watch) -
     expect(tab.locator("#corpus-page-title")).to_have_text("Day 0")
     expect(tab.locator("#corpus-page-note")).to_contain_text("gone.warc.gz")
     open_corpus(tab, "?name=old&page=kept-0-99")
-    expect(tab.locator("#problem")).to_contain_text("has no row at 99")
+    expect(tab.locator("#problem")).to_contain_text("the row at 99 is missing or damaged")
     expect_list(tab, "Pages 1 to 2 of 2")
 
 

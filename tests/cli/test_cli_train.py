@@ -114,7 +114,7 @@ def test_a_damaged_model(tmp_path: Path, gold: Path) -> None:
     weights.write_bytes(b"nothing")
     result = run("clean", gold / "html" / "03.html", "-m", tmp_path / "model")
     assert result.exit_code == 1
-    assert ".npz: damaged, or of another model" in result.stderr
+    assert ".npz: damaged, or from another model" in result.stderr
 
 
 # reproduce

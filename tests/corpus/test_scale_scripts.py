@@ -37,7 +37,8 @@ def simulation(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_a_driver_asks_once_for_each_archive_and_marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("s3fs")
+    s3fs = pytest.importorskip("s3fs")
+    s3fs.S3FileSystem.clear_instance_cache()  # or it would ask the server of an earlier test
     script = load("storage_requests", monkeypatch)
     for name in script.VARIABLES:  # which it sets
         monkeypatch.setenv(name, "")

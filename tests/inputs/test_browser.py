@@ -396,7 +396,7 @@ def test_on_the_command_line(web: Web) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-", "--browser"], "--browser loads URLs, and - is none"),
+        (["-", "--browser"], "--browser loads URLs, and - is not a URL"),
         (["http://x.example/", "--allow-private-addresses"], "--allow-private is for pages that a browser loads"),
         (["http://x.example/", "--allow-private"], "is for pages that a browser loads; give --browser, too"),
     ],

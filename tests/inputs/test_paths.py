@@ -169,7 +169,7 @@ def test_folders_that_begin_with_a_dot_are_not_walked() -> None:
 
 def test_empty_name_is_not_the_current_folder() -> None:
     write("a.html")
-    with pytest.raises(InputError, match=r"^the name of an input is empty"):
+    with pytest.raises(InputError, match=r"^an input's name is empty"):
         find_inputs(["a.html", ""])
 
 

@@ -29,9 +29,7 @@ _NOTHING = (
     "Nothing on this page looks like main content. It may be empty, or refuse programs; the tool `explain` shows what "
     "is there."
 )
-_NEEDS_SCRIPTS = (
-    "This page shows next to nothing without its scripts, which do not run here; a browser would show more."
-)
+_NEEDS_SCRIPTS = "This page shows almost no text without its scripts, which do not run here; a browser would show more."
 
 
 class PageChunk(BaseModel):

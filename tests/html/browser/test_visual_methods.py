@@ -160,7 +160,7 @@ def test_without_chromium(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     result = run(str(page), "-o", str(tmp_path / "page.png"))
     assert result.exit_code == 1
     assert "Traceback" not in result.output
-    assert "MAINMATTER_CHROMIUM names" in result.output or "mainmatter[visual]" in result.output
+    assert "MAINMATTER_CHROMIUM is" in result.output or "mainmatter[visual]" in result.output
 
 
 def test_labels_and_names_are_no_markup(browser: Chromium) -> None:

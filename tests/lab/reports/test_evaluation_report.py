@@ -303,7 +303,7 @@ def test_through_the_command_line(
     assert (result.exit_code, result.stdout) == (1, "")
     assert "tiny: is a folder; name a file for the report, such as tiny/report.html" in result.stderr
     result = CliRunner().invoke(group, [*command, "tiny/html/a.html/report.html"])
-    assert "a.html is no folder" in result.stderr
+    assert "a.html is not a folder" in result.stderr
     if Path("/proc/self").is_dir():  # a folder that even its owner cannot write to
         result = CliRunner().invoke(group, [*command, "/proc/report.html"])
         assert (result.exit_code, result.stdout) == (1, "")

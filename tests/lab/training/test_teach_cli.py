@@ -98,7 +98,7 @@ def test_errors_are_json_too(tmp_path: Path) -> None:
     [
         (("-m", "density"), 1, "does not learn"),
         (("-m", "mani"), 1, "did you mean 'main'"),
-        (("--curve", "curve.gif"), 1, "ends in .svg"),
+        (("--curve", "curve.gif"), 1, "must end in .svg"),
         (("--split", "luck"), 2, "is not one of"),
     ],
 )

@@ -225,7 +225,7 @@ def test_save_and_load(tmp_path: Path) -> None:
     [
         ({}, "KeyError"),
         ({"tree": ["star", "a"], "expression": "a*"}, "not a node"),
-        ({"tree": "(a+)+", "expression": "^(?:(a+)+)"}, "no literal of the grammar"),
+        ({"tree": "(a+)+", "expression": "^(?:(a+)+)"}, "not a literal of the grammar"),
         ({"tree": r"[^\n]*+", "expression": "^(?:(a+)+)"}, "do not agree"),
         ({"tree": ["group", *[["or", r"\w*+", r"\d++"]] * 8], "expression": ""}, "literals; 96 are allowed"),
     ],
