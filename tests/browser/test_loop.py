@@ -29,7 +29,7 @@ TOPICS = (
 )
 PLEDGE = (
     "Members promise to keep the river clean, to help each other on the water and on land, and to leave every "
-    "landing as they found it. Whoever breaks it is asked to speak to the board, which listens first and decides later."
+    "landing as they found it."
 )
 
 

@@ -203,7 +203,7 @@ def test_a_long_page_comes_in_parts(agent: Agent, web: str) -> None:
         assert answer.content["tokens"] <= 1000
         parts.append(answer.content["markdown"])
         start = answer.content["next_start"]
-        assert (start is None) == (f"call again with start={start}" not in answer.text)
+        assert (start is None) == (f"Continue with start={start}" not in answer.text)
     assert len(parts) > 2
     assert "\n\n".join(parts) == whole["markdown"]
 
