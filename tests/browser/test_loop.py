@@ -1,6 +1,6 @@
 """The whole loop, as a new user goes it: see an error, correct it, teach, use what was taught.
 
-Of a club's pages, the shipped model keeps the days of notes, and a pledge that is on every page; it drops a note.
+Of a club's pages, the shipped model keeps the days of notes, and a pledge that is on every page.
 """
 
 from __future__ import annotations
@@ -8,14 +8,18 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import expect
 
 from browser.annotate_steps import wait_until_open, wait_until_saved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from playwright.sync_api import Locator, Page
+
+    from browser.conftest import Server
 
 MOST_ACTIONS = 6  # a page, besides opening it
 MOST_SECONDS = 180.0  # until the model is there, which takes 10 on a machine that has nothing else to do
@@ -31,6 +35,15 @@ PLEDGE = (
     "Members promise to keep the river clean, to help each other on the water and on land, and to leave every "
     "landing as they found it."
 )
+
+
+@pytest.fixture(scope="module")
+def server(
+    start_server: Callable[..., AbstractContextManager[Server]], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """A server of this file alone: pages that other tests label would be taught, too."""
+    with start_server(tmp_path_factory.mktemp("loop")) as server:
+        yield server
 
 
 def club_page(topic: str) -> str:
