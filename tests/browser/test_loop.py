@@ -1,6 +1,6 @@
 """The whole loop, as a new user goes it: see an error, correct it, teach, use what was taught.
 
-Of a club's pages, the shipped model keeps the days of notes, and a pledge that is on every page.
+Of a club's pages, the shipped model keeps the days of notes, and a pledge that is on every page; it drops a note.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TOPICS = (
 )
 PLEDGE = (
     "Members promise to keep the river clean, to help each other on the water and on land, and to leave every "
-    "landing as they found it."
+    "landing as they found it. Whoever breaks it is asked to speak to the board, which listens first and decides later."
 )
 
 
