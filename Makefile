@@ -116,17 +116,17 @@ image:
 BENCH ?= $(VENV)/bench
 bench: $(VENV)/installed-dev
 	$(COMPILE)
-	$(BIN)/mainmatter bench speed --data $(DATA)
-	$(BIN)/mainmatter bench speed --profile --data $(DATA)
-	$(BIN)/mainmatter bench speed --workers 2 --data $(DATA)
-	$(BIN)/mainmatter bench speed --threads 2 --data $(DATA)
-	$(BIN)/mainmatter bench memory --data $(DATA)
-	$(BIN)/mainmatter bench accuracy --data $(DATA) -o $(BENCH)
+	$(BIN)/python -m bench speed --data $(DATA)
+	$(BIN)/python -m bench speed --profile --data $(DATA)
+	$(BIN)/python -m bench speed --workers 2 --data $(DATA)
+	$(BIN)/python -m bench speed --threads 2 --data $(DATA)
+	$(BIN)/python -m bench memory --data $(DATA)
+	$(BIN)/python -m bench accuracy --data $(DATA) -o $(BENCH)
 
 # The pages that we wrote, and the floors under the figures.
 quality: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -q tests/quality tests/lab/bench/test_gate.py
-	$(BIN)/python scripts/quality_gate.py --data $(DATA) check
+	$(BIN)/python -m pytest -q tests/quality tests/bench/test_gate.py
+	$(BIN)/python -m bench gate --data $(DATA) check
 
 # Train the models that ship.
 MODELS := src/mainmatter/models
@@ -162,8 +162,8 @@ results: results-papers results-accuracy results-speed results-fidelity results-
 
 # Two hours.
 results-papers: $(VENV)/installed-dev
-	$(BIN)/mainmatter reproduce --all --data $(DATA) -o docs/results
-	$(BIN)/python scripts/update_paper_index.py
+	$(BIN)/python -m reproduce --all --data $(DATA) -o docs/results
+	$(BIN)/python -m reproduce --index
 
 # Hours: `main` is trained five times, three other methods three times each, and ten tools read some 8,000 pages. On sets that a method has
 # learned from, its figures are those of the cross-validation.
@@ -171,20 +171,20 @@ results-accuracy: $(VENV)/installed-dev
 	mkdir -p $(RESULTS)
 	$(BIN)/python scripts/cross_validate.py main --data $(DATA) --save $(RESULTS)/folds -o $(RESULTS)/main.json
 	$(BIN)/python scripts/cross_validate.py fiasco ice-lm ice-tree --folds 3 --data $(DATA) -o $(RESULTS)/papers.json
-	$(BIN)/mainmatter bench accuracy --test-sets --data $(DATA) -o $(RESULTS)
+	$(BIN)/python -m bench accuracy --test-sets --data $(DATA) -o $(RESULTS)
 	$(BIN)/mainmatter evaluate main trafilatura turbohtml --on wcxb-dev --metric metadata --data $(DATA)
 
 results-speed: CRAWL = $(RESULTS)/crawl.warc.gz
 results-speed: $(VENV)/installed-dev
 	mkdir -p $(RESULTS)
-	$(BIN)/mainmatter bench speed --data $(DATA)
-	$(BIN)/mainmatter bench speed --profile --data $(DATA)
-	$(BIN)/mainmatter bench speed --workers 2 --data $(DATA)
+	$(BIN)/python -m bench speed --data $(DATA)
+	$(BIN)/python -m bench speed --profile --data $(DATA)
+	$(BIN)/python -m bench speed --workers 2 --data $(DATA)
 	$(BIN)/python scripts/make_crawl.py --data $(DATA) --on wcxb-dev --on trafilatura-eval-a --on readability --pages 2000 -o $(CRAWL)
-	$(BIN)/mainmatter bench corpus $(CRAWL) -j 1
+	$(BIN)/python -m bench corpus $(CRAWL) -j 1
 
 results-fidelity: $(VENV)/installed-dev
-	$(BIN)/mainmatter bench fidelity --data $(DATA) -o $(RESULTS)
+	$(BIN)/python -m bench fidelity --data $(DATA) -o $(RESULTS)
 
 # Hostile pages, and a corpus that is killed again and again.
 results-robustness: $(VENV)/installed-dev

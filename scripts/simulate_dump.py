@@ -6,7 +6,7 @@ python scripts/simulate_dump.py --cores 4000 --node-hours 6 --fail 0.001 --outag
 The plan is that of the real planner, which looks at a folder of archives that are only as large as it says; how a
 request is repeated is asked of `mainmatter.corpus.retries`. All else is simulated, event by event: cores take shards in
 order, machines die and are replaced, requests take their time and fail, and storage has outages. The same seed gives
-the same run. Rates and prices are options: measure your own with `mainmatter bench corpus`.
+the same run. Rates and prices are options: measure your own with `python -m bench corpus`.
 """
 
 from __future__ import annotations

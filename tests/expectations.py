@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bench.gate import GATED_METHOD as METHOD
 from mainmatter import clean
 from mainmatter.html.parse import decode
-from mainmatter.lab.bench.gate import GATED_METHOD as METHOD
 from mainmatter.lab.datasets import GoldPage, load_dataset
 from page_variants import variant
 

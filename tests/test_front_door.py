@@ -8,12 +8,14 @@ import shlex
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
 
+from bench import picture
 from mainmatter.cli import group
 from mainmatter.lab.datasets import DATASETS
 
@@ -35,7 +37,6 @@ def _load(path: str) -> ModuleType:
     return module
 
 
-picture = _load("scripts/peers_picture.py")
 PAGE = picture.PAGE.read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 TABLES = picture.read_tables(PAGE)
@@ -128,6 +129,9 @@ def test_the_commands_of_make_results_exist_with_their_options() -> None:
         if program == "mainmatter":
             _parse(group, words[1:])
             parsed.add(words[1])
+        elif program == "python" and words[1:2] == ["-m"] and words[2] in ("bench", "reproduce"):
+            _parse(import_module(f"{words[2]}.__main__").command, words[3:])
+            parsed.add(words[2])
         elif program == "python" and words[1].startswith("scripts/"):
             module = _load(words[1])
             if isinstance(getattr(module, "main", None), click.Command):

@@ -75,7 +75,7 @@ def test_pages_on_which_a_method_fails_are_named_and_count_as_empty(monkeypatch:
     def fail(page: Page, with_metadata: bool) -> Output:
         raise ValueError(f"cannot do {page.id}")
 
-    monkeypatch.setitem(__import__("mainmatter.lab.bench.peers", fromlist=["PEERS"]).PEERS, "turbohtml", fail)
+    monkeypatch.setitem(__import__("mainmatter.lab.peers", fromlist=["PEERS"]).PEERS, "turbohtml", fail)
     result = evaluate("turbohtml", "--on", "tiny")
     assert result.exit_code == 0
     assert result.stderr == (

@@ -1,4 +1,4 @@
-"""`mainmatter train` and `mainmatter reproduce`."""
+"""`mainmatter train`."""
 
 from __future__ import annotations
 
@@ -11,19 +11,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import matplotlib.pyplot as plt
 import pytest
 from click.testing import CliRunner
 
 from mainmatter import registry
 from mainmatter.cli import group
-from mainmatter.lab.reproduction import REPRODUCTIONS, ResultsPage, load_reproduction
 from toys import LONG, write_gold_folder
 
 if TYPE_CHECKING:
     from click.testing import Result
-
-    from mainmatter.lab.reproduction import Run
 
 
 @pytest.fixture(autouse=True)
@@ -115,51 +111,6 @@ def test_a_damaged_model(tmp_path: Path, gold: Path) -> None:
     result = run("clean", gold / "html" / "03.html", "-m", tmp_path / "model")
     assert result.exit_code == 1
     assert ".npz: damaged, or from another model" in result.stderr
-
-
-# reproduce
-
-
-def _reproduce(run: Run) -> ResultsPage:
-    pages = run.load("gold-folder")
-    report = ResultsPage("A table of a paper")
-    report.table([["what", "paper", "ours"], ["pages", "59", str(len(run.map("counting", str, pages)))]])
-    figure, axes = plt.subplots()
-    axes.plot([1, 2])
-    report.picture("curve", "A curve", figure)
-    plt.close(figure)
-    report.text("That is all.")
-    return report
-
-
-def test_reproduce(tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mainmatter.cli.reproduce.load_reproduction", lambda name: _reproduce)
-    monkeypatch.setattr("mainmatter.lab.reproduction.load_dataset", lambda name, data: [1] * 20)
-    result = run("reproduce", "alignment", "-o", tmp_path / "out", "--pages", 5, "-j", 1)
-    assert result.exit_code == 0, result.output
-    page = (tmp_path / "out" / "alignment.md").read_text(encoding="utf-8")
-    assert page.startswith("# A table of a paper\n\n| what  | paper | ours |\n")
-    assert "| pages |    59 |    5 |" in page
-    assert "from gold-folder (5 pages):" in page
-    assert "mainmatter reproduce alignment --data . --pages 5\n" in page
-    assert (tmp_path / "out" / "curve.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_reproduce_lists_what_there_is() -> None:
-    result = run("reproduce")
-    assert result.exit_code == 0
-    assert [line for line in result.stdout.splitlines() if not line.startswith(" ")] == list(REPRODUCTIONS)
-
-
-def test_reproduce_unknown_names_before_any_work() -> None:
-    result = run("reproduce", "ice-table-1", "ice-table-2")
-    assert result.exit_code == 1
-    assert "did you mean 'ice-table-1'" in result.stderr
-
-
-@pytest.mark.parametrize("name", sorted(REPRODUCTIONS))
-def test_every_reproduction_is_there(name: str) -> None:
-    assert callable(load_reproduction(name))
 
 
 def test_an_interrupted_search_goes_on(tmp_path: Path, gold: Path) -> None:

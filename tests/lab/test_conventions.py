@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
+from bench import accuracy, gate
+from bench.contestant import load_runner
 from lab.training.test_train import no_progress
 from main_pages import article, trained
 from mainmatter import registry
 from mainmatter.cli import group
 from mainmatter.errors import UnknownName
-from mainmatter.lab.bench import accuracy, gate
-from mainmatter.lab.bench.contestant import load_runner
 from mainmatter.lab.datasets import DATASETS, GoldPage, gold, load_dataset
 from mainmatter.lab.evaluation import MethodByConvention, evaluate, spell_conventions
 from mainmatter.lab.reports.study import study

@@ -11,11 +11,11 @@ import pytest
 
 import mainmatter.lab.evaluation as evaluation_module
 from mainmatter.errors import MissingExtra, UnknownName
-from mainmatter.lab.bench.peers import PEERS, get_peer
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.evaluation import Evaluation, evaluate, format_table, to_json, to_table
 from mainmatter.lab.learned import short_digest
 from mainmatter.lab.metrics import Output
+from mainmatter.lab.peers import PEERS, get_peer
 from mainmatter.papers.density.method import Density
 from mainmatter.papers.ice.baseline import IceBaseline
 from mainmatter.records import Gold, Page
@@ -133,7 +133,7 @@ def test_unknown_names_are_refused_before_any_work() -> None:
 
 
 def test_missing_peer_names_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mainmatter.lab.bench.peers.find_spec", lambda name: None)
+    monkeypatch.setattr("mainmatter.lab.peers.find_spec", lambda name: None)
     with pytest.raises(
         MissingExtra, match=r"trafilatura, which is not installed; run: pip install 'mainmatter\[bench\]'"
     ):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mainmatter.lab.bench import gate
+from bench import gate
 
 FLOORS_FILE = Path(__file__).parent / "floors.json"
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -23,7 +23,7 @@ def test_no_figure_is_below_its_floor(name: str) -> None:
     if sha256 != pinned.sha256:
         pytest.fail(
             f"{name}: {gate.complaints(pinned, {}, sha256)[0]}. If that is meant, pin them anew: "
-            f"python scripts/quality_gate.py raise --new-data {name} --reason WHY"
+            f"python -m bench gate raise --new-data {name} --reason WHY"
         )
     found = gate.complaints(pinned, gate.measure(name, pinned, place), sha256)
     assert not found, f"{name}: {'; '.join(found)}. See docs/explanation/quality.md"

@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from mainmatter.lab.bench.peers import PEERS
+from mainmatter.lab.peers import PEERS
 from mainmatter.workbench import compare
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 
 from mainmatter import clean
 from mainmatter.errors import InputError, UnknownName
-from mainmatter.lab.bench import peers
+from mainmatter.lab import peers
 from mainmatter.lab.metrics import METRICS, Output
 from mainmatter.records import Gold, Page
 from mainmatter.workbench.compare import (

@@ -22,7 +22,6 @@ from mainmatter.isolation.interrupts import INTERRUPTED, MESSAGE, raise_again
 # The files of the commands, and the first sentence of what each says about itself.
 _COMMANDS = {
     "annotations": "Make gold standards: add pages, measure how well annotators agree, export.",
-    "bench": "Compare methods and peers on this machine.",
     "clean": "Keep the main matter of pages.",
     "completion": "Print a script for completion with the Tab key, in bash, zsh or fish.",
     "corpus": "Turn a crawl into a corpus: the main matter of all pages, as Parquet or JSONL.",
@@ -33,8 +32,6 @@ _COMMANDS = {
     "methods": "List the methods, with their parameters and defaults.",
     "plot": "Draw where the text of a page is, and which of it was kept.",
     "render": "Show a page as a browser does, with its blocks outlined.",
-    "reproduce": "Redo tables and figures of the papers. Each becomes a Markdown page with the paper's figures beside "
-    "ours.",
     "search": "Search an INDEX for documents, best matches first (BM25).",
     "serve": "Open the workbench in a browser: see, compare, correct, teach. Also offers an HTTP API.",
     "teach": "Train a method on annotated pages, and measure the gain.",
@@ -46,7 +43,31 @@ _NOT_ON_WINDOWS = ("fcntl", "resource")  # modules of Python's own library
 _NEEDS_POSIX = "this command needs Linux or macOS; on Windows, use Docker or the Windows Subsystem for Linux"
 
 
-class _LazyGroup(click.Group):
+class ErrorsAsMessages(click.Command):
+    """A command that says what went wrong in one line, without a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - whatever the command returns
+        """Run the command; our errors and those of files become click's."""
+        try:
+            return super().invoke(ctx)
+        except MainmatterError as error:
+            raise click.ClickException(str(error)) from error
+        except ModuleNotFoundError as error:
+            if error.name not in _NOT_ON_WINDOWS:
+                raise
+            raise click.ClickException(_NEEDS_POSIX) from error
+        except UnicodeEncodeError as error:
+            raise click.ClickException(why_unwritable(error)) from error
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):
+                raise
+            raise click.ClickException(f"{error.filename or 'output'}: {error.strerror or error}") from error
+        except KeyboardInterrupt:  # click would give 1
+            click.echo(MESSAGE, err=True)
+            ctx.exit(INTERRUPTED)
+
+
+class _LazyGroup(ErrorsAsMessages, click.Group):
     """Imports a command's file only when the command is used, so that `clean` starts without what others need."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -77,25 +98,6 @@ class _LazyGroup(click.Group):
                 ctx.fail(f"No such command {name!r}; to clean a page: mainmatter clean {shlex.quote(name)}")
             ctx.fail(f"No such command {name!r}; {suggest(name, _COMMANDS, 'commands')}")
         return super().resolve_command(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - whatever the command returns
-        try:
-            return super().invoke(ctx)
-        except MainmatterError as error:
-            raise click.ClickException(str(error)) from error
-        except ModuleNotFoundError as error:
-            if error.name not in _NOT_ON_WINDOWS:
-                raise
-            raise click.ClickException(_NEEDS_POSIX) from error
-        except UnicodeEncodeError as error:
-            raise click.ClickException(why_unwritable(error)) from error
-        except OSError as error:
-            if isinstance(error, BrokenPipeError):
-                raise
-            raise click.ClickException(f"{error.filename or 'output'}: {error.strerror or error}") from error
-        except KeyboardInterrupt:  # click would give 1
-            click.echo(MESSAGE, err=True)
-            ctx.exit(INTERRUPTED)
 
 
 def _print_version(ctx: click.Context, _parameter: click.Parameter, asked: bool) -> None:
@@ -128,11 +130,11 @@ def group() -> None:
     """  # noqa: D301 - click wants the control character
 
 
-def main() -> None:
-    """Run the command line."""
+def main(command: click.Command = group, name: str = "mainmatter") -> None:
+    """Run a command line."""
     raise_again()
     try:
-        group(prog_name="mainmatter")
+        command(prog_name=name)
     except BrokenPipeError:
         # The reader of our output has gone; what Python still has to flush must not fail too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -13,8 +13,8 @@ There is one protocol between processes. Who uses it:
     corpus/engines/local.py                         shards on this machine
     workbench/workers.py                            requests: asyncio, deadlines, memory, recycling
     workbench/labels/disagreement.py                pages that methods are compared on
-    lab/bench/contestant.py, lab/bench/memory.py    peers and methods that are measured
+    bench/contestant.py, bench/memory.py    peers and methods that are measured
 
 Commands that are started on their own and communicate by files are not children in this sense: teaching, which outlives
-the server (workbench), the contestants of `bench throughput`, and Lynx (papers/ncleaner/lynx.py).
+the server (workbench), the contestants of `bench throughput`, and Lynx (reproduce/lynx.py).
 """

@@ -15,10 +15,10 @@ import numpy as np
 from mainmatter.clean import clean
 from mainmatter.errors import InputError, UnknownName
 from mainmatter.isolation.parallel import Failure, ordered_map
-from mainmatter.lab.bench.peers import PEERS, get_peer
 from mainmatter.lab.learned import learned_by, short_digest
 from mainmatter.lab.metrics import Output, find_metric
 from mainmatter.lab.metrics.alignment import need
+from mainmatter.lab.peers import PEERS, get_peer
 from mainmatter.method import OUR_CONVENTION, Trainable, parse_parameters
 from mainmatter.records import Gold, Metadata
 from mainmatter.registry import get_method, is_method, method_names, split_name

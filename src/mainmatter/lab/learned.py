@@ -13,7 +13,7 @@ from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.errors import ModelError
-from mainmatter.lab.bench.peers import PEERS
+from mainmatter.lab.peers import PEERS
 from mainmatter.method import Trainable
 from mainmatter.models.store import SHIPPED, is_model, load
 from mainmatter.registry import get_method, method_names, split_name

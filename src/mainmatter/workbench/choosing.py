@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 
 from mainmatter.errors import InputError, MainmatterError, ModelError, UnknownName
 from mainmatter.files import write_whole
-from mainmatter.lab.bench.peers import PEERS
+from mainmatter.lab.peers import PEERS
 from mainmatter.method import parse_parameters
 from mainmatter.models.in_use import read_choice
 from mainmatter.models.store import SHIPPED, is_model, load

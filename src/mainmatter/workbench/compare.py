@@ -13,9 +13,9 @@ from pydantic import Field
 
 from mainmatter.clean import Cleaner
 from mainmatter.errors import InputError, MainmatterError
-from mainmatter.lab.bench.peers import PEERS, get_peer, installed_peers, peer_version
 from mainmatter.lab.metrics import METRICS, Output
 from mainmatter.lab.metrics.alignment import matching_blocks
+from mainmatter.lab.peers import PEERS, get_peer, installed_peers, peer_version
 from mainmatter.records import Gold, Page
 from mainmatter.registry import method_names
 from mainmatter.workbench.choosing import (

@@ -11,10 +11,10 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
 from mainmatter.errors import DatasetError, InputError, MainmatterError
-from mainmatter.lab.bench.peers import PEERS
 from mainmatter.lab.datasets import GoldPage, load_dataset
 from mainmatter.lab.evaluation import evaluate as evaluate_method
 from mainmatter.lab.metrics import METRICS
+from mainmatter.lab.peers import PEERS
 from mainmatter.limits import Limits
 from mainmatter.records import Gold, Page
 from mainmatter.registry import DEFAULT_METHOD, get_method

@@ -28,7 +28,7 @@ from pydantic import Field
 
 from mainmatter.errors import InputError, ModelError, UnknownName
 from mainmatter.files import write_whole
-from mainmatter.lab.bench.peers import PEERS
+from mainmatter.lab.peers import PEERS
 from mainmatter.lab.training.teach import FEWEST, LESSONS, need_enough, read_lessons
 from mainmatter.lab.training.verdict import LIKELY, weigh_answers
 from mainmatter.models.in_use import write_choice

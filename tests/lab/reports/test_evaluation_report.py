@@ -16,10 +16,10 @@ from click.testing import CliRunner
 from mainmatter.cli import group
 from mainmatter.cli.report_file import check_place, write_report
 from mainmatter.errors import InputError
-from mainmatter.lab.bench.peers import PEERS
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.evaluation import Evaluation, evaluate, paired_t_test, to_table
 from mainmatter.lab.metrics import Output
+from mainmatter.lab.peers import PEERS
 from mainmatter.lab.reports import evaluation_report
 from mainmatter.lab.reports.study import Study, characters_each, compare_best, study
 from mainmatter.papers.density.method import Density

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from mainmatter.clean import clean
 from mainmatter.errors import MissingExtra
 from mainmatter.isolation.parallel import Failure, ordered_map
-from mainmatter.lab.bench.accuracy import dataset_digest, version_of
-from mainmatter.lab.bench.peers import PEERS
 from mainmatter.lab.evaluation import MethodByConvention, TTest, paired_t_test
 from mainmatter.lab.metrics import find_metric
 from mainmatter.lab.metrics.bag import count_snippets
+from mainmatter.lab.peers import PEERS
 from mainmatter.lab.reports.diff import MOST_CHARACTERS, Diff, diff
+from mainmatter.lab.versions import dataset_digest, version_of
 from mainmatter.text.tokens import marked_tokens, without_markers
 
 if TYPE_CHECKING:

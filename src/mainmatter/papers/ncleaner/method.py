@@ -2,7 +2,7 @@
 
 Of the paper's four stages the first three are our reader (html/, text/), which gives blocks and their kinds, and one
 heuristic, `has_bars`. The fourth is here; its models are those of papers/ncleaner/ngrams.py. The preset "paper" is the
-paper's fourth stage to the letter; lynx.py has the first two, for those who want its text dumps as well.
+paper's fourth stage to the letter; reproduce/lynx.py has the first two, for those who want its text dumps as well.
 """
 
 from __future__ import annotations

@@ -1,1 +1,0 @@
-"""Methods and peers compared on this machine: accuracy, speed, memory, throughput."""
