@@ -53,7 +53,6 @@ _INSTRUCTIONS = (
 REMEMBERED = 8  # pages that somebody may read on in
 REMEMBERED_CHARACTERS = 20_000_000
 REMEMBERED_SECONDS = 600.0
-_MOST_VALUES = 10_000  # of a request; a call of a tool takes some twenty
 _ESCAPED = 2  # HTML in JSON takes up to about twice its bytes
 _LONGEST_ERROR = 1000
 _SHOWN_VALUE = 80  # characters of a wrong argument
@@ -423,5 +422,5 @@ def make_http_app(tools: AgentTools) -> ASGIApp:
         max_request_body_size=largest,
         transport_security=security,
     )
-    app = Bodies(app, replace(settings, max_bytes=largest), tools.workers, most_values=_MOST_VALUES)
+    app = Bodies(app, replace(settings, max_bytes=largest), tools.workers)
     return app if settings.token is None else BearerToken(app, settings.token)
