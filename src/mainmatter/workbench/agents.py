@@ -148,8 +148,8 @@ class ToolServer(MCPServer):
         known = {tool.name: list(tool.input_schema["properties"]) for tool in await self.list_tools()}
         unknown = next((argument for argument in arguments if argument not in known.get(name, arguments)), None)
         if unknown is not None:
-            words = f"{name} has no argument {unknown!r}; {suggest(unknown, known[name], 'it has')}"
-            raise ToolError(shorten(words, _LONGEST_ERROR))
+            unknown = shorten(unknown, _SHOWN_VALUE)  # to compare a megabyte with the names takes seconds
+            raise ToolError(f"{name} has no argument {unknown!r}; {suggest(unknown, known[name], 'it has')}")
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
