@@ -14,10 +14,12 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra serve")
 
+from mainmatter.workbench import bodies
+from mainmatter.workbench.annotate import MOST_LABELS
 from mainmatter.workbench.reading import MOST_VALUES, count_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from fastapi.testclient import TestClient
 
@@ -31,7 +33,7 @@ sys.modules["large_requests"] = SCRIPT  # its dataclasses look there
 _SPEC.loader.exec_module(SCRIPT)
 
 SECONDS = 5.0  # until /api/health has answered; a tenth of that where nothing else runs
-ITEMS = 150_000  # the server refuses more by count
+ITEMS = 15_000  # the server refuses more by count
 REQUESTS = [*SCRIPT.bad_requests(SCRIPT.SIZE, ITEMS), *SCRIPT.bad_requests(SCRIPT.SIZE)[:9:4]]
 
 
@@ -87,6 +89,18 @@ def test_values_are_counted_outside_of_texts(text: bytes, count: int) -> None:
     assert (count_values(text, 0) > 0) == (count > 0)
 
 
-def test_labels_of_the_largest_page_are_not_too_many() -> None:
-    labels = {f"{n:016x}": {"kept": True, "kind": "paragraph", "suggested_by": "main"} for n in range(100_000)}
+@pytest.mark.parametrize(("path", "field"), [("clean", "options"), ("annotate/pages/1/labels", "labels")])
+def test_an_object_of_very_many_members_is_refused_before_it_is_parsed(
+    path: str, field: str, make_client: Callable[..., TestClient], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[bytes] = []
+    monkeypatch.setattr(bodies, "parse_json", lambda body, _: parsed.append(body))
+    members = {f"k{number}": number for number in range(490_000)}
+    answer = make_client(folder=tmp_path).post(f"/api/{path}", json={field: members})
+    assert (answer.status_code, answer.json()["error"]) == (413, "the request has more than 50,000 values of JSON")
+    assert not parsed
+
+
+def test_the_most_labels_of_a_change_are_not_too_many_values() -> None:
+    labels = {f"{n:016x}": {"kept": True, "kind": "paragraph", "suggested_by": "main"} for n in range(MOST_LABELS)}
     assert count_values(json.dumps({"annotator": "Ada", "revision": 0, "labels": labels}).encode()) < MOST_VALUES

@@ -25,7 +25,7 @@ from starlette.responses import JSONResponse
 from mainmatter.errors import FetchError
 from mainmatter.inputs.fetch import AddressRefused, check_url, fetch, why_not_public
 from mainmatter.records import Page
-from mainmatter.workbench import connections
+from mainmatter.workbench import bodies, connections
 from mainmatter.workbench.app import make_app
 from mainmatter.workbench.bodies import Bodies
 from mainmatter.workbench.imports import MOST_RUNNING, Import, Imports, ImportTask, add_pages, remove_leftovers
@@ -232,7 +232,9 @@ def test_what_is_not_proper_http_is_refused_and_the_connection_closed(
     assert json.loads(body)["error"] == "the request is not valid HTTP/1.1"
 
 
-def test_requests_in_memory_have_a_limit_of_values_together(tmp_path: Path) -> None:
+def test_requests_in_memory_have_a_limit_of_values_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "MOST_VALUES", 10)
+    monkeypatch.setattr(bodies, "REQUESTS_WITH_MOST_VALUES", 2)
     free = asyncio.Event()
 
     async def wait(scope: Any, receive: Any, send: Any) -> None:
@@ -240,7 +242,7 @@ def test_requests_in_memory_have_a_limit_of_values_together(tmp_path: Path) -> N
         await JSONResponse({})(scope, receive, send)
 
     settings = Settings(folder=tmp_path)
-    app = Bodies(wait, settings, Workbench(settings, {}).workers, most_values=10)
+    app = Bodies(wait, settings, Workbench(settings, {}).workers)
 
     async def ask() -> list[int]:
         transport = httpx.ASGITransport(app)
