@@ -110,6 +110,9 @@ class Metadata:
         title: the headline, without the site's name.
         author: the author or authors, separated by "; ".
         date: the date of publication, as YYYY-MM-DD.
+        published: the moment of publication, as in ISO 8601 and with its time zone, such as
+            "2024-03-05T23:10:00+01:00"; without a zone if the page gives none. In another zone, its day may differ
+            from `date` by one.
         language: a BCP 47 tag, such as "de" or "en-GB".
         site: the site's name.
         url: the canonical URL.
@@ -119,6 +122,7 @@ class Metadata:
     title: str | None = None
     author: str | None = None
     date: str | None = None
+    published: str | None = None
     language: str | None = None
     site: str | None = None
     url: str | None = None
