@@ -518,7 +518,7 @@ class Extraction:
         """For each block, whether it is a reader's comment, kept or not; None if the method does not say."""
         if self.found_labels is None:
             return None
-        comments = self.found_labels == COMMENT
+        comments: NDArray[np.bool_] = self.found_labels == COMMENT
         _freeze(comments)
         return comments
 

@@ -64,15 +64,7 @@ def ordered_map(
     Warns:
         RuntimeWarning: there are no child processes here.
     """
-    if workers > 1 and os.name != "posix":
-        warn_caller(
-            f"workers={workers}: child processes need Linux or macOS, so all work is done in this process, and a page "
-            "that crashes it ends it; use Docker or the Windows Subsystem for Linux, or divide the pages among several "
-            "processes of your own",
-            RuntimeWarning,
-        )
-        workers = 1
-    if workers <= 1:
+    if _possible_workers(workers) == 1:
         for item in items:
             yield _try(function, item)
         return
@@ -122,6 +114,18 @@ def ordered_map(
             child.close()
     for reading_error in reading_errors:
         raise reading_error
+
+
+def _possible_workers(workers: int) -> int:
+    if workers <= 1 or os.name == "posix":
+        return max(workers, 1)
+    warn_caller(
+        f"workers={workers}: child processes need Linux or macOS, so all work is done in this process, and a page that "
+        "crashes it ends it; use Docker or the Windows Subsystem for Linux, or divide the pages among processes of "
+        "your own",
+        RuntimeWarning,
+    )
+    return 1
 
 
 class _Raised(str):
