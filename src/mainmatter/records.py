@@ -32,7 +32,7 @@ def _freeze(*arrays: NDArray[Any] | None) -> None:
     """Make arrays read-only: frozen dataclasses do not protect what is in them."""
     for array in arrays:
         if array is not None:
-            array.flags.writeable = False
+            array.setflags(write=False)
 
 
 @dataclass(frozen=True, slots=True)
