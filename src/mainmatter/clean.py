@@ -220,6 +220,9 @@ def clean_many(
     Yields:
         For each page an `Extraction`, or what `format` asks for; or a `Failure` with the page and what went wrong.
 
+    Warns:
+        RuntimeWarning: there are several workers on Windows, where all pages are cleaned in this process.
+
     Raises:
         UnknownName: there is no such method or format.
         InputError: the method has no such parameter; the method is an object, which already has its parameters;

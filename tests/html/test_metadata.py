@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
+from mainmatter.html.dates import read_day, read_day_in_path
 from mainmatter.html.metadata import (
     complete_metadata,
     people,
-    read_day,
-    read_day_in_path,
     read_metadata,
     without_site,
 )
@@ -52,6 +51,7 @@ def test_a_full_page() -> None:
         title="New bridge opens",
         author="Ada Lind",
         date="2024-03-05",
+        published="2024-03-05T23:10:00+01:00",
         language="en-GB",
         site="River Post",
         url=URL,
