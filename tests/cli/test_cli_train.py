@@ -108,6 +108,13 @@ def test_nothing_is_written_over(gold: Path) -> None:
     assert "holds something other than a model" in result.stderr
 
 
+def test_a_folder_that_has_the_name_of_a_checkpoint_stays(tmp_path: Path, gold: Path) -> None:
+    (tmp_path / "model.unfinished").mkdir()
+    (tmp_path / "model.unfinished/thesis.txt").write_text("dear")
+    assert run("train", "cutoff", "--on", gold, "-o", tmp_path / "model", "-j", 1).exit_code == 0
+    assert (tmp_path / "model.unfinished/thesis.txt").read_text() == "dear"
+
+
 def test_a_damaged_model(tmp_path: Path, gold: Path) -> None:
     run("train", "cutoff", "--on", gold, "-o", tmp_path / "model", "-j", 1)
     (weights,) = (tmp_path / "model").glob("*.npz")

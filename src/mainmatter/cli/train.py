@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -102,7 +102,10 @@ def command(
     if is_model(output):
         click.echo(f"replacing the older model in {output}", err=True)
     size = save_model(trained, card, output)
-    shutil.rmtree(checkpoint, ignore_errors=True)
+    for file in checkpoint.glob(f"{trained.name}-*.json"):
+        file.unlink()
+    with suppress(OSError):  # it was never made, or holds something else
+        checkpoint.rmdir()
     seconds = card["seconds"]["in_all"]
     click.echo(f"model written to {output}: {format_size(size)}, {seconds:.0f} s; its card: {output / CARD_PAGE}")
     # A method's name goes before a folder's.
