@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 
 JOB = Job(method="density", format="jsonl", shard_size=900)
 OTHER = replace(JOB, text_format="markdown", duplicates="exact")
+KILLED = """
+import os, sys
+from mainmatter.corpus import Job, build, build_corpus
+
+build.get_engine = lambda _: lambda *_, **__: os.kill(os.getpid(), 9)
+build_corpus([sys.argv[1]], sys.argv[2], Job(method="density", format="jsonl", shard_size=2000), restart=True)
+"""
 MAINMATTER = [sys.executable, "-c", "from mainmatter.cli import main; main()"]
 
 
@@ -129,17 +137,26 @@ def test_what_sites_repeat_is_found_out_beside_the_result(crawl: str, out: Path,
 
 def test_a_run_that_was_killed_while_it_replaced_a_result(crawl: str, out: Path, tmp_path: Path) -> None:
     build(crawl, tmp_path / "fresh")
-    shutil.copytree(tmp_path / "fresh", out / "__new")
-    (out / "__new/__about/summary.json").unlink()
-    before = files_of(tmp_path / "out")
-    # Killed before it deleted anything: the result is there, and what was begun is forgotten.
+    before = all_files(out)
+    # Before its first shard: the result is there, and what was begun is forgotten.
+    killed = subprocess.run([sys.executable, "-c", KILLED, crawl, str(out)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert (out / "__new/__run/plan.json").exists()
+    assert all_files(out).items() > before.items()
     assert build(crawl, out, JOB).was_done
-    assert not (out / "__new").exists()
-    # Killed while it deleted: only the new run can go on.
+    assert all_files(out) == before
+    # While it deleted the result: only the new run can go on.
     shutil.copytree(tmp_path / "fresh", out / "__new")
     (out / "__new/__about/summary.json").unlink()
     (out / "__about/summary.json").unlink()
     (out / "__run/plan.json").unlink()
     (out / "part-00001.jsonl").unlink()
     assert build(crawl, out).earlier_pages == 8
-    assert files_of(out) == files_of(tmp_path / "fresh") != before
+    assert files_of(out) == files_of(tmp_path / "fresh")
+
+
+def test_a_corpus_that_is_its_own_input_stays(out: Path) -> None:
+    before = all_files(out)
+    with pytest.raises(InputError, match="is inside the output folder"):
+        build(str(out / "part-00000.jsonl"), out, restart=True)
+    assert all_files(out) == before

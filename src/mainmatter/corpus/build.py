@@ -136,8 +136,13 @@ def _check_place(folder: Folder, inputs: Sequence[str]) -> None:
             raise InputError(f"{folder.out}: is a file, not a folder")
         here = place.resolve()
         for name in inputs:
-            if not storage.is_remote(name) and here.is_relative_to(source := Path(name).resolve()) and source.is_dir():
+            source = Path(storage.without_scheme(name)).resolve()
+            if storage.is_remote(name) or not source.exists():
+                continue
+            if here.is_relative_to(source) and source.is_dir():
                 raise InputError(f"{folder.out}: is inside the input {name}; name a folder outside it")
+            if source.is_relative_to(here):
+                raise InputError(f"{name}: is inside the output folder {folder.out}; name another output folder")
         is_foreign = place.exists() and any(one.name not in (RUN, old_name(RUN)) for one in place.iterdir())
     else:
         is_foreign = not folder.exists(PLAN) and bool(folder.names())  # a listing of all parts is long
