@@ -92,11 +92,14 @@ def command(
         from_scratch=from_scratch,
     )
     training.make_method()  # complain before any work
+    is_new = not output.exists()
     output.mkdir(parents=True, exist_ok=True)  # where that fails, it fails before any work
     try:
         trained, card = train(training, progress, _say)
-    except KeyboardInterrupt:
-        if checkpoint.is_dir():
+    except BaseException as error:
+        if is_new:
+            output.rmdir()
+        if isinstance(error, KeyboardInterrupt) and checkpoint.is_dir():
             click.echo(f"interrupted; run the same command again to resume from {checkpoint}", err=True)
         raise
     if is_model(output):
