@@ -107,7 +107,8 @@ def build_corpus(
         beside = _beside(folder)
         if beside.exists(PLAN) and not folder.exists(PLAN):  # it was killed while it replaced the result
             folder = _replace_result(folder, beside, held)
-        storage.remove_tree(beside.out)
+        if restart or folder.is_local:  # elsewhere each look is a request, and what is left is in nobody's way
+            storage.remove_tree(beside.out)
         is_new = not folder.exists(PLAN)
         replaced = folder if restart and not is_new else None
         if restart and is_new:
