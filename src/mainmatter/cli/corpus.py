@@ -22,6 +22,7 @@ from mainmatter.corpus.filters import Filters
 from mainmatter.corpus.folder import ABOUT, REJECTS, Folder
 from mainmatter.corpus.job import Job, TextFormat
 from mainmatter.corpus.readers.find import names_urls
+from mainmatter.corpus.summary import why_no_page
 from mainmatter.errors import InputError
 from mainmatter.isolation.interrupts import INTERRUPTED
 from mainmatter.limits import DEFAULT_MEMORY, DEFAULT_SECONDS, MEGABYTE
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from mainmatter.corpus.summary import Progress, Summary
 
 
-_NOT_READ = frozenset(("damaged", "unreadable", "fetch"))  # for these reasons nothing was seen of a page
 _ABOVE_0 = click.FloatRange(min=0, min_open=True)
 
 
@@ -127,7 +127,11 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True)
     metavar="MB",
     help="How much input goes into a shard. Each shard becomes one part of the output.",
 )
-@click.option("--restart", is_flag=True, help="Delete the earlier run in OUT and start over.")
+@click.option(
+    "--restart",
+    is_flag=True,
+    help="Start over. The earlier result in OUT is deleted once the first shard of the new one is written.",
+)
 @click.option("--report", metavar="FILE", help="Write an HTML report on the corpus, even if it was already complete.")
 def command(
     inputs: tuple[str, ...],
@@ -217,9 +221,10 @@ def command(
 
         write_report(report, corpus_report(output))
         click.echo(f"report: {report}")
-    problem = _why_no_page(summary)
+    problem = why_no_page(summary)
     if problem:
-        click.echo(f"Error: {problem}", err=True)
+        see = f"; see {Folder(summary.out).path(REJECTS)} for the reasons" if summary.rejects else ""
+        click.echo(f"Error: {problem}{see}", err=True)
         context.exit(1)
 
 
@@ -240,15 +245,6 @@ def _check_report(report: str, output: str) -> None:
             f"{report}: there, the report would be loaded as part of the corpus; name {Folder(output).path(ABOUT)}/"
             f"{place.name}, or a file outside the corpus"
         )
-
-
-def _why_no_page(summary: Summary) -> str:
-    """What is wrong with an input of which no page was ever seen; "" if one was."""
-    if not summary.pages:
-        return "the input has no pages"
-    if summary.kept or not summary.rejects.keys() <= _NOT_READ:
-        return ""
-    return f"no page of the input could be read or fetched; see {Folder(summary.out).path(REJECTS)} for the reasons"
 
 
 def _say(summary: Summary) -> None:

@@ -11,6 +11,7 @@ import click
 from mainmatter.cli import options
 from mainmatter.cli.printing import harmless, progress
 from mainmatter.cli.report_file import check_place, write_report
+from mainmatter.files import write_whole
 from mainmatter.lab.datasets import load_dataset
 from mainmatter.lab.evaluation import Evaluation, check_names, evaluate, spell_conventions, to_json, to_table
 from mainmatter.lab.metrics import METRICS, find_metric
@@ -78,7 +79,7 @@ def command(
         del pages  # before the next ones are read: datasets are large
     click.echo(to_table(evaluations, metrics, groups=groups))
     if output is not None:
-        output.write_text(to_json(evaluations), encoding="utf-8")
+        write_whole(output, to_json(evaluations).encode())
         click.echo(f"all figures: {output}", err=True)
     if report is not None:
         command_line = ["mainmatter", "evaluate", *chosen]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -92,17 +92,23 @@ def command(
         from_scratch=from_scratch,
     )
     training.make_method()  # complain before any work
+    is_new = not output.exists()
     output.mkdir(parents=True, exist_ok=True)  # where that fails, it fails before any work
     try:
         trained, card = train(training, progress, _say)
-    except KeyboardInterrupt:
-        if checkpoint.is_dir():
+    except BaseException as error:
+        if is_new:
+            output.rmdir()
+        if isinstance(error, KeyboardInterrupt) and checkpoint.is_dir():
             click.echo(f"interrupted; run the same command again to resume from {checkpoint}", err=True)
         raise
     if is_model(output):
         click.echo(f"replacing the older model in {output}", err=True)
     size = save_model(trained, card, output)
-    shutil.rmtree(checkpoint, ignore_errors=True)
+    for file in checkpoint.glob(f"{trained.name}-*.json"):
+        file.unlink()
+    with suppress(OSError):  # it was never made, or holds something else
+        checkpoint.rmdir()
     seconds = card["seconds"]["in_all"]
     click.echo(f"model written to {output}: {format_size(size)}, {seconds:.0f} s; its card: {output / CARD_PAGE}")
     # A method's name goes before a folder's.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import shutil
 import stat
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -194,6 +195,24 @@ def remove_all(folder: str, names: Sequence[str]) -> None:
             f"{folder}: {len(left)} files cannot be removed, such as {min(left)}; do you have permission to delete "
             "files there?"
         )
+
+
+def remove_tree(folder: str) -> None:
+    """Remove a folder with all that is below it, if it is there.
+
+    Raises:
+        OSError: something cannot be removed.
+    """
+    try:
+        if not is_remote(folder):
+            shutil.rmtree(without_scheme(folder))
+            return
+        files, place = _file_system(folder)
+        retries.call(lambda: files.rm(place, recursive=True))
+    except FileNotFoundError:
+        pass
+    except Exception as error:
+        raise OSError(f"{folder}: cannot be removed: {reason(error)}") from error
 
 
 def at_once(function: Callable[[Value], Result], values: Sequence[Value], path: str) -> Iterator[Result]:

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mainmatter.corpus.folder import ABOUT, HUB_FILE, PLAN, REJECTS, RUN, SUMMARY, old_name
+from mainmatter.corpus.folder import ABOUT, HUB_FILE, NEW, PLAN, REJECTS, RUN, SUMMARY, old_name
 from mainmatter.corpus.readers import lists, urls
 from mainmatter.corpus.readers.fields import FieldNames
 from mainmatter.corpus.readers.files import looks_like_page, printable
@@ -353,6 +353,7 @@ def without_run_files(folder: str, files: list[tuple[str, Facts]]) -> list[tuple
     Raises:
         InputError: a corpus there is not complete; pages would be missing without a word.
     """
+    files = [one for one in files if f"/{NEW}/" not in f"/{one[0]}"]  # of a run that replaces a corpus
     names = {name for name, _ in files}
     no_pages: set[str] = set()
     no_folders: list[str] = []

@@ -9,14 +9,15 @@ from mainmatter.corpus.readers.files import read_files, skip_links
 from mainmatter.corpus.readers.jsonl import read_jsonl
 from mainmatter.corpus.readers.lists import read_other_lines
 from mainmatter.corpus.readers.parquet import read_parquet
-from mainmatter.corpus.readers.urls import read_urls
+from mainmatter.corpus.readers.streams import archive_iterator, stream_io
+from mainmatter.corpus.readers.urls import RobotsRules, read_urls
 from mainmatter.corpus.readers.warc import read_warc
 from mainmatter.corpus.records import Reject
 from mainmatter.errors import InputError
 from mainmatter.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from mainmatter.corpus.records import Read, Slice
     from mainmatter.limits import Limits
@@ -63,3 +64,24 @@ def read_slice(
             raise
         text = str(error)
         yield Reject("unreadable", text if one.path in text else f"{one.path}: {text}", one.path, last + 1)
+
+
+def check_readers(slices: Iterable[Slice], *, robots: bool = False) -> None:
+    """Make sure that the packages are there which reading some slices needs, as far as names tell.
+
+    Planning has opened tables, lists of archives and remote storage, and so has needed the packages of those.
+
+    Args:
+        slices: what is to be read.
+        robots: as for `read_slice`.
+
+    Raises:
+        MissingExtra: a package is not installed.
+    """
+    for one in slices:
+        if one.kind in ("warc", "wet"):
+            archive_iterator()
+        if any(name.lower().endswith(".zst") for name in (one.path, *one.files)):
+            stream_io()
+        if one.kind == "urls" and robots:
+            RobotsRules()

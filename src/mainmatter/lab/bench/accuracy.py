@@ -20,7 +20,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from mainmatter.errors import MissingExtra
-from mainmatter.files import write_whole
+from mainmatter.files import open_whole, write_whole
 from mainmatter.lab.bench.contestant import PAGE_LIMIT, Contestant
 from mainmatter.lab.bench.peers import PEERS, peer_version
 from mainmatter.lab.evaluation import MethodByConvention, check_names, format_table, summarise
@@ -392,7 +392,9 @@ def save_tradeoff(panels: Sequence[tuple[str, Sequence[TradeoffPoint]]], paths: 
     """
     figure = plot_tradeoff(panels)
     for path in paths:
-        figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+        with open_whole(path) as file:
+            metadata = {"Date": None} if path.suffix == ".svg" else None
+            figure.savefig(file, format=path.suffix.lstrip("."), dpi=150, metadata=metadata)
 
 
 def plot_tradeoff(panels: Sequence[tuple[str, Sequence[TradeoffPoint]]]) -> Figure:
