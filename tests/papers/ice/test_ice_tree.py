@@ -212,7 +212,7 @@ def test_stop_words_are_those_that_most_sites_have_in_their_main_matter() -> Non
     frequent = [f"wort{one}{other}" for one in "abcdef" for other in "abcdefghij"]
     german = [observed(f"{' '.join(frequent).title()}, 7", site, "de-AT") for site in range(10)]
     one_large_site = [observed("ein", 99, "de") for _ in range(30)]
-    too_few_sites = [observed("le fleuve", site, "fr") for site in range(9)]
+    too_few_sites = [observed("le fleuve", site, "fr") for site in range(2)]
     chinese = [observed("这是我的家", site, "zh") for site in range(10)]
     assert find_frequent_words([*one_large_site, *german, *too_few_sites, *chinese]) == {*frequent, *"这是我的家"}
 

@@ -42,7 +42,7 @@ _SENTENCE_MARKS = ".,;:!?…。，、；：！？·؟،؛।"
 _SEPARATOR = "\n"
 
 STOP_WORDS_A_LANGUAGE = 60
-_FEWEST_SITES = 10  # in a language: on fewer, subjects of single sites would be among the frequent words
+_FEWEST_SITES = 3  # in a language: on fewer, subjects of single sites would be among the frequent words
 
 
 @dataclass(frozen=True, slots=True)
