@@ -42,7 +42,7 @@ _SENTENCE_MARKS = ".,;:!?…。，、；：！？·؟،؛।"
 _SEPARATOR = "\n"
 
 STOP_WORDS_A_LANGUAGE = 60
-_FEWEST_SITES = 3  # in a language: on fewer, subjects of single sites would be among the frequent words
+_FEWEST_SITES = 3  # that a stop word is on: what fewer sites have may be what they are about
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,18 +108,15 @@ def find_frequent_words(pages: Iterable[Instances]) -> frozenset[str]:
     They are counted on the pages that a tree learns from, so a model carries no data of others. Where no language is
     declared, that counts as one. Numbers are left out; of Chinese and Japanese, single characters are counted.
     """
-    sites: dict[str, set[str]] = defaultdict(set)
     sites_of_words: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for page in pages:
-        sites[page.language].add(page.site)
         kept = (text for text, label in zip(page.texts, page.labels.tolist(), strict=True) if label != _DROPPED)
         for word in _different_words("\n".join(kept)):
             sites_of_words[page.language][word].add(page.site)
     found: set[str] = set()
-    for language, its_words in sites_of_words.items():
-        if len(sites[language]) >= _FEWEST_SITES:
-            order = sorted(its_words, key=lambda word: (-len(its_words[word]), word))
-            found.update(order[:STOP_WORDS_A_LANGUAGE])
+    for sites_of in sites_of_words.values():
+        common = [word for word, sites in sites_of.items() if len(sites) >= _FEWEST_SITES]
+        found.update(sorted(common, key=lambda word: (-len(sites_of[word]), word))[:STOP_WORDS_A_LANGUAGE])
     return frozenset(found)
 
 
