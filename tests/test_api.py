@@ -62,7 +62,7 @@ FUNCTIONS: list[Callable[..., Any]] = [
     Cleaner,
 ]
 # Parameters of main that are for measuring and training.
-FOR_THE_LAB = {"convention", "without", "epochs", "seed", "start"}
+FOR_THE_LAB = {"convention", "without", "epochs", "seed", "start", "freeze"}
 
 
 class TestOptions:

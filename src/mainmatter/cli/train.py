@@ -14,7 +14,7 @@ import click
 from mainmatter.cli import options
 from mainmatter.cli.printing import progress
 from mainmatter.lab.datasets import load_dataset, sample_by_site
-from mainmatter.lab.training.train import CARD_PAGE, Training, save_model, train
+from mainmatter.lab.training.train import CARD_PAGE, Training, check_may_ship, save_model, train
 from mainmatter.limits import format_size
 from mainmatter.models.store import is_model, may_be_written
 from mainmatter.registry import make_untrained, method_names
@@ -91,7 +91,7 @@ def command(
         checkpoint=checkpoint,
         from_scratch=from_scratch,
     )
-    training.make_method()  # complain before any work
+    check_may_ship(training.make_method(), datasets, output)  # complain before any work
     is_new = not output.exists()
     output.mkdir(parents=True, exist_ok=True)  # where that fails, it fails before any work
     try:
