@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from mainmatter.errors import FetchError, PageTooLarge, warn_caller
 from mainmatter.html.browser.rendering import SharedBrowser
-from mainmatter.inputs.fetch import REDIRECTS, AddressRefused, check_answer, is_url
+from mainmatter.inputs.fetch import HOW_TO_ALLOW, REDIRECTS, AddressRefused, check_answer, is_url
 from mainmatter.inputs.proxy import CheckingProxy
 from mainmatter.isolation.memory import end_largest
 from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE, Limits, format_size
@@ -373,7 +373,7 @@ class _Loading:
     def _refuse(self) -> None:
         hint = ""
         if self._public_only and self._document is not None and _place(self._document.url) == _place(self._url):
-            hint = "; to allow others, use --allow-private or public_only=False"
+            hint = f"; {HOW_TO_ALLOW}"
         raise AddressRefused(f"{self._url}: is not fetched: {self._why()}{hint}")
 
     def _why(self) -> str:
