@@ -100,6 +100,7 @@ def test_hosts_that_are_this_machine_or_its_neighbours(scheme: str, host: str) -
         ("javascript:alert(1)", "only http:// and https:// URLs are fetched, not javascript"),
         ("//example.org/", "only http:// and https:// URLs are fetched, not this"),
         ("example.org", "only http:// and https:// URLs are fetched, not this"),
+        ("http:///path", "names no host"),
         ("http://a:b@example.org/", f"URLs with a user name or password are not fetched{LIFT}"),
         ("http://a@example.org/", f"URLs with a user name or password are not fetched{LIFT}"),
         ("http://example.org:22/", f"port 22 is not allowed; 80, 443, and those from 1024 on are{LIFT}"),

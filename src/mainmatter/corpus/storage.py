@@ -244,11 +244,11 @@ def check_listed(path: str, names: Iterable[str]) -> None:
     """
     if _private_allowed.get():
         return
-    checked = _OBJECT_STORES | {"http", "https", "hf", path.partition("://")[0]}
+    checked = _OBJECT_STORES | {"http", "https", "hf", "memory", path.partition("://")[0]}
     for name in names:
         if is_remote(name) and name.partition("://")[0] not in checked:
             raise InputError(
-                f"{path}: names {name[:100]}, and a list may name only what is local, on the web or on object storage; "
+                f"{path}: names {name[:100]}, and a list may name only what is local, on the web or on object storage"
                 f"{HOW_TO_ALLOW}"
             )
 
@@ -485,11 +485,8 @@ async def _public_client(**options: Any) -> Any:  # noqa: ANN401 - a session of 
 
     def open_socket(address: tuple[Any, ...]) -> socket.socket:
         family, type_, protocol, _, (host, port, *_) = address
-        try:
-            check_public(host, [host])
-            check_port(port)
-        except AddressRefused as error:
-            raise AddressRefused(f"{error}; {HOW_TO_ALLOW}") from error
+        check_public(host, [host])
+        check_port(port)
         return socket.socket(family, type_, protocol)
 
     return aiohttp.ClientSession(connector=aiohttp.TCPConnector(socket_factory=open_socket), **options)

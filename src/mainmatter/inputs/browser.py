@@ -371,10 +371,10 @@ class _Loading:
         return check_answer(self._url, self._answer.status, self._answer.status_text, header)[0]
 
     def _refuse(self) -> None:
-        hint = ""
-        if self._public_only and self._document is not None and _place(self._document.url) == _place(self._url):
-            hint = f"; {HOW_TO_ALLOW}"
-        raise AddressRefused(f"{self._url}: is not fetched: {self._why()}{hint}")
+        why = self._why()
+        if not self._public_only or self._document is None or _place(self._document.url) != _place(self._url):
+            why = why.removesuffix(HOW_TO_ALLOW)  # which does not lift it for pages that a public one leads to
+        raise AddressRefused(f"{self._url}: is not fetched: {why}")
 
     def _why(self) -> str:
         """What the proxy says about the last server that was asked for the page; "" if nothing."""

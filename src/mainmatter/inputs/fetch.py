@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 TIMEOUT = 20.0  # seconds, for each step: finding the address, connecting, each read
 DEADLINE = 120.0  # seconds, for all steps together, redirects included
-HOW_TO_ALLOW = "--allow-private or public_only=False lifts this rule"
+HOW_TO_ALLOW = "; --allow-private or public_only=False lifts this rule"  # the end of a refusal
 REDIRECTS = 5
 _CHUNK = 65_536
 _TEXT_TYPES = ("text/plain", "text/markdown")
@@ -146,8 +146,7 @@ def open_url(
                         return
                     address = urljoin(address, location)
     except AddressRefused as error:
-        hint = f"; {HOW_TO_ALLOW}" if is_url(address) else ""
-        raise AddressRefused(f"{url}: is not fetched: {str(error).removeprefix(f'{url}: ')}{hint}") from error
+        raise AddressRefused(f"{url}: is not fetched: {str(error).removeprefix(f'{url}: ')}") from error
     except (urllib3.exceptions.HTTPError, ValueError) as error:  # ValueError: a redirect to something that is not a URL
         reason = f"not complete after {deadline:g} seconds" if clock.has_passed() else _reason(error)
         raise FetchError(f"{url}: could not be fetched: {reason}") from error
@@ -258,16 +257,20 @@ def check_url(url: str) -> None:
     The address of the host is checked when connecting.
 
     Raises:
-        AddressRefused: it is such a URL.
-        ValueError: it is not a URL at all.
+        AddressRefused: it is such a URL, or not a URL at all.
     """
     from urllib3.util import parse_url  # noqa: PLC0415 - the parser of those who connect
 
-    parts = parse_url(url)
+    try:
+        parts = parse_url(url)
+    except ValueError as error:
+        raise AddressRefused(f"{url}: is not a valid URL: {error}") from error
     if parts.scheme not in ("http", "https"):
         raise AddressRefused(f"{url}: only http:// and https:// URLs are fetched, not {parts.scheme or 'this'}")
+    if not parts.host:
+        raise AddressRefused(f"{url}: names no host")
     if parts.auth is not None:
-        raise AddressRefused(f"{url}: URLs with a user name or password are not fetched")
+        raise AddressRefused(f"{url}: URLs with a user name or password are not fetched{HOW_TO_ALLOW}")
     if parts.port is not None:
         check_port(parts.port)
 
@@ -279,7 +282,7 @@ def check_port(port: int) -> None:
         AddressRefused: it is one.
     """
     if port < FIRST_FREE_PORT and port not in HTTP_PORTS:
-        raise AddressRefused(f"port {port} is not allowed; 80, 443, and those from 1024 on are")
+        raise AddressRefused(f"port {port} is not allowed; 80, 443, and those from 1024 on are{HOW_TO_ALLOW}")
 
 
 def addresses_of(host: str, port: int, seconds: float) -> list[str]:
@@ -327,7 +330,9 @@ def check_public(host: str, addresses: list[str]) -> None:
         why = why_not_public(address)
         if why is not None:
             also = "" if are_private(addresses) else " and a public address"
-            raise AddressRefused(f"{host} is {why}{also}, and pages are fetched from public addresses only")
+            raise AddressRefused(
+                f"{host} is {why}{also}, and pages are fetched from public addresses only{HOW_TO_ALLOW}"
+            )
 
 
 class _Deadline:

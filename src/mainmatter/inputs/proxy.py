@@ -158,7 +158,7 @@ class CheckingProxy:
             self.refused[name] += 1
             self.problems[name] = str(error)
             raise
-        except (OSError, ValueError) as error:
+        except (OSError, UnicodeError) as error:
             self.problems[name] = f"{host} has no address: {getattr(error, 'strerror', None) or error}"
             raise OSError(self.problems[name]) from error
         task = asyncio.current_task()
