@@ -380,19 +380,19 @@ def _pools(deadline: _Deadline, public_only: bool) -> dict[str, type[HTTPConnect
     from urllib3.connection import HTTPConnection, HTTPSConnection  # noqa: PLC0415
     from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool  # noqa: PLC0415
 
-    class Response(HTTPResponse):
+    class BoundedResponse(HTTPResponse):
         def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - passed on
             super().__init__(sock, *arguments, **options)
             self.fp = io.BufferedReader(_BoundedReader(self.fp.detach(), sock, deadline))
 
-    class Connection(HTTPConnection):
-        response_class = Response
+    class BoundedConnection(HTTPConnection):
+        response_class = BoundedResponse
 
         def _new_conn(self) -> socket.socket:
             return _connect(self, deadline, public_only)
 
-    class TlsConnection(HTTPSConnection):
-        response_class = Response
+    class BoundedTlsConnection(HTTPSConnection):
+        response_class = BoundedResponse
 
         def _new_conn(self) -> socket.socket:
             return _connect(self, deadline, public_only)
@@ -401,13 +401,13 @@ def _pools(deadline: _Deadline, public_only: bool) -> dict[str, type[HTTPConnect
             super().connect()
             self.sock.settimeout(deadline.shorten(self.sock.gettimeout() or TIMEOUT))  # the handshake took its time
 
-    class Pool(HTTPConnectionPool):
-        ConnectionCls = Connection
+    class BoundedPool(HTTPConnectionPool):
+        ConnectionCls = BoundedConnection
 
-    class TlsPool(HTTPSConnectionPool):
-        ConnectionCls = TlsConnection
+    class BoundedTlsPool(HTTPSConnectionPool):
+        ConnectionCls = BoundedTlsConnection
 
-    return {"http": Pool, "https": TlsPool}
+    return {"http": BoundedPool, "https": BoundedTlsPool}
 
 
 def _connect(connection: Any, deadline: _Deadline, public_only: bool) -> socket.socket:  # noqa: ANN401 - of two kinds
