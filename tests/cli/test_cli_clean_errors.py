@@ -111,7 +111,7 @@ def test_one_bad_page_does_not_stop_the_others(folder: Path) -> None:
 
 
 def test_url_that_cannot_be_reached_among_others(folder: Path) -> None:
-    result = clean("http://127.0.0.1:1/x", "site/river.html")
+    result = clean("http://127.0.0.1:1/x", "site/river.html", "--allow-private")
     assert result.exit_code == 1
     assert result.stdout == f"==> site/river.html <==\n{RIVER}"
     assert result.stderr.splitlines()[0].startswith("Error: http://127.0.0.1:1/x: could not be fetched: ")

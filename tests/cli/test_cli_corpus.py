@@ -114,14 +114,13 @@ def test_an_input_without_pages_is_an_error(tmp_path: Path) -> None:
     assert (result.returncode, without_progress(result.stderr)) == (1, "Error: the input has no pages\n")
 
 
-def test_an_input_of_which_nothing_can_be_read_is_an_error_and_robots_are_not_asked(tmp_path: Path) -> None:
+def test_an_input_of_which_nothing_can_be_read_is_an_error(tmp_path: Path) -> None:
     trash, empty, out = tmp_path / "trash.warc.gz", tmp_path / "empty.warc.gz", tmp_path / "out"
     trash.write_bytes(random.Random(1).randbytes(3000))
     empty.write_bytes(b"")
-    result = run(trash, empty, "-o", out, "-m", "density", "-j", "1", "--robots")
+    result = run(trash, empty, "-o", out, "-m", "density", "-j", "1")
     assert result.returncode == 1
     assert without_progress(result.stderr).splitlines() == [
-        "--robots has no effect: no input is a list of URLs, so nothing is fetched",
         f"Error: no page of the input could be read or fetched; see {out}/__about/rejects for the reasons",
     ]
     assert result.stdout.splitlines()[2].split() == ["dropped:", "damaged", "2"]

@@ -21,7 +21,7 @@ from mainmatter.corpus.engines import DEFAULT_ENGINE, ENGINES
 from mainmatter.corpus.filters import Filters
 from mainmatter.corpus.folder import ABOUT, REJECTS, Folder
 from mainmatter.corpus.job import Job, TextFormat
-from mainmatter.corpus.readers.find import names_urls
+from mainmatter.corpus.readers.urls import DELAY
 from mainmatter.corpus.summary import why_no_page
 from mainmatter.errors import InputError
 from mainmatter.isolation.interrupts import INTERRUPTED
@@ -82,7 +82,21 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True)
 @click.option("--min-words", type=click.IntRange(min=0), default=0, metavar="N", help="Drop pages with fewer words.")
 @click.option("--max-words", type=click.IntRange(min=0), metavar="N", help="Drop pages with more words.")
 @click.option("--noindex", is_flag=True, help="Drop pages that ask robots not to index them.")
-@click.option("--robots", is_flag=True, help="For lists of URLs: fetch only what robots.txt allows.")
+@click.option(
+    "--robots/--no-robots",
+    default=True,
+    show_default=True,
+    help="For lists of URLs: fetch only what robots.txt allows, and wait between requests as long as it asks.",
+)
+@click.option(
+    "--delay",
+    type=click.FloatRange(min=0),
+    default=DELAY,
+    show_default=True,
+    metavar="S",
+    help="For lists of URLs: wait this long between two requests to a host.",
+)
+@options.allow_private
 @click.option(
     "--drop-duplicates", type=options.OneOf(KINDS), help="Drop pages that duplicate an earlier one, across all sites."
 )
@@ -156,6 +170,8 @@ def command(
     max_words: int | None,
     noindex: bool,
     robots: bool,
+    delay: float,
+    allow_private: bool,
     drop_duplicates: Duplicates | None,
     site_templates: bool,
     engine: str,
@@ -203,11 +219,11 @@ def command(
         id_field=id_field,
         follow_links=follow_links,
         archives_at=archives_at,
+        delay=delay,
+        public_only=not allow_private,
     )
     if report is not None:
         _check_report(report, output)
-    if robots and not names_urls(inputs, archives_at, follow_links=follow_links):
-        click.echo("--robots has no effect: no input is a list of URLs, so nothing is fetched", err=True)
     context = click.get_current_context()
     try:
         with show_progress(engine) as tell:

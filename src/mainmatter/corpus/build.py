@@ -195,7 +195,7 @@ def _delete_result(folder: Folder) -> None:
 
 def _plan(inputs: Sequence[str], job: Job, earlier: Folder | None) -> tuple[Plan, list[list[Slice]]]:
     """The plan of a run that would begin now, and its shards; `earlier` may hold one to go on with."""
-    with storage.asked_once(inputs):
+    with storage.private_allowed(not job.public_only), storage.asked_once(inputs):
         found = input_facts(inputs, job.archives_at)
         shard_size = job.shard_size or choose_shard_size(sum(facts.size for facts in found))
         if job.shard_size is None and earlier is not None and earlier.exists(PLAN):

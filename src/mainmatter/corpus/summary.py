@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 _COUNTS = ("rejects", "skipped", "languages")
-_NOT_READ = frozenset(("damaged", "unreadable", "fetch"))  # for these reasons nothing was seen of a page
+_NOT_READ = frozenset(("damaged", "unreadable", "fetch", "robots"))  # for these reasons nothing was seen of a page
 UNKNOWN_LANGUAGE = "und"  # of ISO 639, for what cannot be told
 
 

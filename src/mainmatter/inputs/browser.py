@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from mainmatter.errors import FetchError, PageTooLarge, warn_caller
 from mainmatter.html.browser.rendering import SharedBrowser
-from mainmatter.inputs.fetch import REDIRECTS, AddressRefused, check_answer, is_url
+from mainmatter.inputs.fetch import HOW_TO_ALLOW, REDIRECTS, AddressRefused, check_answer, is_url
 from mainmatter.inputs.proxy import CheckingProxy
 from mainmatter.isolation.memory import end_largest
 from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE, Limits, format_size
@@ -371,10 +371,10 @@ class _Loading:
         return check_answer(self._url, self._answer.status, self._answer.status_text, header)[0]
 
     def _refuse(self) -> None:
-        hint = ""
-        if self._public_only and self._document is not None and _place(self._document.url) == _place(self._url):
-            hint = "; to allow others, use --allow-private or public_only=False"
-        raise AddressRefused(f"{self._url}: is not fetched: {self._why()}{hint}")
+        why = self._why()
+        if not self._public_only or self._document is None or _place(self._document.url) != _place(self._url):
+            why = why.removesuffix(HOW_TO_ALLOW)  # which does not lift it for pages that a public one leads to
+        raise AddressRefused(f"{self._url}: is not fetched: {why}")
 
     def _why(self) -> str:
         """What the proxy says about the last server that was asked for the page; "" if nothing."""

@@ -22,7 +22,7 @@ from mainmatter.inputs.fetch import AddressRefused, addresses_of, are_private, c
 _CHUNK = 65_536
 _LONGEST_HEAD = 262_144  # bytes of a request's or an answer's head
 _MOST_HINTS = 10  # heads before that of the answer (1xx); few servers send more than one
-_CONNECT_SECONDS = 10.0
+_CONNECT_SECONDS = 10.0  # for finding the addresses of a host, and for connecting to each
 _HEAD_SECONDS = 30.0  # for a request's head: browsers open connections in advance
 _OF_ONE_CONNECTION = (b"connection:", b"keep-alive:", b"proxy-connection:", b"proxy-authorization:")
 
@@ -178,7 +178,7 @@ class CheckingProxy:
     async def _look_up(self, host: str, port: int) -> list[str]:
         """The addresses of a host, which are the same for the whole load."""
         if host not in self._addresses:
-            found = await asyncio.get_running_loop().run_in_executor(None, addresses_of, host, port)
+            found = await asyncio.get_running_loop().run_in_executor(None, addresses_of, host, port, _CONNECT_SECONDS)
             self._addresses.setdefault(host, found)
         return self._addresses[host]
 

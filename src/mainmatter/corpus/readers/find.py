@@ -137,16 +137,6 @@ def choose_shard_size(total: int) -> int:
     return max(SHARD_SIZE, min(_LARGEST_SHARD, -(-total // _MANY_SHARDS)))
 
 
-def names_urls(inputs: Sequence[str], archives_at: str = "", *, follow_links: bool = False) -> bool:
-    """Whether anything is to be fetched: an input is a URL or a list of URLs, or a folder that holds one.
-
-    Raises:
-        InputError: an input does not exist, or is nothing that can be read.
-    """
-    wanted = _Search(sys.maxsize, archives_at=archives_at, follow_links=follow_links)
-    return any(one.kind == "urls" for name in dict.fromkeys(inputs) for one, _ in _find(name, wanted))
-
-
 def input_facts(inputs: Sequence[str], archives_at: str = "") -> list[Facts]:
     """What tells whether inputs are still the same: path, size, and a date, ETag or digest of those.
 
