@@ -34,6 +34,7 @@ from mainmatter.workbench.page_source import PageSource
 from mainmatter.workbench.page_tools import PageChunk, PageReading, WholePage, cut, explain, read_whole, shorten
 from mainmatter.workbench.settings import Settings
 from small_web import serve
+from timing import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,7 +127,7 @@ def served(settings: Settings) -> Iterator[str]:
             yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
         finally:
             server.should_exit = True
-            thread.join(20)
+            thread.join(PATIENCE)
     assert not thread.is_alive()
 
 
