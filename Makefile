@@ -204,15 +204,26 @@ docs: $(VENV)/installed-dev
 clean:
 	rm -rf $(VENV) $(VENV)-dist $(VENV)-dolma $(VENV)-llama-index $(VENV)-nemo dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-$(VENV)/installed: EXTRAS = corpus,eval,plot,search,serve
-$(VENV)/installed: pyproject.toml hatch_build.py | $(BIN)/python
-	@echo "Installing mainmatter and the 50 packages that it needs for this into $(VENV): 600 MB, about two minutes, more if the machine is busy."
-	@$(INSTALL)
+# What `make demo` and `make test` install: first the packages, then mainmatter, whose hot modules are compiled meanwhile. What pip and uv
+# print goes into a log, and is shown if they fail. Bytecode is written for what is imported, not for all that is installed.
+QUIETLY = >$(VENV)/install.log 2>&1 || { cat $(VENV)/install.log; exit 1; }
+ifdef UV
+PIP_INSTALL = $(UV) pip install --python $(BIN)/python
+else
+PIP_INSTALL = $(BIN)/python -m pip install --no-compile --disable-pip-version-check
+endif
 
+$(VENV)/installed: EXTRAS = corpus search
+$(VENV)/installed: ABOUT = 400 MB
 $(VENV)/installed-dev: EXTRAS = dev
-$(VENV)/installed-dev: pyproject.toml hatch_build.py | $(BIN)/python
-	$(INSTALL)
-	@touch $(VENV)/installed
+$(VENV)/installed-dev: ABOUT = 2.6 GB
+$(VENV)/installed $(VENV)/installed-dev: pyproject.toml hatch_build.py | $(BIN)/python
+	@echo "installing the packages that are needed for this into $(VENV), $(ABOUT)"
+	@$(BIN)/python scripts/requirements_of.py $(EXTRAS) >$(VENV)/requirements.txt
+	@$(PIP_INSTALL) --requirement $(VENV)/requirements.txt $(QUIETLY)
+	@$(BIN)/python -c 'import hatch_build; hatch_build.announce()'
+	@$(PIP_INSTALL) --no-deps --editable . $(QUIETLY)
+	@touch $(VENV)/installed $@
 
 $(VENV)-dist/installed: requirements/build.txt requirements/release.txt
 	$(PYTHON) -m venv --clear $(VENV)-dist
@@ -239,14 +250,9 @@ $(VENV)-nemo/installed: pyproject.toml
 	$(UV) pip install --quiet --python $(VENV)-nemo/bin/python 'nemo-curator[text_cpu]==1.4.0' hypothesis pytest --editable . && touch $@
 
 $(BIN)/python:
+	@echo "creating the environment $(VENV)"
 ifdef UV
-	$(UV) venv --quiet --seed $(VENV)
+	@$(UV) venv --quiet --seed $(VENV)
 else
-	$(PYTHON) -m venv $(VENV)
-endif
-
-ifdef UV
-INSTALL = $(UV) pip install --quiet --python $(BIN)/python --editable '.[$(EXTRAS)]' && touch $@
-else
-INSTALL = $(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]' && touch $@
+	@$(PYTHON) -m venv $(VENV)
 endif

@@ -42,6 +42,7 @@ from mainmatter.papers.density.method import Density
 from mainmatter.records import Columns, Document, RenderedText
 from mainmatter.registry import FORMATS, get_format
 from small_web import serve
+from timing import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -542,7 +543,7 @@ class TestAsync:
             """Ends when the event loop has done something else."""
 
             def extract(self, document: Document) -> Extraction:
-                asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result(timeout=10)
+                asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result(timeout=PATIENCE)
                 return super().extract(document)
 
         async def ask() -> str:

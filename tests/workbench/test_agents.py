@@ -38,6 +38,7 @@ from mainmatter.workbench.page_source import PageSource
 from mainmatter.workbench.page_tools import NOTICE, PageChunk, PageReading, WholePage, cut, explain, read_whole, shorten
 from mainmatter.workbench.settings import Settings
 from small_web import serve
+from timing import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,7 +133,7 @@ def served(settings: Settings) -> Iterator[str]:
             yield f"http://127.0.0.1:{port}/mcp"
         finally:
             server.should_exit = True
-            thread.join(20)
+            thread.join(PATIENCE)
     assert not thread.is_alive()
 
 

@@ -475,6 +475,8 @@ def _file_system(path: str) -> tuple[Any, str]:
         # What a listing was when it was first asked for is no news: other machines write there too.
         files, place = url_to_fs(path, use_listings_cache=False, **_options(path))
     except ImportError as error:
+        if path.startswith(_WEB):
+            raise MissingExtra("aiohttp", "http") from error
         scheme = path.partition("://")[0]
         raise InputError(f"{path}: {scheme}:// needs another package: {reason(error)}") from error
     except Exception as error:

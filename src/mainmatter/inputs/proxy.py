@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
+import struct
 from collections import Counter
 from contextlib import suppress
 from typing import Self
@@ -100,8 +102,9 @@ class CheckingProxy:
             with suppress(OSError, EOFError, ValueError, asyncio.LimitOverrunError):
                 if not self.is_full:
                     await self._serve(reader, writer)
-        except asyncio.CancelledError:
-            pass  # by us, when all ends
+        except asyncio.CancelledError:  # by us
+            if self.is_full:
+                _reset(writer)
         finally:
             self._under_way.discard(task)
             self._private_connections.discard(task)
@@ -230,6 +233,14 @@ class CheckingProxy:
             self.is_full = True
             for task in self._under_way:
                 task.cancel()
+
+
+def _reset(writer: asyncio.StreamWriter) -> None:
+    """Break a connection off: if it were closed, an answer that announced no length would look complete."""
+    connection = writer.get_extra_info("socket")
+    if connection.fileno() != -1:  # else it is closed
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
 
 
 def _answer(status: str) -> bytes:
