@@ -9,7 +9,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 COPY . /src
 RUN python -m venv /opt/mainmatter \
-    && MAINMATTER_REQUIRE_COMPILED=1 /opt/mainmatter/bin/pip install --no-cache-dir "/src[corpus,plot,search,serve]"
+    && MAINMATTER_REQUIRE_COMPILED=1 /opt/mainmatter/bin/pip install --no-cache-dir "/src[http,plot,search,serve]"
 
 FROM python:${PYTHON}-slim AS corpus
 COPY --from=build /opt/mainmatter /opt/mainmatter

@@ -73,14 +73,25 @@ class CustomBuildHook(BuildHookInterface):
             self.temporary.cleanup()
 
 
+def changed_modules() -> Sequence[str]:
+    """What is to be compiled in place, or to be removed with MAINMATTER_PURE."""
+    return compiled.MODULES if compiled.is_set(compiled.PURE) else compiled.stale_modules() + compiled.missing_modules()
+
+
+def announce() -> None:
+    """Say what is about to be compiled, which takes five seconds a module and prints nothing."""
+    if not compiled.is_set(compiled.PURE) and (count := len(changed_modules())):
+        about = "about a minute" if count > 6 else "less than a minute"
+        print(f"compiling {count} modules, {about}" if count > 1 else "compiling a module", flush=True)
+
+
 def compile_in_place() -> bool:
     """Compile what changed since it was compiled, beside the sources; returns whether anything is compiled then."""
     digests, why_not = compiled.read_record()
+    changed = changed_modules()
     for module in set(digests) - set(compiled.MODULES):  # no longer compiled, but Python would prefer what is there
         for name in digests.pop(module):
             compiled.source_of(module).with_name(name).unlink(missing_ok=True)
-    is_pure = compiled.is_set(compiled.PURE)
-    changed = compiled.MODULES if is_pure else compiled.stale_modules() + compiled.missing_modules()
     if changed:
         with tempfile.TemporaryDirectory(prefix="mainmatter-") as folder:
             built, why_not = compile_to(Path(folder), changed)
@@ -164,5 +175,6 @@ def _compile(folder: Path, modules: Sequence[str]) -> tuple[dict[str, Path], str
 
 
 if __name__ == "__main__":
+    announce()
     compile_in_place()
     print(f"mainmatter is {compiled.status()}")

@@ -135,8 +135,8 @@ def bench_accuracy(
 
 
 def _datasets_in(data: Path | None, *, test_sets: bool) -> list[str]:
-    """The gold standards in the folder: those that may train, or all of them."""
-    chosen = [name for name, dataset in DATASETS.items() if test_sets or dataset.trains]
+    """The gold standards in the folder: those that are not for tests only, or all of them."""
+    chosen = [name for name, dataset in DATASETS.items() if test_sets or dataset.use != "tests"]
     found = [name for name in chosen if ((data or Path()) / f"{name}.parquet").is_file()]
     if not found:
         raise DatasetError(f"{data or 'this folder'}: has no gold standard; name a folder that has one with --data")

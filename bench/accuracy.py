@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench.contestant import PAGE_LIMIT, Contestant
 from mainmatter.errors import MissingExtra
-from mainmatter.files import write_whole
+from mainmatter.files import open_whole, write_whole
 from mainmatter.lab.evaluation import MethodByConvention, check_names, format_table, summarise
 from mainmatter.lab.peers import PEERS
 from mainmatter.lab.versions import PACKAGE, dataset_digest, digest_of_files, files_below, version_of
@@ -356,7 +356,9 @@ def save_tradeoff(panels: Sequence[tuple[str, Sequence[TradeoffPoint]]], paths: 
     """
     figure = plot_tradeoff(panels)
     for path in paths:
-        figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+        with open_whole(path) as file:
+            metadata = {"Date": None} if path.suffix == ".svg" else None
+            figure.savefig(file, format=path.suffix.lstrip("."), dpi=150, metadata=metadata)
 
 
 def plot_tradeoff(panels: Sequence[tuple[str, Sequence[TradeoffPoint]]]) -> Figure:

@@ -116,7 +116,7 @@ def place_of(name: str, floors_file: Path, data: Path) -> Path:
 
 def is_for_tests_only(name: str) -> bool:
     """Whether a set is a gold standard that nothing may be chosen by: it is measured on when all has been chosen."""
-    return name in DATASETS and not DATASETS[name].trains
+    return name in DATASETS and DATASETS[name].use == "tests"
 
 
 def digest(place: Path) -> str:

@@ -37,7 +37,8 @@ def main() -> None:
     say("WHERE TO LOOK NEXT")
     for what, where in (
         ("To run mainmatter yourself", ". .venv/bin/activate"),
-        ("To see and correct pages", f"mainmatter serve --open --corpus {corpus}"),
+        ("To see and correct pages", "pip install --editable '.[serve]'"),
+        ("", f"mainmatter serve --open --corpus {corpus}"),
         ("What is in this corpus", f"{OUT}/report.html"),
         ("A tutorial of 15 minutes", "docs/tutorial/first-steps.md"),
         ("Accuracy and speed", "docs/results/index.md"),

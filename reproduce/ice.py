@@ -314,8 +314,10 @@ def _splits_of_blocks(
 
 
 def _only(page: Instances, chosen: np.ndarray[Any, Any]) -> Instances:
-    tags = [page.tags[i] for i in chosen.tolist()]
-    return Instances(page.values[:, chosen], tags, page.labels[chosen], page.words[chosen])
+    tags, texts = ([column[i] for i in chosen.tolist()] for column in (page.tags, page.texts))
+    return page._replace(
+        values=page.values[:, chosen], tags=tags, labels=page.labels[chosen], words=page.words[chosen], texts=texts
+    )
 
 
 def _tell_tree(report: ResultsPage, observations: Sequence[Instances]) -> None:

@@ -5,7 +5,7 @@ python scripts/choose_thresholds.py --models folds --data ../shared/data -o thre
 The models are those of the folds that scripts/cross_validate.py saves. The net looks at each page once; what `main`
 makes of that is then decided again for each threshold: how much recall counts beside precision (beta), by the type
 that the page is taken for, and how likely a block must be a headline, byline, caption or comment to be taken for one.
-Sets for tests only are not read.
+Only sets that what ships may learn from are read.
 """
 
 from __future__ import annotations
@@ -98,7 +98,11 @@ def main(models: Path, data: Path, folds: int, output: Path | None, workers: int
     """Tabulate F1 for each beta and each threshold, on pages of sites left out of training."""
     results: list[PageResult] = []
     try:
-        pages = [page for page in load_fold_pages(data, folds) if page.gold.gold.text is not None]
+        pages = [
+            page
+            for page in load_fold_pages(data, folds)
+            if page.gold.gold.text is not None and DATASETS[page.dataset].use == "training"
+        ]
         for fold, model in enumerate(load_folds(models, folds)):
             if not isinstance(model, Main):
                 raise click.UsageError(f"{models / str(fold)}: a model of {model.name}, not of main")

@@ -1,7 +1,7 @@
 """What large requests that make no sense cost `mainmatter serve`: for each call that takes JSON, and some forms.
 
     python scripts/large_requests.py                  requests of 9 MB
-    python scripts/large_requests.py --items 150000   the same, cut so that the server does not refuse them by count
+    python scripts/large_requests.py --items 15000    the same, cut so that the server does not refuse them by count
 
 Prints for each the status, the seconds until its answer, the longest time that /api/health took meanwhile, and by how
 much the memory of the server itself rose. The exit code is 1 if /api/health took more than a second or the memory rose

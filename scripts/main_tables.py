@@ -79,7 +79,7 @@ def main(data: Path, models: Path | None, folds: int, final: bool, workers: int)
         raise click.UsageError("say --models FOLDER or --final")
     try:
         if models is None:
-            names = [name for name, dataset in DATASETS.items() if not dataset.trains]
+            names = [name for name, dataset in DATASETS.items() if dataset.use == "tests"]
             pages = [FoldPage(name, page, 0) for name in names for page in load_dataset(name, data)]
             show(Tables([DEFAULT_METHOD], pages, workers))
         else:

@@ -39,11 +39,11 @@ TRIES = 5
 @click.command()
 @click.option("--data", type=click.Path(path_type=Path, exists=True), required=True)
 def main(data: Path) -> None:
-    """Refuse no page of the sets that may train, as it is and in other encodings, but all random bytes."""
+    """Refuse no page of the sets that are not for tests only, as it is and in other encodings, but all random bytes."""
     rows = [["set", "pages", "refused", "variants", "refused", f"lose {LOSS}"]]
     sniffing: list[float] = []
     judging: list[float] = []
-    for name in [dataset.name for dataset in DATASETS.values() if dataset.trains]:
+    for name in [dataset.name for dataset in DATASETS.values() if dataset.use != "tests"]:
         pages = [gold_page.page for gold_page in load_dataset(name, data)]
         losing = 0
         for page in pages:

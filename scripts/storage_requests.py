@@ -252,7 +252,15 @@ def measure(server: Server, shards: int, *, named: bool) -> Iterator[Part]:
     from mainmatter.corpus.summary import Report  # noqa: PLC0415
 
     def stop(work: object, numbers: object, workers: object = None) -> Iterator[Report]:  # noqa: ARG001
+        parts.append(watch.part("plan"))
+        server.ask(pattern=MARKER, count=1, content=_MARKER)  # without a shard, nothing would be left of the run
         raise Stopped
+
+    def replace(work: object, numbers: list[int], workers: object = None) -> Iterator[Report]:  # noqa: ARG001
+        if len(numbers) > 1:
+            parts.append(watch.part("restart: plan and delete"))
+            raise Stopped
+        yield Report(**_MARKER)  # type: ignore[arg-type]
 
     def pretend(work: object, numbers: list[int], workers: object = None) -> Iterator[Report]:  # noqa: ARG001
         parts.append(watch.part("resume"))
@@ -277,19 +285,19 @@ def measure(server: Server, shards: int, *, named: bool) -> Iterator[Part]:
 
     watch = Stopwatch(server)
     run(stop)
-    yield watch.part("plan")
+    yield parts.pop()
 
     # All shards but the last are done; that one is pretended to be worked on, and the run is finished.
     server.ask(pattern=MARKER, count=shards - 1, content=_MARKER)
     server.ask(pattern="out/part-%05d.parquet", count=shards - 1, content=100_000_000)
     watch = Stopwatch(server)
     run(pretend)
-    yield parts[0]
+    yield parts.pop()
     yield watches[0].part("finish")
 
     watch = Stopwatch(server)
-    run(stop, restart=True)
-    yield watch.part("restart: delete and plan")
+    run(replace, restart=True)
+    yield parts.pop()
 
 
 def work(server: Server, archive: Path) -> Iterator[Part]:

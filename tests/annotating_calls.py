@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from fastapi.testclient import TestClient
 
 from mainmatter.workbench.app import make_app
 from mainmatter.workbench.settings import Settings
+from timing import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 ADDRESS = "http://127.0.0.1:8000"
 API = "/api/annotate"
-SECONDS = 60.0  # that anything may take on a busy machine
 
 
 @contextmanager
@@ -49,12 +48,9 @@ def wait(client: TestClient | httpx.Client, answer: Any) -> dict[str, Any]:
     """What came of an import that was just started."""
     assert answer.status_code == 202, answer.text
     job: dict[str, Any] = answer.json()
-    end = time.monotonic() + SECONDS
-    while job["state"] == "running":
-        assert time.monotonic() < end
-        time.sleep(0.02)
-        job = client.get(f"{API}/imports/{job['id']}").json()
-    return job
+    wait_until(lambda: client.get(f"{API}/imports/{job['id']}").json()["state"] != "running")
+    ended: dict[str, Any] = client.get(f"{API}/imports/{job['id']}").json()
+    return ended
 
 
 def upload(client: TestClient | httpx.Client, *files: tuple[str, bytes], **fields: str) -> dict[str, Any]:

@@ -8,9 +8,11 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from mainmatter.isolation.child import Child, ChildExited, as_service, may_fork
+from timing import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -37,13 +39,17 @@ def _crash_in_c() -> int:
 
 def _sleep_in_c() -> int:
     """Holds the interpreter's lock, too."""
-    return int(ctypes.PyDLL(None).sleep(60))
+    return int(ctypes.PyDLL(None).sleep(600))
 
 
 def _spin_in_c() -> int:
     """One step of the interpreter that takes minutes."""
     exponent = 100_000_000
     return int((3**exponent).bit_length())
+
+
+def _wait_for_file(path: str) -> None:
+    wait_until(Path(path).exists)
 
 
 def _die_for_want_of_memory() -> NoReturn:
@@ -78,6 +84,7 @@ _ACTS: dict[str, Callable[..., Any]] = {
     "tell": lambda: (os.getpid(), list(loaded)),
     "sleep": time.sleep,
     "sleep in C": _sleep_in_c,
+    "wait for": _wait_for_file,
     "spin in C": _spin_in_c,
     "exit": lambda: sys.exit(3),
     "leave": lambda: os._exit(4),

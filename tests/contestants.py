@@ -22,7 +22,7 @@ def load_moody(name: str) -> Callable[[GoldPage], Output]:
     def run(page: GoldPage) -> Output:
         match page.page.html:
             case b"hang":
-                time.sleep(60)
+                time.sleep(600)
             case b"die":
                 os._exit(3)
             case b"raise":

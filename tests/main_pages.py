@@ -11,9 +11,11 @@ from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.training.examples import make_example
 from mainmatter.main.choice import PAGE_TYPES
 from mainmatter.main.features import COLUMNS, LEVELS
-from mainmatter.main.method import CONVENTIONS, Main
+from mainmatter.main.method import Main
 from mainmatter.main.names import CALLED, FIRST_WORD, Vocabulary
 from mainmatter.main.net import BlockNet, shapes_of
+from mainmatter.main.training import add_conventions
+from mainmatter.method import OUR_CONVENTION
 from mainmatter.records import BOILERPLATE, HEADLINE, LABELS, MAIN, Gold, Page
 
 if TYPE_CHECKING:
@@ -89,8 +91,14 @@ def examples() -> tuple[Example, ...]:
 
 @cache
 def trained() -> Main:
-    """A method that has learned from the pages; shared by all tests, so do not change it."""
-    return Main(epochs=EPOCHS).fit(examples())
+    """A method that has learned from the pages; shared by all tests, so do not change it.
+
+    It knows the convention of wcxb, too, which is to it nearly the same as ours.
+    """
+    method = Main(epochs=EPOCHS).fit(examples())
+    nets = [add_conventions(net, 2) for net in (method.net_, method.dump_net_)]
+    method._use(nets[0], method.vocabulary_, nets[1], (OUR_CONVENTION, "wcxb"))
+    return method
 
 
 def linear_main(names: dict[str, float] | None = None, bias: float = 0, **columns: float) -> Main:
@@ -107,7 +115,7 @@ def linear_main(names: dict[str, float] | None = None, bias: float = 0, **column
         layers=0,
         labels=len(LABELS),
         types=len(PAGE_TYPES),
-        conventions=len(CONVENTIONS),
+        conventions=len(trained().conventions),
     )
     weights: dict[str, NDArray[Any]] = {name: np.zeros(shape) for name, shape in shapes.items()}
     for column, weight in columns.items():

@@ -42,6 +42,7 @@ from mainmatter.papers.density.method import Density
 from mainmatter.records import Columns, Document, RenderedText
 from mainmatter.registry import FORMATS, get_format
 from small_web import serve
+from timing import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -62,7 +63,7 @@ FUNCTIONS: list[Callable[..., Any]] = [
     Cleaner,
 ]
 # Parameters of main that are for measuring and training.
-FOR_THE_LAB = {"convention", "without", "epochs", "seed", "start"}
+FOR_THE_LAB = {"convention", "without", "epochs", "seed", "start", "freeze"}
 
 
 class TestOptions:
@@ -410,15 +411,18 @@ class TestFilesAndUrls:
     def test_a_url(self) -> None:
         with serve({"/log": ("text/html", PAGE.encode())}) as address:
             url = f"{address}/log"
-            found = [mainmatter.clean_url(url, dial=1), asyncio.run(mainmatter.aclean_url(url, dial=1))]
+            found = [
+                mainmatter.clean_url(url, public_only=False, dial=1),
+                asyncio.run(mainmatter.aclean_url(url, public_only=False, dial=1)),
+            ]
             for each in found:
                 assert each.json == mainmatter.clean(Page(PAGE.encode(), url, url), dial=1).json
             with pytest.raises(FetchError, match="404"):
-                mainmatter.clean_url(f"{address}/none")
-            with pytest.raises(FetchError, match=r"is not fetched: .* a loopback address"):
-                mainmatter.clean_url(url, public_only=True)
+                mainmatter.clean_url(f"{address}/none", public_only=False)
+            with pytest.raises(FetchError, match=r"is not fetched: .* a loopback address.*public_only=False"):
+                mainmatter.clean_url(url)
             with pytest.raises(PageTooLarge):
-                mainmatter.clean_url(url, limits=Limits(size=10))
+                mainmatter.clean_url(url, public_only=False, limits=Limits(size=10))
 
     @pytest.mark.parametrize("url", ["page.html", "e.example", "ftp://e.example/", "", None])
     def test_what_is_no_url(self, url: Any) -> None:
@@ -442,7 +446,7 @@ class TestFilesAndUrls:
             "https://e.example/", browser=browser, timeout=3, public_only=False, limits=Limits(size=500)
         )
         assert asked == [
-            {"limits": Limits()},
+            {"limits": Limits(), "public_only": True},
             {"limits": Limits(size=500), "timeout": 3, "public_only": False},
         ]
 
@@ -539,7 +543,7 @@ class TestAsync:
             """Ends when the event loop has done something else."""
 
             def extract(self, document: Document) -> Extraction:
-                asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result(timeout=10)
+                asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result(timeout=PATIENCE)
                 return super().extract(document)
 
         async def ask() -> str:

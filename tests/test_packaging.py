@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -10,6 +12,9 @@ import venv
 from pathlib import Path
 
 import pytest
+
+from mainmatter import compiled
+from timing import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 RESOLVE = ["install", "--quiet", "--dry-run", "--ignore-installed", "--disable-pip-version-check"]
@@ -57,6 +62,54 @@ def test_the_images_get_what_installing_needs() -> None:
     [python] = re.findall(r"^ARG PYTHON=(.+)$", dockerfile, re.MULTILINE)
     assert f"Programming Language :: Python :: {python}" in project["classifiers"]
     assert dockerfile.index("\nUSER mainmatter\n") < dockerfile.index("\nENTRYPOINT")
+
+
+INSTALLER = """#!/bin/sh
+echo "$@" >> calls
+echo "WARNING: Location /somewhere is ignored"
+exit ${STATUS:-0}
+"""
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_make_says_what_takes_time_and_shows_what_an_installer_prints_only_if_it_fails(tmp_path: Path) -> None:
+    for name in (
+        "Makefile",
+        "pyproject.toml",
+        "hatch_build.py",
+        "scripts/requirements_of.py",
+        "src/mainmatter/compiled.py",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "installer").write_text(INSTALLER, "utf-8")
+    (tmp_path / "installer").chmod(0o755)
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
+    environment = {name: value for name, value in os.environ.items() if name not in (compiled.PURE, "MAKEFLAGS")}
+
+    def install(**more: str) -> subprocess.CompletedProcess[str]:
+        command = ["make", ".venv/installed", f"UV={tmp_path / 'installer'}"]
+        return subprocess.run(
+            command, check=False, capture_output=True, text=True, cwd=tmp_path, env=environment | more, timeout=PATIENCE
+        )
+
+    failed = install(STATUS="1")
+    assert failed.returncode != 0
+    assert "WARNING: Location /somewhere is ignored" in failed.stdout
+    assert not (tmp_path / ".venv/installed").exists()
+    done = install()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "installing the packages that are needed for this into .venv, 400 MB",
+        f"compiling {len(compiled.MODULES)} modules, about a minute",
+    ]
+    _, packages, ours = (tmp_path / "calls").read_text("utf-8").splitlines()
+    assert packages.endswith("--requirement .venv/requirements.txt")
+    assert ours.endswith("--no-deps --editable .")
+    needed = re.findall(r"^[\w-]+", (tmp_path / ".venv/requirements.txt").read_text("utf-8"), re.MULTILINE)
+    assert {"numpy", "pyarrow", "tantivy"} <= set(needed)
+    assert not {"fastapi", "matplotlib", "rapidfuzz"} & set(needed)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -159,3 +160,27 @@ def test_bylines_near_the_headline_of_one_text_are_read(page_type: str | None, b
     found = labelled(page, page_type, The=LABELS.index("headline"), Posted=LABELS.index("byline")).metadata
     assert found.title == HEADLINE
     assert (found.author == "Ada Lind") is are_read
+
+
+def arrays_of(extraction: mainmatter.Extraction) -> dict[str, Any]:
+    """Whatever an extraction, its document and the document's containers hand out as arrays."""
+    document = extraction.document
+    owners: list[Any] = [extraction, document, document.containers]
+    found = {name: getattr(owner, name) for owner in owners for name in dir(owner) if not name.startswith("_")}
+    found |= {f"jump {i}": jump for i, jump in enumerate(document.containers.jumps)}
+    return {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
+
+
+def test_the_arrays_of_an_extraction_are_read_only() -> None:
+    page = mainmatter.Page(
+        f"<h1>Tides</h1><div><div>{'<p>High water at noon, says the old table.</p>' * 9}</div></div>"
+    )
+    extraction = mainmatter.clean(page)
+    [sent, _] = mainmatter.clean_many([page] * 2, workers=2)
+    assert isinstance(sent, mainmatter.Extraction)
+    for one in (extraction, sent, pickle.loads(pickle.dumps(extraction)), pickle.loads(pickle.dumps(sent))):
+        arrays = arrays_of(one)
+        assert {"scores", "kept", "found_labels", "dials", "lengths", "positions", "parents", "jump 0"} <= arrays.keys()
+        assert [name for name, array in arrays.items() if array.flags.writeable] == []
+    with pytest.raises(ValueError, match="read-only"):
+        extraction.kept[:] = False

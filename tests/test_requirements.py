@@ -1,12 +1,16 @@
-"""What builds and releases is pinned, with digests, and is what pyproject.toml asks for."""
+"""What builds and releases is pinned, with digests, and is what pyproject.toml asks for, which has no known flaws."""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from datetime import date
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
 LOCKED = {file.stem: file.read_text("utf-8") for file in (ROOT / "requirements").glob("*.txt")}
@@ -45,3 +49,20 @@ def test_workflows_install_nothing_without_digests() -> None:
     for file in (ROOT / ".github" / "workflows").glob("*.yml"):
         installs = [line for line in file.read_text("utf-8").splitlines() if "pip install" in line]
         assert all("--require-hashes" in line for line in installs)
+
+
+def test_no_release_with_a_known_advisory_is_admitted() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    project = settings["project"]
+    extras = [package for extra in project["optional-dependencies"].values() for package in extra]
+    needed = [Requirement(text) for text in (*settings["build-system"]["requires"], *project["dependencies"], *extras)]
+    known = tomllib.loads((ROOT / "requirements" / "advisories.toml").read_text("utf-8"))
+    safe = {name: Version(entry["safe"]) for name, entry in known["affected"].items()}
+    listed = {*safe, *known["unaffected"]["packages"].split()}
+    assert {canonicalize_name(package.name) for package in needed} - {"mainmatter"} == listed
+    for package in needed:
+        floors = [Version(part.version) for part in package.specifier if part.operator == ">="]
+        first = safe.get(canonicalize_name(package.name))
+        assert first is None or max(floors) >= first, f"{package}: releases before {first} have known advisories"
+    assert all(entry["advisories"] for entry in known["affected"].values())
+    assert isinstance(known["checked"], date)

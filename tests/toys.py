@@ -72,7 +72,10 @@ class RuledCutoff(Cutoff):
     convention: str = OUR_CONVENTION
 
     name: ClassVar[str] = "ruled"
-    conventions: ClassVar[tuple[str, ...]] = (OUR_CONVENTION, "short")
+
+    @property
+    def conventions(self) -> tuple[str, ...]:
+        return (OUR_CONVENTION, "short")
 
     def extract(self, document: Document) -> Extraction:
         found = super().extract(document)

@@ -158,7 +158,7 @@ def clean_url(
     *,
     browser: bool = False,
     timeout: float | None = None,
-    public_only: bool | None = None,
+    public_only: bool = True,
     **options: Unpack[CleanOptions],
 ) -> Extraction:
     """Fetch a page from the web and keep its main matter.
@@ -168,8 +168,8 @@ def clean_url(
         browser: load the page in Chromium, which runs its scripts, for pages that are empty without them; needs the
             extra `visual`. Chromium stays open for the next page, and loads one page at a time.
         timeout: how many seconds to wait for the server, at each step; with a browser, for the whole page.
-        public_only: use this if you do not trust the source of the URL. Only public addresses and the ports of web
-            servers are contacted, also after redirects. By default, this holds for a browser only.
+        public_only: contact only public addresses and the ports of web servers, also after redirects. Set it to False
+            for pages of your own machine or network.
         options: see `CleanOptions`.
 
     Warns:
@@ -220,6 +220,9 @@ def clean_many(
     Yields:
         For each page an `Extraction`, or what `format` asks for; or a `Failure` with the page and what went wrong.
 
+    Warns:
+        RuntimeWarning: there are several workers on Windows, where all pages are cleaned in this process.
+
     Raises:
         UnknownName: there is no such method or format.
         InputError: the method has no such parameter; the method is an object, which already has its parameters;
@@ -266,7 +269,7 @@ async def aclean_url(
     *,
     browser: bool = False,
     timeout: float | None = None,
-    public_only: bool | None = None,
+    public_only: bool = True,
     **options: Unpack[CleanOptions],
 ) -> Extraction:
     """`clean_url` for asyncio: runs in a thread (see `aclean`). It can wait for many servers at once.
@@ -384,7 +387,7 @@ class Cleaner:
         return self.clean(read_file(path, self.limits), url=url)
 
     def clean_url(
-        self, url: str, *, browser: bool = False, timeout: float | None = None, public_only: bool | None = None
+        self, url: str, *, browser: bool = False, timeout: float | None = None, public_only: bool = True
     ) -> Extraction:
         """Fetch a page and keep its main matter; see `mainmatter.clean_url`."""
         extraction, note = self._fetch_and_clean(url, browser, timeout, public_only)
@@ -393,17 +396,20 @@ class Cleaner:
         return extraction
 
     def _fetch_and_clean(
-        self, url: str, browser: bool, timeout: float | None, public_only: bool | None
+        self, url: str, browser: bool, timeout: float | None, public_only: bool
     ) -> tuple[Extraction, str | None]:
         """The extraction of a page, and a warning for the caller, who cannot be found from inside a thread."""
-        from mainmatter.inputs.fetch import fetch, is_url  # noqa: PLC0415 - those who have the page need none of it
+        from mainmatter.inputs.fetch import is_url  # noqa: PLC0415 - those who have the page need none of it
 
         if not isinstance(url, str) or not is_url(url):
             raise InputError(f"{url}: is not a URL that begins with http:// or https://; for a file, use clean_file")
-        settings: dict[str, Any] = {"limits": self.limits, "timeout": timeout, "public_only": public_only}
+        settings: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
+        fetch: Callable[..., Page]
         if browser:
             from mainmatter.inputs.browser import fetch_with_browser as fetch  # noqa: PLC0415 - few need one
-        page = fetch(url, **{name: value for name, value in settings.items() if value is not None})
+        else:
+            from mainmatter.inputs.fetch import fetch  # noqa: PLC0415 - those who have the page need none of it
+        page = fetch(url, limits=self.limits, public_only=public_only, **settings)
         extraction = self.clean(page)
         if extraction.document.needs_scripts and not browser:
             return (
@@ -456,7 +462,7 @@ class Cleaner:
         return await _in_thread(lambda: self.clean_file(path, url=url))
 
     async def aclean_url(
-        self, url: str, *, browser: bool = False, timeout: float | None = None, public_only: bool | None = None
+        self, url: str, *, browser: bool = False, timeout: float | None = None, public_only: bool = True
     ) -> Extraction:
         """As `clean_url`, in a thread; see `mainmatter.aclean_url`."""
         extraction, note = await _in_thread(lambda: self._fetch_and_clean(url, browser, timeout, public_only))

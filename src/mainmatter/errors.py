@@ -90,12 +90,12 @@ class PageWarning(UserWarning):
     """Something about a page that you should know: it may be incomplete, or it needs its scripts."""
 
 
-def warn_caller(message: str) -> None:
-    """Warn about a page, at the line of code outside mainmatter that made the call."""
+def warn_caller(message: str, category: type[Warning] = PageWarning) -> None:
+    """Warn about a page, or something else, at the line of code outside mainmatter that made the call."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "mainmatter":
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, PageWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 class DatasetError(MainmatterError):

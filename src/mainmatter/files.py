@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -34,3 +35,17 @@ def open_whole(target: Path) -> Iterator[BinaryIO]:
         if isinstance(error, OSError):
             raise OSError(error.errno, error.strerror, str(target)) from error
         raise
+
+
+def put_folder(draft: Path, target: Path) -> None:
+    """Put a finished folder in the place of another, which is deleted last, or comes back if that fails."""
+    old = draft.with_name(f"{draft.name}.old")
+    try:
+        if target.exists():
+            target.rename(old)
+        draft.rename(target)
+    except BaseException:
+        if old.exists() and not target.exists():
+            old.rename(target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

@@ -269,8 +269,6 @@ class Trainable(ABC, Generic[Observation]):
         learned_with: the parameters that shape what is learned; a model works only with the values that it was trained
             with. The others may be changed after training.
         learns_from_snippets: whether it can learn from pages of which only some blocks are labelled.
-        conventions: the values of its parameter `convention`, the rules of gold standards that it knows how to follow
-            (`by_convention`); none if it has no such parameter.
     """
 
     name: ClassVar[str]
@@ -278,7 +276,6 @@ class Trainable(ABC, Generic[Observation]):
     version: ClassVar[int] = 1
     learned_with: ClassVar[frozenset[str]] = frozenset()
     learns_from_snippets: ClassVar[bool] = False
-    conventions: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def extract(self, document: Document) -> Extraction:
@@ -310,6 +307,11 @@ class Trainable(ABC, Generic[Observation]):
         Raises:
             MissingExtra: an optional dependency is not installed.
         """
+
+    @property
+    def conventions(self) -> tuple[str, ...]:
+        """The rules of gold standards that it has learned to follow (`by_convention`), if it learns such."""
+        return ()
 
     def by_convention(self, convention: str) -> Self:
         """This trained method, following the rules of a gold standard; itself if it does not know them."""

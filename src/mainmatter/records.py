@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     from mainmatter.render.chunks import Chunk
 
 
+def _freeze(*arrays: NDArray[Any] | None) -> None:
+    """Make arrays read-only: frozen dataclasses do not protect what is in them."""
+    for array in arrays:
+        if array is not None:
+            array.setflags(write=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """A page as it was fetched; never changed.
@@ -110,6 +117,9 @@ class Metadata:
         title: the headline, without the site's name.
         author: the author or authors, separated by "; ".
         date: the date of publication, as YYYY-MM-DD.
+        published: the moment of publication, as in ISO 8601 and with its time zone, such as
+            "2024-03-05T23:10:00+01:00"; without a zone if the page gives none. In another zone, its day may differ
+            from `date` by one.
         language: a BCP 47 tag, such as "de" or "en-GB".
         site: the site's name.
         url: the canonical URL.
@@ -119,6 +129,7 @@ class Metadata:
     title: str | None = None
     author: str | None = None
     date: str | None = None
+    published: str | None = None
     language: str | None = None
     site: str | None = None
     url: str | None = None
@@ -221,6 +232,9 @@ class Containers:
     holders: NDArray[np.intp]
     pictures: NDArray[np.intp]
     text_nodes: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        _freeze(*(getattr(self, name) for name in Containers.__slots__ if name != "jumps"), *self.jumps)
 
     @classmethod
     def one(cls, blocks: int) -> Containers:
@@ -343,12 +357,16 @@ class Document:
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
         """The number of characters of each block."""
-        return np.fromiter(map(len, self.columns.texts), np.int64, len(self.columns.texts))
+        lengths = np.fromiter(map(len, self.columns.texts), np.int64, len(self.columns.texts))
+        _freeze(lengths)
+        return lengths
 
     @cached_property
     def positions(self) -> NDArray[np.int64]:
         """The place of each block in the page's linear list of structural tags."""
-        return np.array(self.columns.positions, np.int64)
+        positions = np.array(self.columns.positions, np.int64)
+        _freeze(positions)
+        return positions
 
 
 # Of a block without markup: the tag that its looks call for.
@@ -412,6 +430,8 @@ class RenderedText(str):
 class Extraction:
     """What a method decided about a document. `print` shows its text, `repr` a summary.
 
+    Its arrays become read-only, since what is rendered is kept; to change one, use a copy and `dataclasses.replace`.
+
     Attributes:
         document: the page that was decided about.
         method: the name of the method that decided.
@@ -443,6 +463,13 @@ class Extraction:
     marks_comments: bool = False
     threshold: float | None = None
     dials: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        _freeze(self.scores, self.kept, self.found_labels, self.dials)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # pickled arrays arrive writable
 
     def __len__(self) -> int:
         return int(self.kept.sum())
@@ -489,7 +516,11 @@ class Extraction:
     @property
     def is_comment(self) -> NDArray[np.bool_] | None:
         """For each block, whether it is a reader's comment, kept or not; None if the method does not say."""
-        return None if self.found_labels is None else self.found_labels == COMMENT
+        if self.found_labels is None:
+            return None
+        comments: NDArray[np.bool_] = self.found_labels == COMMENT
+        _freeze(comments)
+        return comments
 
     @cached_property
     def text(self) -> str:

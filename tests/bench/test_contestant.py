@@ -25,14 +25,14 @@ def gold_page(html: bytes, text: str = "moody") -> GoldPage:
 
 @pytest.fixture(scope="module")
 def moody() -> Iterator[Contestant]:
-    with Contestant("moody", limit=2.0, load=load_moody) as found:
+    with Contestant("moody", limit=5.0, load=load_moody) as found:
         yield found
 
 
 def test_a_page_is_timed_and_compared(moody: Contestant) -> None:
     pytest.importorskip("rapidfuzz")
     turn = moody.take(gold_page(b"slow"), ["bag", "align"])
-    assert 0.05 <= turn.seconds < 1.0
+    assert turn.seconds >= 0.05
     assert turn.error is None
     assert turn.scores["bag"] == {"precision": 1.0, "recall": 1.0, "f1": 1.0}
     assert turn.scores["align"] is not None
@@ -42,7 +42,7 @@ def test_a_page_is_timed_and_compared(moody: Contestant) -> None:
 
 @pytest.mark.parametrize(
     ("html", "error"),
-    [(b"raise", "ValueError: no such page"), (b"die", "its process died"), (b"hang", "took longer than 2 s")],
+    [(b"raise", "ValueError: no such page"), (b"die", "its process died"), (b"hang", "took longer than 5 s")],
 )
 def test_a_page_that_goes_wrong_costs_that_page(moody: Contestant, html: bytes, error: str) -> None:
     turn = moody.take(gold_page(html), ["bag"])

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import time
 import urllib.request
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from browser.annotated_pages import page_html
+from timing import PATIENCE, wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-SECONDS = 60.0  # that anything may take on a busy machine
 _BOUNDARY = "a-boundary-that-no-page-holds"
 
 
@@ -21,7 +20,7 @@ def ask(url: str, body: Any = None) -> Any:
     """Ask the server itself, without a browser."""
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=SECONDS) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
         return json.load(answer)
 
 
@@ -33,12 +32,10 @@ def add_page(url: str, title: str, *, name: str | None = None, html: str | None 
     body = f"{head}{content}\r\n--{_BOUNDARY}--\r\n".encode()
     form = {"Content-Type": f"multipart/form-data; boundary={_BOUNDARY}"}
     request = urllib.request.Request(f"{url}/api/annotate/imports/files", body, form)
-    with urllib.request.urlopen(request, timeout=SECONDS) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
         job = json.load(answer)
-    end = time.monotonic() + SECONDS
-    while job["state"] == "running" and time.monotonic() < end:
-        time.sleep(0.05)
-        job = ask(f"{url}/api/annotate/imports/{job['id']}")
+    wait_until(lambda: ask(f"{url}/api/annotate/imports/{job['id']}")["state"] != "running")
+    job = ask(f"{url}/api/annotate/imports/{job['id']}")
     assert job["added"] == 1, job
     return max(int(row["id"]) for row in ask(f"{url}/api/annotate/pages?annotator=x")["pages"])
 

@@ -12,7 +12,6 @@ import time
 from typing import TYPE_CHECKING
 
 from browser.annotate_steps import (
-    SECONDS,
     add_page,
     ask,
     frame_state,
@@ -24,6 +23,7 @@ from browser.annotate_steps import (
     wait_until_saved,
 )
 from teaching_pages import notice_board
+from timing import PATIENCE, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,7 +169,7 @@ def test_suggestions_are_corrected_until_a_model_learns_from_it(tab: Tab, server
         if law.get_attribute("data-open") == "kept":
             law.click(modifiers=["Alt"])
     tab.keyboard.press("g")
-    model.filter(has_text="Suggestions by auto, taught with").wait_for(timeout=1000 * SECONDS)
+    model.filter(has_text="Suggestions by auto, taught with").wait_for(timeout=1000 * PATIENCE)
     kept = "[...document.querySelectorAll(`li.block[data-open=kept]`)].map((one) => one.innerText).join()"
     tab.wait_for_function(f"() => {kept}.split(`Lost near`).length === 7")
     tab.get_by_role("link", name="← All pages").click()
@@ -415,20 +415,19 @@ class KillableServer:
         self.process = subprocess.Popen(
             [*command, "--workers", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
         )
-        end = time.monotonic() + 60
-        while True:
-            try:
-                ask(f"{self.url}/api/health")
-            except OSError:
-                assert time.monotonic() < end
-                assert self.process.poll() is None
-                time.sleep(0.05)
-            else:
-                return
+        wait_until(self.answers)
+
+    def answers(self) -> bool:
+        try:
+            ask(f"{self.url}/api/health")
+        except OSError:
+            assert self.process.poll() is None
+            return False
+        return True
 
     def kill(self) -> None:
         os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait(SECONDS)
+        self.process.wait(PATIENCE)
 
 
 def send_slowly(route: Route) -> None:

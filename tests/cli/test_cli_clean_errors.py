@@ -29,6 +29,15 @@ def test_empty_name(folder: Path) -> None:
     assert result.stderr.startswith("Error: an input's name is empty; name a file")
 
 
+def test_without_any_result_an_earlier_file_stays(folder: Path) -> None:
+    Path("all.jsonl").write_text("earlier\n")
+    for name in ("a.html", "b.html"):
+        Path(name).write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    result = clean("a.html", "b.html", "-o", "all.jsonl")
+    assert (result.exit_code, result.stderr.splitlines()[-1]) == (1, "0 of 2 pages cleaned, 2 failed")
+    assert Path("all.jsonl").read_text() == "earlier\n"
+
+
 def test_picture_among_pages(folder: Path) -> None:
     Path("site/map.html").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     result = clean("site", "-o", "out")
@@ -102,7 +111,7 @@ def test_one_bad_page_does_not_stop_the_others(folder: Path) -> None:
 
 
 def test_url_that_cannot_be_reached_among_others(folder: Path) -> None:
-    result = clean("http://127.0.0.1:1/x", "site/river.html")
+    result = clean("http://127.0.0.1:1/x", "site/river.html", "--allow-private")
     assert result.exit_code == 1
     assert result.stdout == f"==> site/river.html <==\n{RIVER}"
     assert result.stderr.splitlines()[0].startswith("Error: http://127.0.0.1:1/x: could not be fetched: ")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawls import files_of, install_wicked, page, pages, write_warc
+from timing import PATIENCE, wait_until
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -114,14 +115,13 @@ def test_an_input_without_pages_is_an_error(tmp_path: Path) -> None:
     assert (result.returncode, without_progress(result.stderr)) == (1, "Error: the input has no pages\n")
 
 
-def test_an_input_of_which_nothing_can_be_read_is_an_error_and_robots_are_not_asked(tmp_path: Path) -> None:
+def test_an_input_of_which_nothing_can_be_read_is_an_error(tmp_path: Path) -> None:
     trash, empty, out = tmp_path / "trash.warc.gz", tmp_path / "empty.warc.gz", tmp_path / "out"
     trash.write_bytes(random.Random(1).randbytes(3000))
     empty.write_bytes(b"")
-    result = run(trash, empty, "-o", out, "-m", "density", "-j", "1", "--robots")
+    result = run(trash, empty, "-o", out, "-m", "density", "-j", "1")
     assert result.returncode == 1
     assert without_progress(result.stderr).splitlines() == [
-        "--robots has no effect: no input is a list of URLs, so nothing is fetched",
         f"Error: no page of the input could be read or fetched; see {out}/__about/rejects for the reasons",
     ]
     assert result.stdout.splitlines()[2].split() == ["dropped:", "damaged", "2"]
@@ -170,14 +170,12 @@ def test_an_interrupt_is_answered_and_leaves_no_process(tmp_path: Path, kill_tes
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True, env=os.environ | env
     ) as process:
-        end = time.monotonic() + 60
         # Until work is under way: the command, two workers, and two that clean.
-        while len(family := list(kill_test.family(process.pid))) != 5 or not list(out.glob("__run/now/*")):
-            assert time.monotonic() < end, family
-            time.sleep(0.05)
+        wait_until(lambda: len(kill_test.family(process.pid)) == 5 and list(out.glob("__run/now/*")))
+        family = list(kill_test.family(process.pid))
         os.killpg(process.pid, signal.SIGINT)
         try:
-            printed, errors = process.communicate(timeout=60)
+            printed, errors = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()  # one that does not listen is not waited for
     assert (process.returncode, printed) == (130, "")
@@ -201,7 +199,7 @@ def test_a_terminal_shows_one_live_line_within_a_shard(tmp_path: Path) -> None:
         os.close(child)
         listener = threading.Thread(target=listen)
         listener.start()
-        printed, _ = process.communicate(timeout=100)
+        printed, _ = process.communicate(timeout=PATIENCE)
         listener.join()
     os.close(parent)
     lines = [line.replace("\x1b[K", "") for line in shown.decode().split("\r")]
@@ -219,7 +217,7 @@ def test_killed_again_and_again_it_gives_the_same_bytes(
     options = ["-m", "wicked", "-j", "2", "--shard-size", "0.004", "--drop-duplicates", "exact", "-f", "jsonl"]
     command = [*MAINMATTER, "corpus", str(crawl), *options, "-o"]
     began = time.monotonic()
-    subprocess.run([*command, str(tmp_path / "calm")], check=True, capture_output=True, timeout=100)
+    subprocess.run([*command, str(tmp_path / "calm")], check=True, capture_output=True, timeout=PATIENCE)
     seconds = time.monotonic() - began
     for share in (
         2,

@@ -9,10 +9,11 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
+
+from timing import PATIENCE, wait_until
 
 PAGES = Path(__file__).parents[1] / "pages"
 MAINMATTER = [sys.executable, "-c", "from mainmatter.cli import main; main()"]
@@ -189,13 +190,10 @@ def test_interrupt_leaves_no_traceback(site: Path, tmp_path: Path) -> None:
         text=True,
         start_new_session=True,
     ) as process:
-        end = time.monotonic() + 60
-        while not (tmp_path / "out").exists():  # until work is under way
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        wait_until((tmp_path / "out").exists)  # work is under way
         os.killpg(process.pid, signal.SIGINT)
         try:
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()  # one that does not listen is not waited for
     assert (process.returncode, errors.strip()) == (130, "Aborted!")

@@ -104,6 +104,22 @@ def test_nothing_is_written_over(gold: Path) -> None:
     assert "holds something other than a model" in result.stderr
 
 
+def test_what_cannot_begin_leaves_no_folder(tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rapidfuzz", None)
+    result = run("train", "cutoff", "--on", gold, "-o", tmp_path / "model")
+    assert (result.exit_code, "pip install 'mainmatter[train]'" in result.stderr) == (1, True)
+    assert not (tmp_path / "model").exists()
+    assert run("teach", tmp_path / "nowhere", "-o", tmp_path / "new" / "model").exit_code == 1
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_that_has_the_name_of_a_checkpoint_stays(tmp_path: Path, gold: Path) -> None:
+    (tmp_path / "model.unfinished").mkdir()
+    (tmp_path / "model.unfinished/thesis.txt").write_text("dear")
+    assert run("train", "cutoff", "--on", gold, "-o", tmp_path / "model", "-j", 1).exit_code == 0
+    assert (tmp_path / "model.unfinished/thesis.txt").read_text() == "dear"
+
+
 def test_a_damaged_model(tmp_path: Path, gold: Path) -> None:
     run("train", "cutoff", "--on", gold, "-o", tmp_path / "model", "-j", 1)
     (weights,) = (tmp_path / "model").glob("*.npz")

@@ -12,6 +12,7 @@ import mainmatter
 from mainmatter.errors import InputError, ModelError
 from mainmatter.lab.datasets import DATASETS, GoldPage, load_dataset
 from mainmatter.lab.training.examples import make_example
+from mainmatter.main.rehearsal import REHEARSAL, load_rehearsal
 from mainmatter.models.store import SHIPPED, is_model, load, save
 from mainmatter.records import Gold, Page
 from mainmatter.registry import get_method, make_untrained, trainable_names
@@ -57,11 +58,18 @@ def test_a_shipped_model_tells_where_it_comes_from(folder: str) -> None:
     assert model.method in trainable_names()
     assert model.card["data"]
     for data in model.card["data"]:
-        assert DATASETS[data["name"]].trains, f"{data['name']} is for tests only"
+        # A preset of a paper may learn from what is free for research, a default may not.
+        allowed = {"training", "papers"} if "paper" in folder.split("-") else {"training"}
+        assert DATASETS[data["name"]].use in allowed, f"{folder} may not learn from {data['name']}"
         assert data["licence"] == DATASETS[data["name"]].licence
         assert re.fullmatch("[0-9a-f]{64}", data["sha256"])
     assert model.card["seconds"]["learning"] >= 0
     assert (SHIPPED / folder / "README.md").is_file()
+
+
+def test_pages_for_rehearsal_are_of_sets_that_defaults_may_learn_from() -> None:
+    conventions = {page.convention for page in load_rehearsal(SHIPPED / "main" / REHEARSAL)}
+    assert conventions <= {known.convention for known in DATASETS.values() if known.use == "training"}
 
 
 @shipped_methods

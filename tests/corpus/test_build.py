@@ -7,7 +7,6 @@ import os
 import random
 import re
 import shutil
-import time
 import uuid
 from dataclasses import replace
 from itertools import pairwise
@@ -25,6 +24,7 @@ from mainmatter.corpus.report import corpus_report
 from mainmatter.corpus.search import build_index
 from mainmatter.corpus.work import make_work
 from mainmatter.corpus.writers import COLUMNS, mainmatter_version
+from timing import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,10 +95,7 @@ def test_it_is_told_how_far_a_shard_on_remote_storage_is(crawl: Path, monkeypatc
     def one_after_another(work: Any, numbers: list[int], *, on_note: Any, **_: Any) -> Iterator[Any]:
         def tell(note: dict[str, Any]) -> None:
             on_note(note)
-            for _ in range(500):  # until it is reported
-                if any(one.pages and not one.shards_done for one in seen):
-                    break
-                time.sleep(0.01)
+            wait_until(lambda: any(one.pages for one in seen))  # it is reported
 
         for number in numbers:
             yield work(number, tell=tell)

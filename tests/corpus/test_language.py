@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -62,21 +61,18 @@ def test_beginning_middle_and_end_are_looked_at() -> None:
     assert identify(text).language == "de"
 
 
-def test_a_huge_text_takes_no_longer() -> None:
-    load_identifier()
-    text = "x" * 50_000_000
-    start = time.process_time()
-    identify(text)
-    assert time.process_time() - start < 0.5
+def test_of_a_huge_text_no_more_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    classify = load_identifier().classify
 
+    def counted(text: str) -> tuple[str, float]:
+        sizes.append(len(text))
+        return classify(text)
 
-def test_a_page_takes_well_under_half_a_millisecond() -> None:
-    load_identifier()
-    text = " ".join(TEXTS.values()) * 20
-    start = time.process_time()
-    for _ in range(200):
-        identify(text)
-    assert time.process_time() - start < 200 * 0.005  # ten times what it takes
+    monkeypatch.setattr(load_identifier(), "classify", counted)
+    for size in (10_000, 50_000_000):
+        identify("x" * size)
+    assert sizes[0] == sizes[1] < 10_000
 
 
 def test_threads_load_one_model_and_agree(monkeypatch: pytest.MonkeyPatch) -> None:

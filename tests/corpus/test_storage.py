@@ -14,6 +14,7 @@ import pytest
 from mainmatter.corpus import retries as retrying
 from mainmatter.corpus import storage
 from mainmatter.errors import InputError, MissingExtra
+from timing import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,6 +138,8 @@ def test_missing_file_system_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(core, "url_to_fs", refuse)
     with pytest.raises(InputError, match=r"^s3://b/k: s3:// needs another package: Install s3fs to access S3$"):
         storage.exists("s3://b/k")
+    with pytest.raises(MissingExtra, match=r"this needs aiohttp, .*pip install 'mainmatter\[http\]'"):
+        storage.exists("https://b/k")
 
 
 def test_remote_reads_are_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,7 +270,7 @@ def test_files_are_removed_a_thousand_at_a_time(monkeypatch: pytest.MonkeyPatch)
 def test_many_requests_are_under_way_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     memory = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
     monkeypatch.setattr(memory, "async_impl", True)  # as those of object stores have it
-    meeting = threading.Barrier(8, timeout=20)
+    meeting = threading.Barrier(8, timeout=PATIENCE)
 
     def meet(number: int) -> int:
         meeting.wait()

@@ -9,9 +9,10 @@ from xml.etree import ElementTree as ET
 
 import mainmatter
 from fuzz.target import SEEDS, Target, dictionary
+from mainmatter.html.dates import read_day, read_day_in_path, read_moment
 from mainmatter.html.declared import host_keys, main_items, read_json, tidy, types_of
 from mainmatter.html.formulas import split_formulas
-from mainmatter.html.metadata import people, read_day, read_day_in_path
+from mainmatter.html.metadata import people
 from mainmatter.html.parse import decode
 from mainmatter.html.robots import noindex_in_header, noindex_in_html
 from mainmatter.html.scripted import as_markup, is_prose
@@ -75,7 +76,8 @@ def _read_strings(text: str, data: bytes) -> None:
 def _read_values(text: str, data: bytes) -> None:
     """What is read of metadata."""
     read_day(text)
-    read_day(text, month_first=False)
+    read_day(text, "hr")
+    read_moment(text)
     people([text, text[::-1]])
     tidy(text)
     noindex_in_header(text)

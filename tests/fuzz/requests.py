@@ -54,7 +54,7 @@ def _seeds() -> list[bytes]:
     return [*seeds, b"POST /api/clean HTTP/1.1\r\n%b\r\n<h1>T</h1>" % page]
 
 
-def _refuse(*_: object, **__: object) -> None:
+def refuse_names(*_: object, **__: object) -> None:
     raise socket.gaierror(socket.EAI_NONAME, "there is no network here")
 
 
@@ -72,7 +72,7 @@ class _Bugs(logging.Handler):
 
 def requests(folder: Path) -> Target:
     """Whole requests, as HTTP/1.1 has them; work that a worker would do is done here, and nothing is fetched."""
-    socket.getaddrinfo = _refuse  # type: ignore[assignment]
+    socket.getaddrinfo = refuse_names  # type: ignore[assignment]
     with store_with_page(folder) as store:
         say(store, "Anna", {2: KEEP, 3: KEEP})
         say(store, "Ben", {2: KEEP})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fuzz.agents import mcp_lines
 from fuzz.annotations import databases, gold_standards, store_rows
 from fuzz.archives import archives, jsonl, lists, parquet, records, rows
 from fuzz.corpora import corpora
@@ -36,6 +37,7 @@ TARGETS: dict[str, Callable[[Path], Target]] = {
     "requests": requests,
     "heads": heads,
     "bodies": bodies,
+    "mcp-lines": mcp_lines,
 }
 # What users name: the targets that belong to it.
 GROUPS = {
@@ -44,5 +46,5 @@ GROUPS = {
     "annotations": ("databases", "store-rows", "gold-standards"),
     "corpora": ("corpora",),
     "archives": ("archives", "records", "jsonl", "rows", "parquet", "lists"),
-    "requests": ("requests", "heads", "bodies"),
+    "requests": ("requests", "heads", "bodies", "mcp-lines"),
 }

@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra serve")
 pytest.importorskip("fastwarc", reason="needs the extra corpus")
+pytest.importorskip("mcp", reason="needs the extra mcp")
 
 from fuzz.mutation import mutate_bytes, mutate_json
 from fuzz.run import Outcome, fuzz, replay
@@ -21,7 +22,15 @@ from mainmatter.errors import InputError
 
 FOUND = Path(__file__).with_name("found")  # inputs that showed a bug once, by target
 # A second each at most.
-INPUTS = {"pages": 150, "methods": 80, "databases": 80, "store-rows": 80, "corpora": 80, "requests": 100}
+INPUTS = {
+    "pages": 150,
+    "methods": 80,
+    "databases": 80,
+    "store-rows": 80,
+    "corpora": 80,
+    "requests": 100,
+    "mcp-lines": 100,
+}
 CHEAP = 800
 
 

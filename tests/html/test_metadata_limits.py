@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from mainmatter.html.dates import read_day
 from mainmatter.html.declared import Declared, gather, lines_after, lines_before, main_items, read_json, text_of, tidy
-from mainmatter.html.metadata import people, read_day, read_metadata, without_site
+from mainmatter.html.metadata import people, read_metadata, without_site
 from mainmatter.html.parse import parse
 
 URL = "https://www.riverpost.example/town/bridge-opens"
@@ -28,21 +29,21 @@ def linked_data(*values: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "month_first", "day"),
+    ("text", "language", "day"),
     [
-        ("1990-01-01", True, "1990-01-01"),
-        ("1989-12-31", True, None),
-        ("2099-12-31", True, "2099-12-31"),
-        ("3/13/2024", False, "2024-03-13"),  # no year has 13 months
-        ("3/12/2024", False, "2024-12-03"),
-        ("12/5/2024", True, "2024-12-05"),
-        ("13/5/2024", True, "2024-05-13"),
-        ("x" * 90 + "2024-05-17", True, "2024-05-17"),
-        ("x" * 93 + "2024-05-17", True, None),  # beyond a hundred characters
+        ("1990-01-01", "en", "1990-01-01"),
+        ("1989-12-31", "en", None),
+        ("2099-12-31", "en", "2099-12-31"),
+        ("3/13/2024", "fr", "2024-03-13"),  # no year has 13 months
+        ("3/12/2024", "fr", "2024-12-03"),
+        ("12/5/2024", "en", "2024-12-05"),
+        ("13/5/2024", "en", "2024-05-13"),
+        ("x" * 90 + "2024-05-17", "en", "2024-05-17"),
+        ("x" * 93 + "2024-05-17", "en", None),  # beyond a hundred characters
     ],
 )
-def test_days(text: str, month_first: bool, day: str | None) -> None:
-    assert read_day(text, month_first=month_first) == day
+def test_days(text: str, language: str, day: str | None) -> None:
+    assert read_day(text, language) == day
 
 
 @pytest.mark.parametrize(("length", "is_read"), [(100, True), (101, False)])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
+from functools import partial
 
 import pytest
 
 from mainmatter import clean
 from mainmatter.html.read import without_unclosed_tag
+from timing import assert_linear
 
 REST = (
     '<body><div class="x"><h1>Ferry late</h1><p>The ferry from the islands was late again on Sunday.</p></div></body>'
@@ -56,13 +57,9 @@ def test_a_page_that_shows_something_is_left_alone() -> None:
     assert clean(f"<p>Shown.</p><!-- {REST}", method="ice-baseline").text == "Shown."
 
 
-@pytest.mark.parametrize(
-    "html", ["<title>" * 200_000, "<!--" * 200_000, "<title></title>" * 100_000, "<script " * 100_000]
-)
-def test_in_time_linear_in_the_page(html: str) -> None:
-    start = time.process_time()
-    without_unclosed_tag(html)
-    assert time.process_time() - start < 1
+@pytest.mark.parametrize("piece", ["<title>", "<!--", "<title></title>", "<script "])
+def test_in_time_linear_in_the_page(piece: str) -> None:
+    assert_linear(lambda n: partial(without_unclosed_tag, piece * n), 200_000)
 
 
 def test_text_in_a_noscript_of_the_head_is_found_where_there_is_no_other() -> None:

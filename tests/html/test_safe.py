@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mainmatter.clean import read
-from mainmatter.html.parse import parse
+from mainmatter.html import safe
+from mainmatter.html.parse import as_text, parse
 from mainmatter.html.safe import safe_html, with_loads
 from mainmatter.records import Document, Page
 
@@ -152,3 +153,61 @@ def test_any_markup_can_be_marked(html: str) -> None:
     document, result = marked(html)
     assert result.startswith("<!") or "<html" in result
     assert all(text_of_block(result, number) for number in range(len(document)))
+
+
+# Each is harmless as it is parsed first, and another tree when that is written and parsed again.
+MUTATING = [
+    "<form><math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>",
+    "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=1 onerror=alert(1)&gt;'>",
+    "<math><mtext><table><mglyph><style><math><img src onerror=alert(1)></style></mglyph></table></mtext></math>",
+    "<svg></p><style><a id='</style><img src=1 onerror=alert(1)>'>",
+    "<svg><p><style><!--</style><img src=1 onerror=alert(1)>--></style></p></svg>",
+    "<math><annotation-xml encoding='text/html'><style><img src=x onerror=alert(1)></style></annotation-xml></math>",
+    "<svg><foreignobject><p></svg><style><img src=x onerror=alert(1)></style></p></foreignobject></svg>",
+    "<form><form><table></form><form></form></form></table><svg><style><img src=x onerror=alert(1)></style>",
+    "<noscript><p title='</noscript><img src=x onerror=alert(1)>'></noscript>",
+    "<select><option><style></option></select><img src=x onerror=alert(1)></style>",
+    "<xmp><p id='</xmp><img src=x onerror=alert(1)>'>",
+    "<a><table><a></table><p><a><i></p></a><div></i><button><p></button>",
+    "<b><table><tr><td><b><p></b><form><td></form><form><a><svg><a><mi></table>",
+]
+PIECES = """
+    <math> <svg> <mtext> <mglyph> <malignmark> <mi> <annotation-xml␣encoding=text/html> <foreignObject> <desc>
+    <title> <style> <form> <table> <tr> <td> <caption> <p> <a> <b> <i> <select> <option> <template> <noscript>
+    <textarea> <xmp> <pre> <button> <frameset> <!-- --> <![CDATA[ ]]> <img␣src=x␣onerror=alert(1)>
+    <script>alert(1)</script> <a␣href=javascript:alert(1)>x</a> <plaintext>
+    <a␣id="</style><img␣src=x␣onerror=alert(1)>"> <p␣title="--><script>alert(1)</script>"> <iframe␣src=x>
+    <body␣onload=alert(1)> word </math> </svg> </mtext> </mglyph> </style> </form> </table> </p> </a> </b> </select>
+    </title> </noscript> </td> </xmp>
+"""
+
+
+def assert_is_stable_and_harmless(html: str) -> None:
+    tree = parse(html)
+    safe._make_harmless(tree)
+    safe._write_head(tree, "")
+    assert tree.serialize() == html, "it is another page when it is parsed and made harmless again"
+    for element in parse(html).iter_elements():
+        assert element.tag not in safe._DROPPED
+        assert not any(name.startswith("on") for name in element.attrs)
+        assert "javascript" not in as_text(element.attr("href"))
+
+
+@pytest.mark.parametrize("markup", MUTATING)
+def test_what_is_parsed_again_is_still_harmless(markup: str) -> None:
+    document = read(Page(f"<p>Words.</p>{markup}"))
+    assert_is_stable_and_harmless(safe_html(document, base=False))
+
+
+@given(st.lists(st.sampled_from(PIECES.split()), max_size=14))
+def test_any_page_stays_the_same_when_it_is_parsed_again(pieces: list[str]) -> None:
+    document = read(Page("<p>Words.</p>" + "".join(pieces).replace("␣", " ")))
+    assert_is_stable_and_harmless(safe_html(document, base=False))
+
+
+def test_a_page_that_does_not_settle_is_shown_as_its_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(safe, "_MOST_ROUNDS", 0)
+    html = marked("<h2>A title</h2><p style='color: red'>Some <b>words</b>.</p>")[1]
+    assert text_of_block(html, 1) == "Some words."
+    assert "<b>" not in html
+    assert "style" not in html

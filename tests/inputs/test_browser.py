@@ -7,13 +7,12 @@ import json
 import re
 import socket
 import sys
-import time
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -30,6 +29,7 @@ from mainmatter.inputs.browser import PageLoader, fetch_with_browser
 from mainmatter.inputs.fetch import AddressRefused, why_not_public
 from mainmatter.limits import Limits
 from mainmatter.records import Page
+from timing import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,12 +46,14 @@ class Web:
         asked: of the private server: paths.
         url: of the public one, without a slash at the end.
         private: host and port of the private one.
+        over: set when the test is over: what is never answered ends then.
     """
 
     pages: dict[str, tuple[str, str] | int | str] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     url: str = ""
     private: str = ""
+    over: Event = field(default_factory=Event)
 
     def page(self, html: str, path: str = "/") -> str:
         """Serve a page; its URL."""
@@ -78,7 +80,7 @@ def serve(web: Web, host: str) -> ThreadingHTTPServer:
                 self.send_header("Location", answer)
                 self.end_headers()
             elif answer[1] == "never":
-                time.sleep(3)
+                web.over.wait()
             else:
                 self.send_response(200)
                 self.send_header("Content-Type", answer[0])
@@ -111,10 +113,16 @@ def shared() -> Iterator[None]:
 def web(shared: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
     monkeypatch.setattr(fetching, "why_not_public", lambda ip: None if ip == "127.0.0.2" else why_not_public(ip))
     monkeypatch.setattr(browser, "QUIET", 0.25)  # half of the time that these tests take
+    # On a busy machine, everything may take its time.
+    monkeypatch.setattr(browser, "SLOW", PATIENCE)
+    defaults = fetch_with_browser.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "timeout", PATIENCE)
     web = Web()
     public, private = serve(web, "127.0.0.2"), serve(web, "127.0.0.1")
     web.url, web.private = f"http://127.0.0.2:{public.server_port}", f"127.0.0.1:{private.server_port}"
     yield web
+    web.over.set()
     for server in (public, private):
         server.shutdown()
         server.server_close()
@@ -138,7 +146,8 @@ BUILT = {
 
 
 @pytest.mark.parametrize("script", BUILT.values(), ids=BUILT)
-def test_a_page_that_builds_itself(web: Web, script: str) -> None:
+def test_a_page_that_builds_itself(web: Web, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browser, "QUIET", 2.0)  # on a busy machine, the timers of a page come late
     web.pages["/data"] = "application/json", json.dumps({"text": SENTENCE})
     web.page(f"<p>{SENTENCE}</p>", "/other")
     url = web.page(
@@ -170,11 +179,9 @@ NEVER_QUIET = {
 @pytest.mark.parametrize("script", NEVER_QUIET.values(), ids=NEVER_QUIET)
 def test_what_is_there_in_time_is_taken(web: Web, script: str) -> None:
     url = web.page(f"<p>{SENTENCE}</p><script>{script}</script>")
-    began = time.monotonic()
-    with pytest.warns(PageWarning, match=r": had not finished after 2 seconds; what was there by then was used$"):
-        text = text_of(url, timeout=2)
+    with pytest.warns(PageWarning, match=r": had not finished after 5 seconds; what was there by then was used$"):
+        text = text_of(url, timeout=5)
     assert text.startswith(SENTENCE)
-    assert time.monotonic() - began < 8
 
 
 def test_clocks_streams_and_late_answers_do_not_keep_a_page_from_being_quiet(
@@ -253,7 +260,7 @@ def test_a_page_that_is_private_itself(web: Web, way: str) -> None:
     words = r": is not fetched: .* is a loopback address, and pages are fetched from public addresses only"
     with pytest.raises(AddressRefused, match=words) as caught:
         fetch_with_browser(url)
-    assert ("; to allow others, use --allow-private or public_only=False" in str(caught.value)) == (url == address)
+    assert ("; --allow-private or public_only=False lifts this rule" in str(caught.value)) == (url == address)
     assert web.asked == []
 
 
@@ -389,22 +396,14 @@ def test_on_the_command_line(web: Web) -> None:
     run = CliRunner().invoke(group, ["clean", empty, "--browser"])
     assert run.stderr == f"Warning: {empty}: shows no text, even after its scripts ran\n"
     web.page(f"<p>{SENTENCE}</p>")
-    run = CliRunner().invoke(group, ["clean", f"http://{web.private}/", "--browser", "--allow-private-addresses"])
+    run = CliRunner().invoke(group, ["clean", f"http://{web.private}/", "--browser", "--allow-private"])
     assert run.stdout == f"{SENTENCE}\n"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["-", "--browser"], "--browser loads URLs, and - is not a URL"),
-        (["http://x.example/", "--allow-private-addresses"], "--allow-private is for pages that a browser loads"),
-        (["http://x.example/", "--allow-private"], "is for pages that a browser loads; give --browser, too"),
-    ],
-)
-def test_options_that_make_no_sense(arguments: list[str], message: str) -> None:
-    run = CliRunner().invoke(group, ["clean", *arguments])
+def test_only_urls_are_loaded_by_a_browser() -> None:
+    run = CliRunner().invoke(group, ["clean", "-", "--browser"])
     assert run.exit_code == 2
-    assert message in run.stderr
+    assert "--browser loads URLs, and - is not a URL" in run.stderr
 
 
 def test_from_python(web: Web) -> None:

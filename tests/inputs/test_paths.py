@@ -232,7 +232,7 @@ def test_format_of_a_url_is_told_by_the_server_unless_said(
     chosen: str | None, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = "https://e.example/notes.txt"
-    monkeypatch.setattr(inputs, "fetch", lambda url, limits: Page(b"<p>x", url, url))
+    monkeypatch.setattr(inputs, "fetch", lambda url, limits, public_only: Page(b"<p>x", url, url))
     assert Input(url, Path("notes.txt"), chosen).read().format == expected
 
 

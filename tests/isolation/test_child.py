@@ -16,6 +16,7 @@ import pytest
 from child_services import Parent, act, make_nothing
 from mainmatter.isolation import child as module
 from mainmatter.isolation.child import CallFailed, Child, ChildExited, ChildTraceback, as_service
+from timing import PATIENCE, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,10 +136,8 @@ def test_a_signal_without_a_name_has_its_number() -> None:
 
 @pytest.mark.parametrize("word", ["sleep in C", "spin in C"])
 def test_a_deadline_by_the_clock_holds_in_c(word: str) -> None:
-    start = time.monotonic()
     error = exit_of(word, seconds=0.3)
     assert (error.reason, error.how) == ("time", "SIGKILL")
-    assert time.monotonic() - start < 50  # it would take a minute, or more
 
 
 def test_a_limit_of_processor_time_holds_in_c_and_is_for_one_call() -> None:
@@ -256,7 +255,7 @@ def test_whoever_dies_takes_its_children_along(threads: bool) -> None:
     parent = Child(Parent)
     (child, _), _ = parent.call("tell", threads)
     parent.end()
-    assert _end_soon([child])
+    _wait_for_their_end([child])
 
 
 @pytest.mark.parametrize("word", ["sleep", "sleep in C"])
@@ -265,12 +264,12 @@ def test_children_do_not_outlive_a_parent_that_is_killed(word: str) -> None:
         "from mainmatter.isolation.child import Child, as_service; from child_services import act\n"
         "children = [Child(as_service, act, fork=fork) for fork in (False, True, True)]\n"
         "print(*(child.call('pid') for child in children), flush=True)\n"
-        f"children[0].send('sleep', 60); children[1].send({word!r}, *([60] * ({word!r} == 'sleep')))\n"
-        "import time; time.sleep(60)\n"
+        f"children[0].send('sleep', 600); children[1].send({word!r}, *([600] * ({word!r} == 'sleep')))\n"
+        "import time; time.sleep(600)\n"
     )
     pids = _started(code, signal.SIGKILL)
     assert len(pids) == 3
-    assert _end_soon(pids)
+    _wait_for_their_end(pids)
 
 
 def test_ctrl_c_ends_a_script_and_its_children() -> None:
@@ -278,11 +277,11 @@ def test_ctrl_c_ends_a_script_and_its_children() -> None:
         "import time; from mainmatter.isolation.parallel import ordered_map; from child_services import act\n"
         "print(*ordered_map(act, ['pid'] * 40, 2), flush=True)\n"
         "from mainmatter.isolation.child import Child, as_service\n"
-        "child = Child(as_service, act); child.call('pid'); child.call('sleep', 60)\n"
+        "child = Child(as_service, act); child.call('pid'); child.call('sleep', 600)\n"
     )
     pids = _started(code, signal.SIGINT)
     assert pids
-    assert _end_soon(pids)
+    _wait_for_their_end(pids)
 
 
 def _started(code: str, number: signal.Signals) -> list[int]:
@@ -303,15 +302,13 @@ def _started(code: str, number: signal.Signals) -> list[int]:
             script.kill()
         else:
             os.killpg(script.pid, number)
-        assert script.wait(60) == -number
+        assert script.wait(PATIENCE) == -number
     return pids
 
 
-def _end_soon(pids: list[int]) -> bool:
-    end = time.monotonic() + 40  # they sleep for a minute
-    while any(map(_runs, pids)) and time.monotonic() < end:
-        time.sleep(0.01)
-    return not any(map(_runs, pids))
+def _wait_for_their_end(pids: list[int]) -> None:
+    """Of processes that sleep far longer than we wait."""
+    wait_until(lambda: not any(map(_runs, pids)))
 
 
 def _runs(pid: int) -> bool:

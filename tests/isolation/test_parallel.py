@@ -8,10 +8,13 @@ import time
 from itertools import count, islice
 from pickle import PicklingError
 from threading import Lock
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
+import mainmatter
+from mainmatter.isolation import parallel
 from mainmatter.isolation.parallel import CHUNK, CHUNKS_AHEAD, Failure, default_workers, ordered_map
 
 if TYPE_CHECKING:
@@ -208,3 +211,13 @@ def test_an_error_of_the_items_themselves_is_the_callers_after_the_results(worke
 
 def test_default_workers() -> None:
     assert 1 <= default_workers() <= (os.cpu_count() or 1)
+
+
+def test_without_child_processes_a_warning_says_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "os", SimpleNamespace(name="nt"))
+    pages = ["<p>High water at noon, says the old table.</p>"] * 3
+    with pytest.warns(RuntimeWarning, match="workers=2: child processes need Linux or macOS.* use Docker") as warned:
+        texts = list(mainmatter.clean_many(pages, workers=2, format="text"))
+    assert texts == [mainmatter.clean(page).text for page in pages]
+    assert [warning.filename for warning in warned] == [__file__]
+    assert default_workers() == 1  # so that commands warn only of what was asked for

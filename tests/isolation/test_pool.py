@@ -15,6 +15,7 @@ import pytest
 from child_services import act, make_nothing
 from mainmatter.isolation.child import Child, ChildExited, as_service
 from mainmatter.isolation.pool import Pool
+from timing import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,23 +34,23 @@ def pool() -> Iterator[Pool]:
 
 
 def at_rest(pool: Pool) -> bool:
-    """Whether all children rest; a future is done some time before its child is."""
-    end = time.monotonic() + 30
-    while pool.idle < pool.count and time.monotonic() < end:
-        time.sleep(0.005)
-    return pool.idle == pool.count
+    """Wait until all children rest; a future is done some time before its child is."""
+    wait_until(lambda: pool.idle == pool.count)
+    return True
 
 
-def test_children_are_started_for_calls_and_kept(pool: Pool) -> None:
+def test_children_are_started_for_calls_and_kept(pool: Pool, tmp_path: Path) -> None:
     first = pool.submit("pid").result()
     assert at_rest(pool)
     assert pool.pids() == [first]
     assert pool.submit("pid").result() == first
     assert at_rest(pool)
-    answers = [pool.submit("sleep", 0.2), *(pool.submit("echo", number) for number in range(20))]
+    go = tmp_path / "go"
+    answers = [*(pool.submit("wait for", str(go)) for _ in range(2)), *(pool.submit("echo", n) for n in range(20))]
     assert pool.idle == 0
-    assert pool.waiting >= 18
-    assert [answer.result() for answer in answers] == [None, *range(20)]
+    assert pool.waiting >= 20
+    go.touch()
+    assert [answer.result() for answer in answers] == [None, None, *range(20)]
     assert len(pool.pids()) == 2
     assert pool.resident_mb() > 20
     assert not pool.exits
@@ -97,8 +98,7 @@ def test_calls_can_be_withdrawn_and_ended(pool: Pool) -> None:
     assert pool.withdraw(waits)
     assert not pool.withdraw(waits)
     assert not pool.withdraw(at_work[0])
-    while any(call.child is None for call in at_work):
-        time.sleep(0.005)
+    wait_until(lambda: all(call.child is not None for call in at_work))
     for call in at_work:
         pool.end_work_on(call, "gone")
     errors = [call.exception() for call in at_work]
@@ -108,10 +108,11 @@ def test_calls_can_be_withdrawn_and_ended(pool: Pool) -> None:
     pool.end_work_on(at_work[0], "gone")  # nobody is at work on it
 
 
-def test_a_cancelled_call_is_not_made(pool: Pool) -> None:
+def test_a_cancelled_call_is_not_made(pool: Pool, tmp_path: Path) -> None:
     async def work() -> None:
         assert at_rest(pool)
-        at_work = [asyncio.wrap_future(pool.submit("sleep", 0.3)) for _ in range(2)]
+        go = tmp_path / "go"
+        at_work = [asyncio.wrap_future(pool.submit("wait for", str(go))) for _ in range(2)]
         call = pool.submit("leave")
         waits = asyncio.wrap_future(call)
         waits.cancel()
@@ -119,6 +120,7 @@ def test_a_cancelled_call_is_not_made(pool: Pool) -> None:
             await waits
         await asyncio.sleep(0)
         assert call.cancelled()
+        go.touch()
         assert await asyncio.gather(*at_work) == [None, None]
         assert await asyncio.wrap_future(pool.submit("echo", 1)) == 1
 
@@ -131,8 +133,7 @@ def test_a_cancelled_call_is_not_made(pool: Pool) -> None:
 def test_closing_ends_what_is_at_work_and_gives_back_what_waits() -> None:
     pool = Pool(lambda: Child(as_service, act), 1)
     at_work, waits = pool.submit("sleep", 60), pool.submit("echo", 1)
-    while at_work.child is None:
-        time.sleep(0.005)
+    wait_until(lambda: at_work.child is not None)
     assert pool.close() == [waits]
     error = at_work.exception(0)
     assert isinstance(error, ChildExited)

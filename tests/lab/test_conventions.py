@@ -19,10 +19,11 @@ from mainmatter.lab.datasets import DATASETS, GoldPage, gold, load_dataset
 from mainmatter.lab.evaluation import MethodByConvention, evaluate, spell_conventions
 from mainmatter.lab.reports.study import study
 from mainmatter.lab.training.train import Training, cross_validate, observe_pages, train
-from mainmatter.main.method import CONVENTIONS
+from mainmatter.main.method import Main
 from mainmatter.method import OUR_CONVENTION
 from mainmatter.papers.density.method import Density
 from mainmatter.records import Extraction, Gold, Page
+from mainmatter.registry import get_method
 from toys import LONG, RuledCutoff, write_gold_folder
 
 if TYPE_CHECKING:
@@ -61,8 +62,13 @@ def test_a_method_by_another_convention_has_learned_the_same() -> None:
     assert method.by_convention("of nobody") is method
 
 
-def test_main_knows_the_conventions_of_all_sets() -> None:
-    assert {dataset.convention for dataset in DATASETS.values()} == set(CONVENTIONS) == set(trained().conventions)
+def test_main_that_ships_knows_the_conventions_of_the_sets_that_it_may_learn_from() -> None:
+    shipped = get_method("main")
+    assert isinstance(shipped, Main)
+    assert set(shipped.conventions) == {known.convention for known in DATASETS.values() if known.use == "training"}
+
+
+def test_main_follows_the_convention_of_a_set() -> None:
     by_wcxb = trained().by_convention("wcxb")
     assert (by_wcxb.convention, by_wcxb.net_) == ("wcxb", trained().net_)
     page = replace(article(1), convention="wcxb")
@@ -119,6 +125,22 @@ def test_the_command_shows_both(model: str, tmp_path: Path, monkeypatch: pytest.
     assert rows("own") == [own, density]
     assert rows("house") == [house, density]
     assert rows("both") == [own, house, density]
+
+
+def test_a_convention_that_was_not_learned_is_told_with_the_command_that_learns_it(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tiny.parquet").touch()
+    theirs = replace(THEIRS, convention="cleaneval")
+    monkeypatch.setattr("mainmatter.cli.evaluate.load_dataset", lambda *_: [OURS, theirs])
+
+    def told(method: str) -> str:
+        return CliRunner().invoke(group, ["evaluate", method, "--on", "tiny", "-j", "1"]).stderr
+
+    assert "has not learned that of cleaneval" in told(model)
+    assert f"mainmatter train main:freeze=True,start={model} --on cleaneval-dev -o MODEL" in told(model)
+    for other in (f"{model}:convention=house", "density"):
+        assert "convention" not in told(other)
 
 
 def test_benchmarks_follow_the_set_and_keep_its_figures_apart(

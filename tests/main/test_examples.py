@@ -14,7 +14,7 @@ from main_pages import examples, trained
 from mainmatter.main import examples as examples_module
 from mainmatter.main.examples import Augmenter
 from mainmatter.main.features import COLUMNS
-from mainmatter.main.method import CONVENTIONS, Main
+from mainmatter.main.method import Main
 from mainmatter.main.names import CALLED, DIV, FIRST_WORD, SEMANTIC_TAGS
 from mainmatter.main.training import NetInput
 from mainmatter.records import BOILERPLATE
@@ -32,7 +32,7 @@ CHANGES = (
     "_BOILERPLATE",
 )
 AT = {name: number for number, name in enumerate((*COLUMNS, *CALLED))}
-PAGES = [Main().observe(example).number(trained().vocabulary_, CONVENTIONS) for example in examples()[:6]]
+PAGES = [Main().observe(example).number(trained().vocabulary_, trained().conventions) for example in examples()[:6]]
 MARK = AT["copies"]  # a column that no change touches, made the number of the block
 HOST_MARK, GUEST_MARK = 1000, 5000
 

@@ -173,7 +173,7 @@ def test_the_model_that_ships_judges_dumps() -> None:
     for separator in ("\n\n", "\n"):
         page = Page(separator.join(lines), format="text", lines_are_blocks=separator == "\n")
         assert mainmatter.clean(page).kept[3:6].all()
-        assert mainmatter.clean(page, dial=1.0).kept.all()
+        assert mainmatter.clean(page, dial=1.0, bylines=True).kept.all()  # the last line may be one
         assert mainmatter.clean(page, dial=0.0).kept.sum() == 1
 
 

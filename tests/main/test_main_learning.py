@@ -20,7 +20,7 @@ from mainmatter.lab.training.train import observe_pages
 from mainmatter.main import method as main
 from mainmatter.main.choice import PAGE_TYPES
 from mainmatter.main.examples import Augmenter, augment_dump
-from mainmatter.main.method import CONVENTIONS, Main
+from mainmatter.main.method import Main
 from mainmatter.main.names import FIRST_WORD, Vocabulary
 from mainmatter.main.training import NetInput
 from mainmatter.records import COMMENT, Gold, Page
@@ -64,7 +64,7 @@ def test_training_sees_what_judging_sees() -> None:
     for page in (*gold_pages(2), GoldPage(Page("Menu\n\nA text.", format="text"), Gold("A text."), {})):
         seen = trained().observe(make_example(page))
         net = trained().dump_net_ if seen.is_dump else trained().net_
-        page_input = (seen.dump if seen.is_dump else seen.number(trained().vocabulary_, CONVENTIONS)).inputs
+        page_input = (seen.dump if seen.is_dump else seen.number(trained().vocabulary_, trained().conventions)).inputs
         described = trained().describe(read(page.page))
         assert np.array_equal(page_input.dense, described.dense)
         trained_on, judged = forward(net, page_input), trained()._run(described)
@@ -76,7 +76,7 @@ def test_what_is_taken_from_a_page() -> None:
     page = observed(
         "<title>On foxes</title><h1>On foxes</h1><p class=teaser>A red fox!</p><p>© me", "A red fox", "forum"
     )
-    found = page.number(Vocabulary(["fox", "teaser"]), CONVENTIONS)
+    found = page.number(Vocabulary(["fox", "teaser"]), trained().conventions)
     assert found.shares.tolist() == [0, 1, 0]
     assert found.shares.dtype == np.float32
     assert found.words.tolist() == [2, 3, 1]
@@ -229,6 +229,34 @@ def test_a_net_learns_on_from_a_model(tmp_path: Path) -> None:
         return float(np.abs(arrays["in_weights"] - before["in_weights"]).mean())
 
     assert distance(after) < distance(new.net_.arrays()) / 5
+
+
+def test_a_frozen_net_learns_a_convention_and_nothing_else(tmp_path: Path) -> None:
+    trained().save(tmp_path / "model")
+    start = str(tmp_path / "model")
+    # By this convention boilerplate is main matter, and all else is not.
+    pages = [
+        replace(page, convention="menus", example=replace(page.example, shares=1 - page.example.shares))
+        for page in map(trained().observe, examples())
+    ]
+    found = Main(start=start, freeze=True).learn(pages)
+    assert found.conventions == ("house", "wcxb", "menus")
+    for before, after in ((trained().net_, found.net_), (trained().dump_net_, found.dump_net_)):
+        for name, array in before.arrays().items():
+            rows = len(array) if name in ("convention_vectors", "convention_keeps") else None
+            assert np.array_equal(after.arrays()[name][:rows], array)
+    ours, theirs = (mainmatter.clean(NEW[0].page, method=found.by_convention(name)) for name in ("house", "menus"))
+    assert ours.text == mainmatter.clean(NEW[0].page, method=trained()).text
+    assert "Imprint" in theirs.text
+    assert set(ours.text.splitlines()) & set(theirs.text.splitlines()) == {""}
+
+
+def test_what_a_frozen_net_needs(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="freeze=True needs a model to start from"):
+        Main(freeze=True).fit(examples())
+    trained().save(tmp_path / "model")
+    with pytest.raises(InputError, match="all of these pages follow ours"):
+        Main(start=str(tmp_path / "model"), freeze=True).fit(examples()[:3])
 
 
 def test_the_start_is_not_changed(tmp_path: Path) -> None:

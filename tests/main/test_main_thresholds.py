@@ -15,7 +15,7 @@ from mainmatter.lab.training.examples import make_example
 from mainmatter.main import method as main
 from mainmatter.main.choice import PAGE_TYPES, choose_labels
 from mainmatter.main.features import COLUMNS
-from mainmatter.main.method import CONVENTIONS, Main, PageJudgement
+from mainmatter.main.method import Main, PageJudgement
 from mainmatter.main.net import shapes_of
 from mainmatter.models.store import SHIPPED, load
 from mainmatter.papers.ice.heuristic import IceHeuristic
@@ -198,7 +198,7 @@ def test_nets_are_trained_in_the_shape_that_ships(monkeypatch: pytest.MonkeyPatc
         layers=len(config.dilations),
         labels=config.labels,
         types=config.types,
-        conventions=config.conventions,
+        conventions=len(Main().load_shipped().conventions),
     )
     assert {name: weights.shape for name, weights in shipped.weights.items()} == expected
     assert tuple(shipped.dilations) == config.dilations
@@ -208,7 +208,7 @@ def test_how_much_labels_and_types_of_pages_count_beside_main_matter(monkeypatch
     [config] = configs(monkeypatch, Main(), 3)
     assert (config.loss_weights.f1, config.loss_weights.label, config.loss_weights.page_type) == (1, 1, 0.3)
     assert (config.labels, config.kept_labels) == (len(LABELS), (MAIN, HEADLINE))
-    assert (config.types, config.conventions) == (len(PAGE_TYPES), len(CONVENTIONS))
+    assert (config.types, config.conventions) == (len(PAGE_TYPES), 1)
 
 
 def test_the_usual_parameters_are_those_of_the_model_that_ships() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from time import process_time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +11,11 @@ import pytest
 
 from mainmatter.main.net import BlockNet, NetOutput, multiply, path_means, shapes_of
 from net_pages import CONVENTIONS, FEATURES, LABELS, LEVELS, NAMES, TYPES, forward, jump_pointers, random_input
+from timing import assert_linear
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mainmatter.main.training import NetInput
 
 DILATIONS = (1, 2, 4)
@@ -202,21 +205,17 @@ def test_numbers_that_make_no_sense_are_refused(name: str, value: float, message
 def test_long_pages_take_linear_time() -> None:
     net, rng = random_net(), np.random.default_rng(9)
 
-    def seconds(blocks: int) -> float:
+    def make(blocks: int) -> Callable[[], object]:
         parents = np.maximum(np.arange(blocks) - 1, 0)  # one chain: the deepest that there is
         rows = replace(
             random_input(rng, blocks, tokens=blocks),
             parents=parents,
             containers=rng.integers(0, blocks, (blocks, LEVELS)),
         )
-        times = []
-        for _ in range(3):
-            start = process_time()
-            assert forward(net, rows).logits.shape == (blocks, LABELS)
-            times.append(process_time() - start)
-        return min(times)
+        assert forward(net, rows).logits.shape == (blocks, LABELS)
+        return partial(forward, net, rows)
 
-    assert seconds(100_000) < 40 * seconds(10_000)  # 10 if linear, 100 if quadratic
+    assert_linear(make, 100_000)
 
 
 def test_numbers_are_clipped_at_six_deviations() -> None:

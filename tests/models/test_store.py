@@ -70,6 +70,10 @@ def test_size_and_bytes(tmp_path: Path) -> None:
 def test_folders_for_a_model(tmp_path: Path, folder: Path) -> None:
     assert may_be_written(tmp_path / "new")
     assert may_be_written(folder)
+    (folder / DESCRIPTION).write_bytes((folder / DESCRIPTION).read_bytes()[:100])  # damaged
+    assert may_be_written(folder)
+    (folder / DESCRIPTION).write_text('{"format": "layers-model"}', encoding="utf-8")  # of another program
+    assert not may_be_written(folder)
     (folder / DESCRIPTION).unlink()  # as after a full disk
     assert may_be_written(folder)
     (folder / "thesis.txt").write_text("dear", encoding="utf-8")

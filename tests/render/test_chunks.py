@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 import hypothesis.strategies as st
 import pytest
@@ -15,7 +15,12 @@ from mainmatter.records import Page
 from mainmatter.registry import METHODS
 from mainmatter.render import chunks as rules
 from mainmatter.render.text import COMMENTS_LINE
-from timing import least_seconds
+from timing import assert_linear
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mainmatter.records import Extraction
 
 clean_all = partial(mainmatter.clean, method="ice-baseline")
 
@@ -235,25 +240,28 @@ def test_every_method(method: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "html",
+    ("size", "make"),
     [
-        "some words, and more " * 250_000,
-        "x" * 5_000_000,
-        "<p>" + "." * 5_000_000,
-        "<p>" + "a. " * 1_500_000,
-        "<pre>" + " " * 5_000_000 + "x",
-        "<p>word</p>" * 100_000,
-        "<h1>" + "word " * 1_000_000,
-        "<h2>word</h2>" * 20_000,
+        (250_000, lambda n: "some words, and more " * n),
+        (5_000_000, lambda n: "x" * n),
+        (5_000_000, lambda n: "<p>" + "." * n),
+        (1_500_000, lambda n: "<p>" + "a. " * n),
+        (5_000_000, lambda n: "<pre>" + " " * n + "x"),
+        (100_000, lambda n: "<p>word</p>" * n),
+        (1_000_000, lambda n: "<h1>" + "word " * n),
+        (20_000, lambda n: "<h2>word</h2>" * n),
     ],
     ids=["one text", "one word", "full stops", "sentences", "spaces", "blocks", "one heading", "headings"],
 )
-def test_linear_time(html: str) -> None:
-    """Half a second and more for 5 MB is what reading the page takes; this adds less than three seconds at most."""
-    found = clean_all(html)
-    assert found.text
-    assert found.document.blocks
-    assert least_seconds(lambda: partial(found.chunks, overlap=100), 3) < 3
+def test_linear_time(size: int, make: Callable[[int], str]) -> None:
+    @cache
+    def extraction(size: int) -> Extraction:
+        found = clean_all(make(size))
+        assert found.text
+        assert found.document.blocks
+        return found
+
+    assert_linear(lambda n: partial(extraction(n).chunks, overlap=100), size)
 
 
 def test_how_well_long_texts_fill_their_chunks() -> None:

@@ -108,7 +108,7 @@ def test_layout_tables_are_no_tables(html: str, expected: str) -> None:
             "| a |  | b |\n| --- | --- | --- |\n| c | d | e |",
         ),
         ("<ul><li>a<br><br>b</li><li>c</li></ul>", "- a\n\n  b\n\n- c"),
-        ("<p>Use <code>&lt;strong&gt;</code> and &lt;em&gt;", "Use `<strong>` and \\<em>"),
+        ("<p>Use <code>&lt;strong&gt;</code> and &lt;em&gt;", "Use `<strong>` and &lt;em>"),
         ("<pre>```\nfoo\n\\\nbar\n</pre>", "````\n```\nfoo\n\\\nbar\n````"),
         ("<pre>a \\\n\\\nb</pre>", "```\na \\\n\\\nb\n```"),
     ],

@@ -19,12 +19,22 @@ from fastapi.testclient import TestClient
 
 from mainmatter.workbench.app import make_app
 from mainmatter.workbench.settings import Settings
+from timing import PATIENCE
 from workbench import page_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ADDRESS = "http://127.0.0.1:8000"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def workers_may_start_slowly() -> Iterator[None]:
+    """On a busy machine, one takes its time."""
+    pytest.importorskip("fastapi")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mainmatter.workbench.workers.START_LIMIT", PATIENCE)
+        yield
 
 
 def make_test_app(settings: Settings) -> FastAPI:
@@ -70,7 +80,7 @@ def running(settings: Settings) -> Iterator[str]:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(20)
+        thread.join(PATIENCE)
         listening.close()
     assert not thread.is_alive()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from mainmatter.errors import InputError, PageTooLarge, UnknownName
+from timing import wait_until
 
 HOARD: list[bytes] = []
 
@@ -23,16 +24,14 @@ def pid() -> int:
     return os.getpid()
 
 
-def sleep(seconds: float = 60.0) -> float:
+def sleep(seconds: float = 600.0) -> float:
     time.sleep(seconds)
     return seconds
 
 
 def wait_for_file(path: str) -> str:
-    """Takes until the file is there, or a minute."""
-    end = time.monotonic() + 60
-    while not Path(path).exists() and time.monotonic() < end:
-        time.sleep(0.01)
+    """Takes until the file is there."""
+    wait_until(Path(path).exists)
     return path
 
 
@@ -44,7 +43,7 @@ def spin_in_c() -> int:
 
 def sleep_in_c() -> int:
     """Holds the interpreter's lock, too."""
-    return int(ctypes.PyDLL(None).sleep(60))
+    return int(ctypes.PyDLL(None).sleep(600))
 
 
 def fill_disk() -> NoReturn:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import socket
 import subprocess
 import sys
@@ -21,6 +23,8 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from click.testing import CliRunner
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
+from mcp_types import jsonrpc_message_adapter
+from pydantic import ValidationError
 
 from mainmatter.cli import group
 from mainmatter.cli.serve import server_config
@@ -28,12 +32,13 @@ from mainmatter.corpus.search import index_rows
 from mainmatter.errors import InputError
 from mainmatter.limits import MEGABYTE
 from mainmatter.records import Page
-from mainmatter.workbench.agents import AgentTools, make_http_app
+from mainmatter.workbench.agents import AgentTools, make_http_app, to_refusal
 from mainmatter.workbench.connections import Connection
 from mainmatter.workbench.page_source import PageSource
-from mainmatter.workbench.page_tools import PageChunk, PageReading, WholePage, cut, explain, read_whole, shorten
+from mainmatter.workbench.page_tools import NOTICE, PageChunk, PageReading, WholePage, cut, explain, read_whole, shorten
 from mainmatter.workbench.settings import Settings
 from small_web import serve
+from timing import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,7 +107,8 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
     ]
     index_rows(rows, index)
     arguments = ["-m", "mainmatter", "mcp", "--allow-private", "--index", str(index), "-j", "1"]
-    with connected(StdioServerParameters(command=sys.executable, args=arguments)) as agent:
+    # The SDK would start it without PYTHONPATH, and so perhaps another copy of mainmatter.
+    with connected(StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))) as agent:
         yield agent
 
 
@@ -110,8 +116,9 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
 def served(settings: Settings) -> Iterator[str]:
     """Over HTTP, in a thread; the address."""
     tools = AgentTools(settings, "density")
-    server = uvicorn.Server(server_config(make_http_app(tools)))
     with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        server = uvicorn.Server(server_config(make_http_app(tools, port)))
 
         async def run() -> None:
             await server.serve(sockets=[listening])
@@ -123,10 +130,10 @@ def served(settings: Settings) -> Iterator[str]:
             while not server.started:
                 assert thread.is_alive()
                 time.sleep(0.01)
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
+            yield f"http://127.0.0.1:{port}/mcp"
         finally:
             server.should_exit = True
-            thread.join(20)
+            thread.join(PATIENCE)
     assert not thread.is_alive()
 
 
@@ -184,8 +191,9 @@ def test_read_page(agent: Agent, web: str) -> None:
     assert reading.next_start is None
     assert reading.note is None
     assert reading.tokens == reading.total_tokens > 20
-    assert answer.text.startswith("Title: Lamps of the harbour\nAuthor: Ann Lee\nDate: 2024-03-01\n")
-    assert answer.text.endswith(SECOND)
+    head, _, text = answer.text.partition("\n\n")
+    assert head.startswith(f"{NOTICE}\nTitle: Lamps of the harbour\nAuthor: Ann Lee\nDate: 2024-03-01\n")
+    assert text == reading.markdown
 
 
 def test_without_links(agent: Agent, web: str) -> None:
@@ -203,7 +211,9 @@ def test_a_long_page_comes_in_parts(agent: Agent, web: str) -> None:
         assert answer.content["tokens"] <= 1000
         parts.append(answer.content["markdown"])
         start = answer.content["next_start"]
-        assert (start is None) == (f"Continue with start={start}" not in answer.text)
+        head, _, text = answer.text.partition("\n\n")
+        assert (start is None) == (f"Continue with start={start}." not in head)
+        assert text == answer.content["markdown"]
     assert len(parts) > 2
     assert "\n\n".join(parts) == whole["markdown"]
 
@@ -285,7 +295,7 @@ def test_explain_some_blocks(agent: Agent) -> None:
     assert dropped.content is not None
     assert [verdict["block"] for verdict in dropped.content["verdicts"]] == [0]
     assert dropped.content["next_start"] == 5
-    assert dropped.text.endswith("[To continue, call again with start=5.]")
+    assert dropped.text.splitlines()[2] == "To continue, call again with start=5."
     rest = agent.call("explain", html=PAGE, only="dropped", limit=1, start=5)
     assert rest.content is not None
     assert [verdict["block"] for verdict in rest.content["verdicts"]] == [5]
@@ -321,7 +331,23 @@ def test_search(agent: Agent) -> None:
     assert answer.content["total"] == 2
     (hit,) = answer.content["hits"]
     assert (hit["rank"], hit["id"], hit["url"], hit["title"]) == (1, "1", "https://a.example/", "Eels")
-    assert answer.text.startswith("2 found, 1 shown\n\n1. Eels\nhttps://a.example/\nEels came up")
+    assert answer.text.startswith(f"{NOTICE}\n2 found, 1 shown\n\n1. Eels\nhttps://a.example/\nEels came up")
+
+
+def test_every_answer_says_whose_text_it_is(agent: Agent, web: str) -> None:
+    """In both forms, since some clients show models only one of them."""
+    pages: dict[str, dict[str, Any]] = {
+        "read_page": {"url": f"{web}/lamps"},
+        "clean_html": {"html": PAGE},
+        "explain": {"html": PAGE},
+        "search": {"query": "river"},
+    }
+    assert pages.keys() == agent.tools().keys()
+    for tool, arguments in pages.items():
+        answer = agent.call(tool, **arguments)
+        assert answer.text.startswith(f"{NOTICE}\n")
+        assert answer.content is not None
+        assert answer.content["notice"] == NOTICE
 
 
 # What goes wrong
@@ -353,6 +379,11 @@ def test_errors_are_words(agent: Agent, web: str) -> None:
         ("read_page", {"start": -1}, "url is missing; start is -1, but it must be greater than or equal to 0"),
         (
             "clean_html",
+            {"html": [["x"] * 1000]},
+            "html is a list or an object, but it must be a valid string",
+        ),
+        (
+            "clean_html",
             {"html": "https://a.example/ "},
             "html is a URL, https://a.example/, not a page; call read_page, which fetches it",
         ),
@@ -375,7 +406,7 @@ def test_loopback_is_not_fetched_from(address: str, url: str) -> None:
         for tool in ("read_page", "explain"):
             words = agent.refused(tool, url=page)
             assert words.startswith(f"{page}: is not fetched: ")
-            assert words.endswith("is a loopback address, and pages are fetched from public addresses only")
+            assert "is a loopback address, and pages are fetched from public addresses only" in words
         with pytest.raises(TimeoutError):
             listening.accept()
 
@@ -403,14 +434,17 @@ def test_other_sites_are_refused(address: str) -> None:
     assert post(address) == 200
     assert post(address, Host="evil.example") == 421
     assert post(address, Origin="https://evil.example") == 403
+    assert post(address, Origin="http://localhost:1") == 403  # a page of another server on this machine
+    assert post(address, Origin="null") == 403
+    assert post(address, Origin=address.removesuffix("/mcp")) == 200
     assert httpx2.post(address, content=b"x" * (2 * MEGABYTE + 1)).status_code == 413
 
 
 def test_requests_of_too_many_values_are_refused_before_anybody_reads_them(address: str) -> None:
-    arguments: dict[str, list[str]] = {f"a{number}": [] for number in range(20_000)}
+    arguments: dict[str, list[str]] = {f"a{number}": [] for number in range(30_000)}
     call = {"method": "tools/call", "params": {"name": "clean_html", "arguments": arguments}}
     answer = httpx2.post(address, json={"jsonrpc": "2.0", "id": 1, **call})
-    assert (answer.status_code, answer.json()["error"]) == (413, "the request has more than 10,000 values")
+    assert (answer.status_code, answer.json()["error"]) == (413, "the request has more than 50,000 values of JSON")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
@@ -426,15 +460,55 @@ def test_a_token(tmp_path: Path, host: str) -> None:
 
 def test_no_open_door_without_a_token(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="can be reached from other machines, and there is no token"):
-        make_http_app(AgentTools(Settings(folder=tmp_path, host="0.0.0.0"), "density"))
+        make_http_app(AgentTools(Settings(folder=tmp_path, host="0.0.0.0"), "density"), 8765)
 
 
-def test_nothing_but_the_protocol_on_standard_output() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "mainmatter", "mcp"], input=b"nonsense\n", capture_output=True, timeout=60, check=False
-    )
-    assert done.returncode == 0
-    assert all(line.startswith(b'{"jsonrpc"') for line in done.stdout.splitlines())
+PAGE_CALL = '{"jsonrpc": "2.0", "id": %s, "method": "tools/call", "params": {"name": "clean_html", "arguments": %s}}'
+
+
+@pytest.mark.parametrize(
+    ("line", "id_", "code", "words"),
+    [
+        ("nonsense", None, -32700, "Parse error: expected ident at line 1 column 2"),
+        (PAGE_CALL % (7, '{"html": "<p>'), None, -32700, "Parse error: EOF while parsing a string"),
+        ("[" * 100_000, None, -32700, "Parse error: recursion limit exceeded"),
+        (PAGE_CALL % (7, r'{"html": "\ud800<p>"}'), 7, -32600, r"such as \ud800, and nesting deeper than 200 are not"),
+        (PAGE_CALL % ('"seven"', "[" * 300 + "]" * 300), "seven", -32600, "recursion limit exceeded at line 1"),
+        (PAGE_CALL % (r'"\ud800"', "{}"), None, -32600, r"such as \ud800"),
+        ('{"jsonrpc": "1.0", "id": 8, "method": "ping"}', 8, -32600, "send a JSON-RPC 2.0 message"),
+        ('{"jsonrpc": "2.0", "id": {"id": 9}, "method": 5}', None, -32600, "send a JSON-RPC 2.0 message"),
+        ('[{"jsonrpc": "2.0", "id": 9, "method": "ping"}]', None, -32600, "send a JSON-RPC 2.0 message"),
+        ("5", None, -32600, "send a JSON-RPC 2.0 message"),
+    ],
+)
+def test_a_line_that_is_no_message_is_answered(line: str, id_: int | str | None, code: int, words: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        jsonrpc_message_adapter.validate_json(line)
+    answer = json.loads(to_refusal(caught.value).model_dump_json())
+    assert (answer["id"], answer["error"]["code"]) == (id_, code)
+    assert words in answer["error"]["message"]
+
+
+def test_lines_over_stdio_are_answered_before_and_after_the_first_message() -> None:
+    version = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+    start = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": version})
+    ping = json.dumps({"jsonrpc": "2.0", "id": 3, "method": "ping"})
+    surrogate = PAGE_CALL % (2, r'{"html": "\ud800<p>"}')
+    with subprocess.Popen(
+        [sys.executable, "-m", "mainmatter", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write("\n".join(("nonsense", start, surrogate, ping, "")).encode())
+        server.stdin.flush()
+        codes = {}
+        while 3 not in codes:
+            answer = json.loads(server.stdout.readline())
+            codes[answer["id"]] = answer.get("error", {}).get("code")
+        server.stdin.close()
+        rest = server.stdout.read()
+    assert codes == {None: -32700, 1: None, 2: -32600, 3: None}
+    assert (rest, server.returncode) == (b"", 0)
 
 
 def test_the_command_complains_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import httpx2 as httpx
 import pytest
 
-from annotating_calls import API, SECONDS, add, label_all, send, served, show, upload
+from annotating_calls import API, add, label_all, send, served, show, upload
 from mainmatter.lab.datasets import load_dataset
 from mainmatter.workbench.labels import Label, Store
 from mainmatter.workbench.settings import Settings
+from timing import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -209,7 +210,7 @@ def test_two_annotators_who_save_at_once_lose_nothing(start_server: Callable[[Se
     problems: list[str] = []
 
     def work(address: str, page: int, annotator: str) -> None:
-        with httpx.Client(base_url=address, timeout=SECONDS) as client:
+        with httpx.Client(base_url=address, timeout=PATIENCE) as client:
             refs = [block["ref"] for block in show(client, page, annotator)["blocks"]]
             revision = 0
             for i in range(changes):
@@ -222,7 +223,7 @@ def test_two_annotators_who_save_at_once_lose_nothing(start_server: Callable[[Se
                 revision = answer.json()["revision"]
 
     settings = Settings(folder=tmp_path, workers=1)
-    with start_server(settings) as address, httpx.Client(base_url=address, timeout=SECONDS) as client:
+    with start_server(settings) as address, httpx.Client(base_url=address, timeout=PATIENCE) as client:
         page = add(client, "At once")
         names = ["Ada", "Bob", "Chris"]
         threads = [threading.Thread(target=work, args=(address, page, name)) for name in names]

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 import pytest
 from fastapi.testclient import TestClient
 
-from annotating_calls import ADDRESS, API, SECONDS, html, served, upload, wait
+from annotating_calls import ADDRESS, API, html, served, upload, wait
 from mainmatter.corpus.build import build_corpus
 from mainmatter.corpus.filters import Filters
 from mainmatter.corpus.job import Job
 from mainmatter.workbench.app import make_app
 from mainmatter.workbench.settings import Settings
+from timing import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -180,7 +181,7 @@ def test_an_import_leaves_the_only_worker_to_others(tmp_path: Path) -> None:
     class Slow(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             asked.set()
-            free.wait(SECONDS)
+            free.wait(PATIENCE)
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
             self.end_headers()
@@ -196,7 +197,7 @@ def test_an_import_leaves_the_only_worker_to_others(tmp_path: Path) -> None:
         with TestClient(make_app(chosen), base_url=ADDRESS) as client:
             url = f"http://127.0.0.1:{web.server_port}/"
             started = client.post(f"{API}/imports/url", json={"url": url})
-            assert asked.wait(SECONDS)  # the import is at work, and waits
+            assert asked.wait(PATIENCE)  # the import is at work, and waits
             assert client.post("/api/clean", json={"html": html("Quick")}).status_code == 200
             assert client.get(f"{API}/imports/{started.json()['id']}").json()["state"] == "running"
             free.set()

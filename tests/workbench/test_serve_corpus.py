@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -37,6 +36,7 @@ from mainmatter.workbench.corpus import (
 )
 from mainmatter.workbench.settings import Settings
 from stored_corpora import give_values, write_corpus, write_rows
+from timing import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -175,11 +175,9 @@ def test_the_least_sure_are_added_to_the_store(client: TestClient) -> None:
     def add(**asked: Any) -> Any:
         job = client.post("/api/annotate/imports/corpus", json=asked)
         assert job.status_code == 202, job.text
-        end = time.monotonic() + 60
-        while job.json()["state"] == "running" and time.monotonic() < end:
-            time.sleep(0.05)
-            job = client.get(f"/api/annotate/imports/{job.json()['id']}")
-        return job.json()
+        address = f"/api/annotate/imports/{job.json()['id']}"
+        wait_until(lambda: client.get(address).json()["state"] != "running")
+        return client.get(address).json()
 
     job = add(name="out", most=3, page_type="forum")
     assert (job["state"], job["added"], job["known"], job["rejected"]) == ("done", 3, 0, 0), job

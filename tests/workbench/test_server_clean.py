@@ -59,7 +59,7 @@ def test_a_page_as_json(client: TestClient) -> None:
     assert content["url"] == "https://lamp.example/fog"
     assert content["page_type"]
     assert 0 <= content["confidence"] <= 1
-    assert 0 < content["seconds"] < 10
+    assert content["seconds"] > 0
     assert "blocks" not in content
 
 

@@ -25,7 +25,7 @@ from starlette.responses import JSONResponse
 from mainmatter.errors import FetchError
 from mainmatter.inputs.fetch import AddressRefused, check_url, fetch, why_not_public
 from mainmatter.records import Page
-from mainmatter.workbench import connections
+from mainmatter.workbench import bodies, connections
 from mainmatter.workbench.app import make_app
 from mainmatter.workbench.bodies import Bodies
 from mainmatter.workbench.imports import MOST_RUNNING, Import, Imports, ImportTask, add_pages, remove_leftovers
@@ -34,6 +34,7 @@ from mainmatter.workbench.settings import Settings
 from mainmatter.workbench.teach import TeachingJobs
 from mainmatter.workbench.workbench import MOST_AT_STORE, Workbench
 from mainmatter.workbench.workers import Busy, Workers
+from timing import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -137,7 +138,7 @@ def test_a_store_that_is_locked_does_not_hold_up_the_server(tmp_path: Path, monk
     free = Event()
 
     def wait(_: Store) -> list[str]:
-        free.wait(60)
+        free.wait(PATIENCE)
         return []
 
     monkeypatch.setattr(Store, "annotators", wait)
@@ -145,10 +146,10 @@ def test_a_store_that_is_locked_does_not_hold_up_the_server(tmp_path: Path, monk
 
     async def ask() -> tuple[list[int], list[int]]:
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=30) as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=PATIENCE) as client:
             waiting = [asyncio.create_task(client.get("/api/annotate/annotators")) for _ in range(60)]
             try:
-                async with asyncio.timeout(30):
+                async with asyncio.timeout(PATIENCE):
                     while sum(each.done() for each in waiting) < 60 - MOST_AT_STORE:  # those that are turned away
                         await asyncio.sleep(0.01)
                     others = [await client.get(path) for path in ("/api/health", "/static/style.css", "/")]
@@ -167,11 +168,11 @@ def slow_answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """A server that takes longer for an answer, at a port, than the heads of requests may take."""
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        await asyncio.sleep(1.2)
+        await asyncio.sleep(2.4)
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
         await send({"type": "http.response.body", "body": b"ok"})
 
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 1.0)
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 2.0)
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", http=connections.Connection))
     thread = Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -180,7 +181,7 @@ def slow_answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
         yield listening.getsockname()[1]
     finally:
         server.should_exit = True
-        thread.join(30)
+        thread.join(PATIENCE)
         listening.close()
 
 
@@ -192,9 +193,9 @@ def test_a_client_that_does_not_send_its_request_is_cut_off(monkeypatch: pytest.
 
     with slow_answers(monkeypatch) as port:
         address = ("127.0.0.1", port)
-        later = socket.create_connection(address, 20)
+        later = socket.create_connection(address, PATIENCE)
         later.sendall(whole + whole[:20])
-        silent, slow = (socket.create_connection(address, 20) for _ in range(2))
+        silent, slow = (socket.create_connection(address, PATIENCE) for _ in range(2))
         slow.sendall(whole[:20])
         with silent, slow, later:
             assert read(silent) == b""
@@ -202,7 +203,7 @@ def test_a_client_that_does_not_send_its_request_is_cut_off(monkeypatch: pytest.
             assert later.recv(1000).startswith(b"HTTP/1.1 200")  # while it is answered, the clock stands still
             later.sendall(whole[20:30])
             assert b"HTTP/1.1" not in read(later)
-        with socket.create_connection(address, 20) as twice:
+        with socket.create_connection(address, PATIENCE) as twice:
             for _ in range(2):
                 twice.sendall(whole)
                 answer = b""
@@ -223,7 +224,7 @@ def test_a_client_that_does_not_send_its_request_is_cut_off(monkeypatch: pytest.
 def test_what_is_not_proper_http_is_refused_and_the_connection_closed(
     wrong: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with slow_answers(monkeypatch) as port, socket.create_connection(("127.0.0.1", port), 20) as connection:
+    with slow_answers(monkeypatch) as port, socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
         connection.sendall(wrong + b"GET /second HTTP/1.1\r\nHost: localhost\r\n\r\n")
         answer = b"".join(iter(lambda: connection.recv(1000), b""))
     head, _, body = answer.partition(b"\r\n\r\n")
@@ -232,7 +233,9 @@ def test_what_is_not_proper_http_is_refused_and_the_connection_closed(
     assert json.loads(body)["error"] == "the request is not valid HTTP/1.1"
 
 
-def test_requests_in_memory_have_a_limit_of_values_together(tmp_path: Path) -> None:
+def test_requests_in_memory_have_a_limit_of_values_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "MOST_VALUES", 10)
+    monkeypatch.setattr(bodies, "REQUESTS_WITH_MOST_VALUES", 2)
     free = asyncio.Event()
 
     async def wait(scope: Any, receive: Any, send: Any) -> None:
@@ -240,11 +243,11 @@ def test_requests_in_memory_have_a_limit_of_values_together(tmp_path: Path) -> N
         await JSONResponse({})(scope, receive, send)
 
     settings = Settings(folder=tmp_path)
-    app = Bodies(wait, settings, Workbench(settings, {}).workers, most_values=10)
+    app = Bodies(wait, settings, Workbench(settings, {}).workers)
 
     async def ask() -> list[int]:
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=30) as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=PATIENCE) as client:
 
             def send() -> asyncio.Task[httpx.Response]:
                 return asyncio.create_task(client.post("/", json=[1] * 8))
@@ -258,7 +261,7 @@ def test_requests_in_memory_have_a_limit_of_values_together(tmp_path: Path) -> N
             assert refused.headers["retry-after"] == "2"
             return [each.status_code for each in answers]
 
-    assert asyncio.run(asyncio.wait_for(ask(), 30)) == [200, 200, 429, 200]
+    assert asyncio.run(asyncio.wait_for(ask(), PATIENCE)) == [200, 200, 429, 200]
     assert app._values == 0
 
 
@@ -374,7 +377,7 @@ def test_what_is_no_web_server_is_not_quoted_at_length() -> None:
 
         Thread(target=greet).start()
         with pytest.raises(FetchError) as raised:
-            fetch(f"http://127.0.0.1:{listening.getsockname()[1]}/")
+            fetch(f"http://127.0.0.1:{listening.getsockname()[1]}/", public_only=False)
     assert str(raised.value).isprintable()
     assert len(str(raised.value)) < 400
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from annotating_calls import API, SECONDS, add, html, send, served, show
+from annotating_calls import API, add, html, send, served, show
 from mainmatter.clean import clean
 from mainmatter.records import Page
 from mainmatter.workbench.labels import Store
 from mainmatter.workbench.teach import TeachingJobs
 from teaching_pages import annotate_boards, notice_board
+from timing import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,10 +98,8 @@ def test_the_queue_begins_with_what_the_model_is_least_sure_of(tmp_path: Path) -
         )
         store.add_page(Page("<script>nothing()</script>"), "test")
     with served(tmp_path) as client:
-        end = time.monotonic() + SECONDS
-        while (queue := client.get(f"{API}/queue?annotator=Ada").json())["waiting"]:
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        wait_until(lambda: not client.get(f"{API}/queue?annotator=Ada").json()["waiting"])
+        queue = client.get(f"{API}/queue?annotator=Ada").json()
         known = {page["id"]: page["sure"] for page in queue["pages"]}
         assert sorted(known) == [sure, same_site, unsure]
         assert min(known, key=lambda page: known[page]) == queue["pages"][0]["id"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from mainmatter.workbench.choosing import model_names
 from mainmatter.workbench.teach import AlreadyTeaching, TeachingJobs
 from teaching_pages import annotate_boards
+from timing import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from mainmatter.workbench.teach import TeachingJob
 
-SECONDS = 90  # that a job may take on a busy machine
 FOREVER = "main:epochs=100000"
 
 
@@ -42,10 +41,14 @@ def client(make_client: Callable[..., TestClient], folder: Path) -> Iterator[Tes
 
 
 def wait_for(look: Callable[[], Any], is_it: Callable[[Any], bool]) -> Any:
-    end = time.monotonic() + SECONDS
-    while not is_it(found := look()):
-        assert time.monotonic() < end, found
-        time.sleep(0.05)
+    found = None
+
+    def is_there() -> bool:
+        nonlocal found
+        found = look()
+        return is_it(found)
+
+    wait_until(is_there)
     return found
 
 

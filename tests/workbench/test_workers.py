@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ pytest.importorskip("fastapi", reason="needs the extra serve")
 from mainmatter.errors import InputError, MainmatterError, PageTooLarge, UnknownName
 from mainmatter.workbench import workers as module
 from mainmatter.workbench.workers import Busy, Crashed, TookTooLong, TookTooMuchMemory, Workers
+from timing import PATIENCE, wait_until
 from workbench import page_tasks
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def with_workers(
     work: Callable[[Workers], Awaitable[None]],
     count: int = 1,
     waiting: int = 4,
-    seconds: float = 20,
+    seconds: float = PATIENCE,
     memory_mb: int = 500,
 ) -> None:
     """Run an asynchronous test with workers, and check that nothing of them is left."""
@@ -53,7 +53,7 @@ def with_workers(
 @pytest.fixture(scope="module")
 def run() -> Iterator[Callable[[Callable[[Workers], Coroutine[Any, Any, None]]], None]]:
     """Runs an asynchronous test with a worker that others have used, too."""
-    workers = Workers(1, waiting=4, seconds=20, memory_mb=500)
+    workers = Workers(1, waiting=4, seconds=PATIENCE, memory_mb=500)
     with asyncio.Runner() as runner:
         runner.run(workers.start())
 
@@ -74,7 +74,7 @@ def test_a_result_comes_back_from_another_process() -> None:
         assert await workers.run(page_tasks.echo, value={"a": [1, b"2"]}) == {"a": [1, b"2"]}
         assert await workers.run(page_tasks.pid) in workers.pids()
         assert os.getpid() not in workers.pids()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while workers.busy:  # until the last one is known to be free
                 await asyncio.sleep(0.01)
         assert (workers.busy, workers.waiting, workers.is_ready) == (0, 0, True)
@@ -128,10 +128,8 @@ def test_what_takes_too_long_is_ended_even_in_c(run: Run) -> None:
     async def work(workers: Workers) -> None:
         tasks: list[Callable[[], object]] = [page_tasks.sleep, page_tasks.sleep_in_c]
         for number, task in enumerate(tasks):
-            start = time.monotonic()
             with pytest.raises(TookTooLong, match=r"this took longer than 0\.3 s"):
                 await workers.run_for(0.3, task)
-            assert time.monotonic() - start < 20  # it would take a minute
             assert await workers.run(page_tasks.echo, value=number) == number
         assert workers.ended == {"time": 2}
 
@@ -210,7 +208,7 @@ def test_the_queue_has_an_end_and_is_served_in_order(tmp_path: Path) -> None:
 def test_who_waits_in_vain_is_told_that_the_server_is_busy(tmp_path: Path) -> None:
     async def work(workers: Workers) -> None:
         path = str(tmp_path / "go")
-        first = asyncio.create_task(workers.run_for(20, page_tasks.wait_for_file, path=path))
+        first = asyncio.create_task(workers.run_for(PATIENCE, page_tasks.wait_for_file, path=path))
         await asyncio.sleep(0)  # it has begun
         with pytest.raises(Busy):
             await workers.run(page_tasks.echo)
@@ -227,15 +225,14 @@ def test_who_goes_away_makes_place(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     async def work(workers: Workers) -> None:
         at_work = asyncio.create_task(workers.run(page_tasks.sleep))
         waits = asyncio.create_task(workers.run(page_tasks.sleep))
-        await asyncio.sleep(0.05)
+        while (workers.busy, workers.waiting) != (1, 1):
+            await asyncio.sleep(0.01)
         waits.cancel()
         await asyncio.sleep(0)
         assert workers.waiting == 0
         at_work.cancel()
-        start = time.monotonic()
         assert await workers.run(page_tasks.echo, value=1) == 1
-        assert time.monotonic() - start < 10
-        assert workers.ended == {"gone": 1}  # and not {"time": 1}, as after the 20 s that it may take
+        assert workers.ended == {"gone": 1}  # and not {"time": 1}, as after the time that it may take
 
     run(work)
 
@@ -288,13 +285,13 @@ import asyncio, sys
 from mainmatter.workbench.workers import Workers
 from workbench.page_tasks import sleep, sleep_in_c
 async def main():
-    workers = Workers(2, waiting=2, seconds=60, memory_mb=500)
+    workers = Workers(2, waiting=2, seconds=600, memory_mb=500)
     await workers.start()
     task = asyncio.create_task(workers.run(sleep))
     busy = asyncio.create_task(workers.run(sleep_in_c))
     await asyncio.sleep(0.1)
     print(*workers.pids(), flush=True)
-    await asyncio.sleep(60)
+    await asyncio.sleep(600)
 asyncio.run(main())
 """
     environment: dict[str, Any] = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -303,10 +300,7 @@ asyncio.run(main())
         pids = [int(pid) for pid in server.stdout.readline().split()]
         assert len(pids) == 2
         server.kill()
-        end = time.monotonic() + 30  # their work takes a minute
-        while any(_is_alive(pid) for pid in pids) and time.monotonic() < end:
-            time.sleep(0.02)
-        assert not any(_is_alive(pid) for pid in pids)
+        wait_until(lambda: not any(_is_alive(pid) for pid in pids))  # their work takes longer
 
 
 def _is_alive(pid: int) -> bool:

@@ -13,6 +13,7 @@ import click
 
 from mainmatter.cli import options
 from mainmatter.cli.printing import harmless
+from mainmatter.corpus.storage import private_allowed
 from mainmatter.lab.datasets import load_dataset
 from mainmatter.workbench.labels.database import database_path, is_database
 from mainmatter.workbench.labels.disagreement import DEFAULT_COUNT, DEFAULT_METHODS, disagreements
@@ -57,6 +58,7 @@ def command() -> None:
 @click.option("--labels/--no-labels", default=True, help="With --gold: also add its labels, or only the pages.")
 @options.data
 @options.fields
+@options.allow_private
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="Stop after N new pages.")
 @options.max_size
 def add(
@@ -70,6 +72,7 @@ def add(
     html_field: str,
     url_field: str,
     id_field: str,
+    allow_private: bool,
     count: int | None,
     max_size: float,
 ) -> None:
@@ -79,6 +82,7 @@ def add(
     already is not added twice.
     """
     limits = options.to_limits(max_size)
+    click.get_current_context().with_resource(private_allowed(allow_private))
     if rejects and gold:
         raise click.UsageError("--rejects and --gold cannot be given together")
     if reasons and not rejects:
@@ -99,9 +103,11 @@ def add(
             _say_added(additions, store.path, count)
         return
     if rejects:
-        found = _begun(each for name in inputs for each in read_rejected(name, reasons, limits))
+        found = _begun(
+            page for name in inputs for page in read_rejected(name, reasons, limits, public_only=not allow_private)
+        )
     else:
-        found = _begun(read_inputs(inputs, limits, text_lists=True, fields=fields))
+        found = _begun(read_inputs(inputs, limits, text_lists=True, fields=fields, public_only=not allow_private))
     with Store(database) as store:
         _say_added(add_found(store, found, limits), store.path, count)
 
@@ -292,6 +298,7 @@ def _kappa(figure: float | None) -> str:
 )
 @click.option("--blocks", type=click.IntRange(min=0), default=1, show_default=True, help="How many blocks to show.")
 @options.fields
+@options.allow_private
 @options.max_size
 @click.option(
     "--max-seconds",
@@ -310,6 +317,7 @@ def disagree(
     html_field: str,
     url_field: str,
     id_field: str,
+    allow_private: bool,
     max_size: float,
     max_seconds: float,
 ) -> None:
@@ -318,6 +326,7 @@ def disagree(
     INPUT is as for `add`, or the database itself, whose pages without labels are compared.
     """
     limits = options.to_limits(max_size)
+    click.get_current_context().with_resource(private_allowed(allow_private))
     seen, failed = 0, 0
 
     def tell(found: FoundPage) -> None:
@@ -337,7 +346,7 @@ def disagree(
         with Store(inputs[0], create=False) as store:
             found = disagreements(store, chosen, count, limits=limits, seconds=max_seconds, on_page=tell)
     else:
-        pages = read_inputs(inputs, limits, text_lists=True, fields=fields)
+        pages = read_inputs(inputs, limits, text_lists=True, fields=fields, public_only=not allow_private)
         found = disagreements(pages, chosen, count, limits=limits, seconds=max_seconds, on_page=tell)
     for one in found:
         for line in _contested(one, blocks):

@@ -272,8 +272,7 @@ def _run(task: _Task, found: list[Input], targets: list[Path | None], url: str |
     results = ordered_map(partial(_clean_one, task, url), found, min(workers, len(found)))
     with ExitStack() as stack:
         file = None
-        if len(targets) > 1 and targets[0] is not None and targets[0] == targets[1]:
-            file = stack.enter_context(open_whole(targets[0]))
+        is_shared = len(targets) > 1 and targets[0] is not None and targets[0] == targets[1]
         hidden = len(found) == 1 or None in targets
         advance = stack.enter_context(progress("cleaning", len(found), hidden=hidden))
         for one, target, result in zip(found, targets, results, strict=True):
@@ -284,6 +283,8 @@ def _run(task: _Task, found: list[Input], targets: list[Path | None], url: str |
                 error: str | None = text if text.startswith(one.name) else f"{one.name}: {result.error}"
             else:
                 text, notes = result
+                if is_shared and file is None and target is not None:  # without a result, an earlier file stays
+                    file = stack.enter_context(open_whole(target))
                 is_whole = text.endswith("\n") or task.chunks is not None  # of which a page may have none
                 error = _put(one, text if is_whole else f"{text}\n", target, heading, file)
                 options.say_notes(notes)
@@ -328,7 +329,7 @@ def _say_summary(pages: int, failed: int, output: str | None) -> None:
     parts = [f"{pages - failed} of {pages} pages cleaned"]
     if failed:
         parts.append(f"{failed} failed")
-    if output is not None:
+    if output is not None and failed < pages:
         parts.append(f"written to {Path(output)}")
     click.echo(", ".join(parts), err=True)
 

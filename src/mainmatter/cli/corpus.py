@@ -21,7 +21,8 @@ from mainmatter.corpus.engines import DEFAULT_ENGINE, ENGINES
 from mainmatter.corpus.filters import Filters
 from mainmatter.corpus.folder import ABOUT, REJECTS, Folder
 from mainmatter.corpus.job import Job, TextFormat
-from mainmatter.corpus.readers.find import names_urls
+from mainmatter.corpus.readers.urls import DELAY
+from mainmatter.corpus.summary import why_no_page
 from mainmatter.errors import InputError
 from mainmatter.isolation.interrupts import INTERRUPTED
 from mainmatter.limits import DEFAULT_MEMORY, DEFAULT_SECONDS, MEGABYTE
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from mainmatter.corpus.summary import Progress, Summary
 
 
-_NOT_READ = frozenset(("damaged", "unreadable", "fetch"))  # for these reasons nothing was seen of a page
 _ABOVE_0 = click.FloatRange(min=0, min_open=True)
 
 
@@ -82,7 +82,21 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True)
 @click.option("--min-words", type=click.IntRange(min=0), default=0, metavar="N", help="Drop pages with fewer words.")
 @click.option("--max-words", type=click.IntRange(min=0), metavar="N", help="Drop pages with more words.")
 @click.option("--noindex", is_flag=True, help="Drop pages that ask robots not to index them.")
-@click.option("--robots", is_flag=True, help="For lists of URLs: fetch only what robots.txt allows.")
+@click.option(
+    "--robots/--no-robots",
+    default=True,
+    show_default=True,
+    help="For lists of URLs: fetch only what robots.txt allows, and wait between requests as long as it asks.",
+)
+@click.option(
+    "--delay",
+    type=click.FloatRange(min=0),
+    default=DELAY,
+    show_default=True,
+    metavar="S",
+    help="For lists of URLs: wait this long between two requests to a host.",
+)
+@options.allow_private
 @click.option(
     "--drop-duplicates", type=options.OneOf(KINDS), help="Drop pages that duplicate an earlier one, across all sites."
 )
@@ -127,7 +141,11 @@ _ABOVE_0 = click.FloatRange(min=0, min_open=True)
     metavar="MB",
     help="How much input goes into a shard. Each shard becomes one part of the output.",
 )
-@click.option("--restart", is_flag=True, help="Delete the earlier run in OUT and start over.")
+@click.option(
+    "--restart",
+    is_flag=True,
+    help="Start over. The earlier result in OUT is deleted once the first shard of the new one is written.",
+)
 @click.option("--report", metavar="FILE", help="Write an HTML report on the corpus, even if it was already complete.")
 def command(
     inputs: tuple[str, ...],
@@ -152,6 +170,8 @@ def command(
     max_words: int | None,
     noindex: bool,
     robots: bool,
+    delay: float,
+    allow_private: bool,
     drop_duplicates: Duplicates | None,
     site_templates: bool,
     engine: str,
@@ -199,11 +219,11 @@ def command(
         id_field=id_field,
         follow_links=follow_links,
         archives_at=archives_at,
+        delay=delay,
+        public_only=not allow_private,
     )
     if report is not None:
         _check_report(report, output)
-    if robots and not names_urls(inputs, archives_at, follow_links=follow_links):
-        click.echo("--robots has no effect: no input is a list of URLs, so nothing is fetched", err=True)
     context = click.get_current_context()
     try:
         with show_progress(engine) as tell:
@@ -217,9 +237,10 @@ def command(
 
         write_report(report, corpus_report(output))
         click.echo(f"report: {report}")
-    problem = _why_no_page(summary)
+    problem = why_no_page(summary)
     if problem:
-        click.echo(f"Error: {problem}", err=True)
+        see = f"; see {Folder(summary.out).path(REJECTS)} for the reasons" if summary.rejects else ""
+        click.echo(f"Error: {problem}{see}", err=True)
         context.exit(1)
 
 
@@ -240,15 +261,6 @@ def _check_report(report: str, output: str) -> None:
             f"{report}: there, the report would be loaded as part of the corpus; name {Folder(output).path(ABOUT)}/"
             f"{place.name}, or a file outside the corpus"
         )
-
-
-def _why_no_page(summary: Summary) -> str:
-    """What is wrong with an input of which no page was ever seen; "" if one was."""
-    if not summary.pages:
-        return "the input has no pages"
-    if summary.kept or not summary.rejects.keys() <= _NOT_READ:
-        return ""
-    return f"no page of the input could be read or fetched; see {Folder(summary.out).path(REJECTS)} for the reasons"
 
 
 def _say(summary: Summary) -> None:

@@ -11,11 +11,21 @@ import click
 from mainmatter.cli import options
 from mainmatter.cli.printing import harmless, progress
 from mainmatter.cli.report_file import check_place, write_report
-from mainmatter.lab.datasets import load_dataset
-from mainmatter.lab.evaluation import Evaluation, check_names, evaluate, spell_conventions, to_json, to_table
+from mainmatter.files import write_whole
+from mainmatter.lab.datasets import DATASETS, load_dataset
+from mainmatter.lab.evaluation import (
+    Evaluation,
+    MethodByConvention,
+    check_names,
+    evaluate,
+    spell_conventions,
+    to_json,
+    to_table,
+)
 from mainmatter.lab.metrics import METRICS, find_metric
 from mainmatter.lab.reports.evaluation import report_of
 from mainmatter.lab.reports.study import Study, characters_each, shown_name, study
+from mainmatter.registry import split_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +88,7 @@ def command(
         del pages  # before the next ones are read: datasets are large
     click.echo(to_table(evaluations, metrics, groups=groups))
     if output is not None:
-        output.write_text(to_json(evaluations), encoding="utf-8")
+        write_whole(output, to_json(evaluations).encode())
         click.echo(f"all figures: {output}", err=True)
     if report is not None:
         command_line = ["mainmatter", "evaluate", *chosen]
@@ -92,6 +102,14 @@ def command(
 def _evaluate(method: str, dataset: str, pages: Sequence[GoldPage], metrics: Sequence[str], workers: int) -> Evaluation:
     """Measure a method on a dataset, and say what went wrong."""
     label = f"{method} on {dataset}"
+    for convention in MethodByConvention(method).unknown(pages):
+        teachers = [name for name, known in DATASETS.items() if known.convention == convention and known.use != "tests"]
+        click.echo(
+            f"{label}: measured by our convention, since it has not learned that of {convention}. To learn it: "
+            f"mainmatter train main:freeze=True,start={split_name(method)[0]} --on {(*teachers, 'DATASET')[0]} -o MODEL"
+            "; then measure MODEL",
+            err=True,
+        )
     with progress(label, len(pages)) as advance:
         found = evaluate(method, dataset, pages, metrics, workers=workers, on_page=advance)
     for metric in metrics:

@@ -120,9 +120,10 @@ async def _serve_http(tools: AgentTools) -> None:
 
     settings = tools.settings
     with listen(settings.host, settings.port) as listening:
-        config = server_config(make_http_app(tools))
+        port = listening.getsockname()[1]
+        config = server_config(make_http_app(tools, port))
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        click.echo(f"mainmatter mcp: http://{host}:{listening.getsockname()[1]}/mcp; stop it with Ctrl-C", err=True)
+        click.echo(f"mainmatter mcp: http://{host}:{port}/mcp; stop it with Ctrl-C", err=True)
         if settings.token is not None:
             click.echo(f"every request needs the header Authorization: Bearer {settings.token}", err=True)
         await uvicorn.Server(config).serve(sockets=[listening])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import replace
-from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -59,14 +58,6 @@ class OneOf(_Choice):
             if hint.startswith("did you mean"):
                 raise click.BadParameter(f"{error.message.rstrip('.')}; {hint}", ctx, param) from error
             raise
-
-
-class _Respelled(click.Option):
-    """A flag with another spelling, which works, but is not shown."""
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        record = super().get_help_record(ctx)
-        return None if record is None else (self.opts[0], record[1])
 
 
 def _find_method(context: click.Context, _parameter: click.Parameter, value: str | None) -> str:
@@ -181,12 +172,10 @@ _browser = click.option(
     is_flag=True,
     help="Load URLs with Chromium, with their scripts, for pages that only scripts build. Needs the extra `visual`.",
 )
-_PRIVATE = ("--allow-private", "--allow-private-addresses", "allow_private")
-_allow_private = click.option(
-    *_PRIVATE,
-    cls=_Respelled,
+allow_private = click.option(
+    "--allow-private",
     is_flag=True,
-    help="With --browser: also load pages of this machine and its network, and let them reach others there.",
+    help="Also fetch from private and loopback addresses: for pages of this machine and its network.",
 )
 # What these set, as the parameters of a method, and how an error names it.
 _CONTROLS = {"dial": "dial", "comments": "choice about comments"}
@@ -201,20 +190,19 @@ def controls(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def browser(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that `with_browser` takes."""
-    return _browser(_allow_private(command))
+    return _browser(allow_private(command))
 
 
 def with_browser(inputs: list[Input], browser: bool, allow_private: bool) -> list[Input]:
-    """The inputs, which are to be loaded by a browser if so chosen.
+    """The inputs, which are to be loaded by a browser, or from any address, if so chosen.
 
     Raises:
-        UsageError: not all are URLs, or private addresses are allowed to no browser.
+        UsageError: not all are URLs, which a browser needs.
         MissingExtra: Playwright is not installed.
         InputError: there is no Chromium.
     """
+    inputs = [replace(one, public_only=not allow_private) for one in inputs]
     if not browser:
-        if allow_private:
-            raise click.UsageError("--allow-private is for pages that a browser loads; give --browser, too")
         return inputs
     for one in inputs:
         if not is_url(one.name):
@@ -223,8 +211,7 @@ def with_browser(inputs: list[Input], browser: bool, allow_private: bool) -> lis
     from mainmatter.inputs.browser import fetch_with_browser  # noqa: PLC0415
 
     need_browser()
-    fetch = partial(fetch_with_browser, public_only=not allow_private)
-    return [replace(one, fetch=fetch) for one in inputs]
+    return [replace(one, fetch=fetch_with_browser) for one in inputs]
 
 
 def check_overlap(chunks: int | None, overlap: int) -> None:
@@ -325,7 +312,7 @@ def rules_for_clients(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a server's command the options that bound what clients may have it do."""
     positive = click.FloatRange(0, min_open=True)
     for decorate in (
-        click.option(*_PRIVATE, cls=_Respelled, is_flag=True, help="Fetch from private and loopback addresses too."),
+        allow_private,
         click.option(
             "--fetch/--no-fetch", default=True, show_default=True, help="Fetch pages that clients name by URL."
         ),

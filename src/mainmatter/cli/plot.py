@@ -29,6 +29,5 @@ def command(page: str, output: Path, **choices: Any) -> None:  # noqa: ANN401 - 
     scores as dots.
     """
     extraction = options.clean_one_page(page, **choices)
-    output.parent.mkdir(parents=True, exist_ok=True)
     save_plot(extraction, output)
     click.echo(f"{output}: {len(extraction)} of {len(extraction.document)} blocks kept by {extraction.method}")

@@ -130,9 +130,9 @@ def _check(method: str, output: Path, curve_file: Path | None) -> None:
     if output.name in ("", "..") or not may_be_written(output):
         message = f"{output} holds something other than a model; choose another folder"
         raise click.BadParameter(message, param_hint="--output")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    if not os.access(output.parent, os.W_OK):
-        raise click.BadParameter(f"{output.parent} cannot be written", param_hint="--output")
+    above = next(folder for folder in output.absolute().parents if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise click.BadParameter(f"{above} cannot be written", param_hint="--output")
     if curve_file is not None:
         check_ending(curve_file)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +14,7 @@ import click
 from mainmatter.cli import options
 from mainmatter.cli.printing import progress
 from mainmatter.lab.datasets import load_dataset, sample_by_site
-from mainmatter.lab.training.train import CARD_PAGE, Training, save_model, train
+from mainmatter.lab.training.train import CARD_PAGE, Training, check_may_ship, save_model, train
 from mainmatter.limits import format_size
 from mainmatter.models.store import is_model, may_be_written
 from mainmatter.registry import make_untrained, method_names
@@ -91,18 +91,24 @@ def command(
         checkpoint=checkpoint,
         from_scratch=from_scratch,
     )
-    training.make_method()  # complain before any work
+    check_may_ship(training.make_method(), datasets, output)  # complain before any work
+    is_new = not output.exists()
     output.mkdir(parents=True, exist_ok=True)  # where that fails, it fails before any work
     try:
         trained, card = train(training, progress, _say)
-    except KeyboardInterrupt:
-        if checkpoint.is_dir():
+    except BaseException as error:
+        if is_new:
+            output.rmdir()
+        if isinstance(error, KeyboardInterrupt) and checkpoint.is_dir():
             click.echo(f"interrupted; run the same command again to resume from {checkpoint}", err=True)
         raise
     if is_model(output):
         click.echo(f"replacing the older model in {output}", err=True)
     size = save_model(trained, card, output)
-    shutil.rmtree(checkpoint, ignore_errors=True)
+    for file in checkpoint.glob(f"{trained.name}-*.json"):
+        file.unlink()
+    with suppress(OSError):  # it was never made, or holds something else
+        checkpoint.rmdir()
     seconds = card["seconds"]["in_all"]
     click.echo(f"model written to {output}: {format_size(size)}, {seconds:.0f} s; its card: {output / CARD_PAGE}")
     # A method's name goes before a folder's.

@@ -7,7 +7,7 @@ import os
 import threading
 import time
 import uuid
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 from mainmatter.corpus import storage
 from mainmatter.corpus.card import dataset_card, hub_file
 from mainmatter.corpus.duplicate_stages import WORKING_FOLDERS, find_all_duplicates
-from mainmatter.corpus.engines import DEFAULT_ENGINE, get_engine
+from mainmatter.corpus.engines import DEFAULT_ENGINE, check_installed, get_engine
 from mainmatter.corpus.folder import (
     ABOUT,
     CARD,
     HUB_FILE,
     INDEX,
+    NEW,
     PLAN,
     PROGRESS,
     REJECTS,
@@ -35,11 +36,12 @@ from mainmatter.corpus.folder import (
 from mainmatter.corpus.job import Job
 from mainmatter.corpus.language import unpacking_model
 from mainmatter.corpus.plan import check_same, make_plan, read_plan, write_plan
-from mainmatter.corpus.readers import SHARD_SIZE, choose_shard_size, find_shards, input_facts
+from mainmatter.corpus.readers import SHARD_SIZE, check_readers, choose_shard_size, find_shards, input_facts
 from mainmatter.corpus.retries import retries
 from mainmatter.corpus.shard import run_shard
 from mainmatter.corpus.site_templates import TABLES, TEMPLATES, merge_templates
-from mainmatter.corpus.summary import Progress, Report, Summary, add_up
+from mainmatter.corpus.summary import Progress, Report, Summary, add_up, why_no_page
+from mainmatter.corpus.work import check_work
 from mainmatter.errors import InputError, MainmatterError
 from mainmatter.registry import split_name
 
@@ -73,7 +75,8 @@ def build_corpus(
         job: what is wanted; by default all pages with the default method, as Parquet.
         engine: where the work is done: "local", "ray" or "spark".
         workers: how many processes; by default one a core.
-        restart: delete the result of an earlier run first.
+        restart: replace the result of an earlier run. That is deleted once the first shard is written; until then the
+            run works in a folder of its own, OUT/__new, and if it fails, or reads no page, the result stays as it was.
         report: called every half second, in a thread of its own, with what is done so far.
 
     Returns:
@@ -83,6 +86,7 @@ def build_corpus(
         InputError: an input cannot be read, the folder holds something else or another run, or a limit makes no sense.
         UnknownName: there is no such method, engine or kind of duplicates.
         MissingExtra: something that the run needs is not installed.
+        MainmatterError: an engine or a worker failed.
         OSError: the result cannot be written.
     """
     job = Job() if job is None else job
@@ -94,20 +98,35 @@ def build_corpus(
         languages = held.enter_context(unpacking_model()) if engine == DEFAULT_ENGINE else None
         job.check()
         _check_place(folder, names)
-        new, shards = _plan(
-            names, job, None if restart else folder
-        )  # a misspelt input must not cost the result of an earlier run
+        new, shards = _plan(names, job, None if restart else folder)
+        if restart or not folder.exists(SUMMARY):
+            check_installed(engine)
+            check_readers([one for shard in shards for one in shard], robots=job.filters.robots_txt)
+            check_work(job)
         held.enter_context(folder.locked())
-        if restart:
-            _delete_result(folder)
-            if folder.is_old:
-                folder = Folder(folder.out)
-                held.enter_context(folder.locked())
-        plan = _begin(folder, new, shards)
-        finished = _finished(folder)
-        if finished is not None:
-            return finished
-        return _run(folder, plan, partial(run_all, workers=workers), languages, report, retried)
+        beside = _beside(folder)
+        if beside.exists(PLAN) and not folder.exists(PLAN):  # it was killed while it replaced the result
+            folder = _replace_result(folder, beside, held)
+        if restart or folder.is_local:  # elsewhere each look is a request, and what is left is in nobody's way
+            storage.remove_tree(beside.out)
+        is_new = not folder.exists(PLAN)
+        replaced = folder if restart and not is_new else None
+        if restart and is_new:
+            folder = _emptied(folder, held)
+        begun = folder if replaced is None else beside
+        try:
+            plan = _begin(begun, new, shards)
+            finished = _finished(begun)
+            if finished is not None:
+                return finished
+            return _run(begun, plan, partial(run_all, workers=workers), languages, report, retried, replaced, held)
+        except BaseException:
+            with suppress(MainmatterError, OSError):  # what went wrong first is told
+                if replaced is not None:
+                    storage.remove_tree(beside.out)
+                elif is_new and not folder.done(job.stages[0]):
+                    _delete_result(folder)
+            raise
 
 
 def _check_place(folder: Folder, inputs: Sequence[str]) -> None:
@@ -118,13 +137,48 @@ def _check_place(folder: Folder, inputs: Sequence[str]) -> None:
             raise InputError(f"{folder.out}: is a file, not a folder")
         here = place.resolve()
         for name in inputs:
-            if not storage.is_remote(name) and here.is_relative_to(source := Path(name).resolve()) and source.is_dir():
+            source = Path(storage.without_scheme(name)).resolve()
+            if storage.is_remote(name) or not source.exists():
+                continue
+            if here.is_relative_to(source) and source.is_dir():
                 raise InputError(f"{folder.out}: is inside the input {name}; name a folder outside it")
+            if source.is_relative_to(here):
+                raise InputError(f"{name}: is inside the output folder {folder.out}; name another output folder")
         is_foreign = place.exists() and any(one.name not in (RUN, old_name(RUN)) for one in place.iterdir())
     else:
         is_foreign = not folder.exists(PLAN) and bool(folder.names())  # a listing of all parts is long
-    if is_foreign and not folder.exists(PLAN):
+    if is_foreign and not any(one.exists(PLAN) for one in (folder, _beside(folder))):
         raise InputError(f"{folder.out}: has files that are not from a run of this command; name a new or empty folder")
+
+
+def _beside(folder: Folder) -> Folder:
+    """Where a run that replaces a result begins."""
+    return Folder(storage.join(folder.out, NEW))
+
+
+def _replace_result(folder: Folder, beside: Folder, held: ExitStack) -> Folder:
+    """Delete a result, and put what was begun beside it in its place; the plan last, so that this can be repeated."""
+    folder = _emptied(folder, held)
+    beside.remove_all(TEMPLATES)  # has been added up
+
+    def copy(name: str) -> None:
+        folder.write(name, beside.read(name))
+
+    names = [name for name, _ in storage.list_files(beside.out) if name != PLAN]
+    for _ in storage.at_once(copy, names, folder.out):
+        pass
+    copy(PLAN)
+    storage.remove_tree(beside.out)
+    return folder
+
+
+def _emptied(folder: Folder, held: ExitStack) -> Folder:
+    """The folder without the result in it; from now on its files have the names of this version."""
+    _delete_result(folder)
+    if folder.is_old:
+        folder = Folder(folder.out)
+        held.enter_context(folder.locked())
+    return folder
 
 
 def _delete_result(folder: Folder) -> None:
@@ -141,7 +195,7 @@ def _delete_result(folder: Folder) -> None:
 
 def _plan(inputs: Sequence[str], job: Job, earlier: Folder | None) -> tuple[Plan, list[list[Slice]]]:
     """The plan of a run that would begin now, and its shards; `earlier` may hold one to go on with."""
-    with storage.asked_once(inputs):
+    with storage.private_allowed(not job.public_only), storage.asked_once(inputs):
         found = input_facts(inputs, job.archives_at)
         shard_size = job.shard_size or choose_shard_size(sum(facts.size for facts in found))
         if job.shard_size is None and earlier is not None and earlier.exists(PLAN):
@@ -181,19 +235,32 @@ def _run(
     languages: str | None,
     report: Callable[[Progress], object] | None,
     retried: int,
+    replaced: Folder | None,
+    held: ExitStack,
 ) -> Summary:
-    """Do all stages; `retried` is what `retries.count` was before."""
+    """Do all stages.
+
+    Args:
+        folder: where the run begins.
+        plan: what it does.
+        run_all: the engine.
+        languages: as for `run_shard`.
+        report: as for `build_corpus`.
+        retried: what `retries.count` was before.
+        replaced: the folder whose result goes, and where the run goes on, once its first shard is written.
+        held: holds the lock of the folder.
+    """
     began = time.monotonic()
     folder.remove_all(PROGRESS)
     stages = plan.job.stages
     earlier = total = Report("clean", -1)
     start = uuid.uuid4().hex
 
-    def run(stage: str, count: int, stages: tuple[str, ...]) -> tuple[Report, Report]:
+    def run(stage: str, count: int, stages: tuple[str, ...], most: int | None = None) -> tuple[Report, Report]:
         nonlocal retried
         shard_work = partial(run_shard, folder.out, stage, languages=languages, run=start)
         work = partial(_work_in, _folder_needed(folder, plan), shard_work)
-        before, after = _run_stage(folder, stage, stages, count, work, run_all, report)
+        before, after = _run_stage(folder, stage, stages, count, work, run_all, report, most)
         retried -= after.retries - before.retries
         return before, after
 
@@ -205,8 +272,20 @@ def _run(
                 [one.kept for one in _marked(folder, "clean", range(plan.shards))],
                 lambda one, count, all_ones: run(one, count, (*stages[:-1], *all_ones, "unique")),
             )
+        if stage == "clean" and replaced is not None:
+            for most in (1, plan.shards):
+                _, total = run(stage, plan.shards, stages, most)
+                problem = why_no_page(total)
+                if not problem:
+                    break
+            else:
+                raise InputError(
+                    f"{problem}, so the earlier result in {replaced.out} was kept; name another output folder, to see "
+                    f"the reasons in its {REJECTS}"
+                )
+            folder = _replace_result(replaced, folder, held)
         before, total = run(stage, plan.shards, stages)
-        if stage == "clean":
+        if stage == "clean" and replaced is None:
             earlier = before
         if stage == "templates":
             merge_templates(folder, plan.job, plan.shards)
@@ -252,12 +331,24 @@ def _run_stage(
     work: Callable[..., Report],
     run_all: Engine,
     report: Callable[[Progress], object] | None,
+    most: int | None,
 ) -> tuple[Report, Report]:
-    """Do a stage of all shards, or parts, that have not done it; gives what had been done before, and all that is."""
+    """Do a stage of the shards, or parts, that have not done it; gives what had been done before, and all that is.
+
+    Args:
+        folder: of the run.
+        stage: which.
+        stages: all of the run.
+        count: how many shards there are.
+        work: what to do with the number of a shard.
+        run_all: the engine.
+        report: as for `build_corpus`.
+        most: how many shards to do now; None for all.
+    """
     done = folder.done(stage)
     earlier = add_up(_marked(folder, stage, sorted(done)), stage)
     watch = _Watch(folder, stage, stages, count, len(done), earlier)
-    missing = [number for number in range(count) if number not in done]
+    missing = [number for number in range(count) if number not in done][:most]
     if report is not None and not folder.is_local:
         run_all = partial(run_all, on_note=watch.hear)
     with watch.reporting(report), closing(run_all(work, missing)) as reports:  # type: ignore[type-var]

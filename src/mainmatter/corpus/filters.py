@@ -1,4 +1,4 @@
-"""Which pages of a collection to leave out: by language, by length, or because they ask for it. Off unless asked."""
+"""Which pages of a collection to leave out: by language, by length, or because they ask for it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SUBTAGS = re.compile("[-_]")
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which pages to leave out. Those with no filter are all kept.
+    """Which pages to leave out. By default, only those that their site's robots.txt forbids to fetch.
 
     Attributes:
         languages: keep only pages in one of these, by ISO 639 codes such as "de", which also keeps "de-AT". A
@@ -32,8 +32,8 @@ class Filters:
         min_words: leave out pages with fewer words.
         max_words: leave out pages with more words.
         noindex: leave out pages that ask not to be indexed, in a robots meta tag or an X-Robots-Tag header.
-        robots_txt: leave out addresses that their site's robots.txt forbids; for lists of URLs, before they are
-            fetched (corpus/readers/urls.py).
+        robots_txt: leave out addresses that their site's robots.txt forbids, and wait between requests as long as it
+            asks; for lists of URLs, before they are fetched (corpus/readers/urls.py).
 
     Raises:
         InputError: a value is of the wrong kind, out of range, or no language that can be told.
@@ -44,7 +44,7 @@ class Filters:
     min_words: int = 0
     max_words: int | None = None
     noindex: bool = False
-    robots_txt: bool = False
+    robots_txt: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "languages", _checked_languages(self.languages))

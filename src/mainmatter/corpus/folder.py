@@ -8,6 +8,7 @@ OUT/__run/                              the plan, the markers of done shards, wh
 OUT/__run/plan.json                     the job, and where the shards are listed: all that a worker needs of the plan
 OUT/__run/inputs.json                   the inputs and their dates, by which a run that goes on knows them again
 OUT/__run/shards-NNNNN.json             the slices of some shards
+OUT/__new/                              the same again: a run that replaces this one, until it has its first shard
 OUT/__index/                            the search index, if `mainmatter index OUT` made one; it goes with its corpus
 OUT/.huggingface.yaml                   which files are data, and the types of their columns, for `datasets`
 
@@ -45,6 +46,7 @@ REJECTS = f"{ABOUT}/rejects"
 SUMMARY = f"{ABOUT}/summary.json"
 HUB_FILE = ".huggingface.yaml"
 INDEX = "__index"
+NEW = "__new"
 _OLD = {RUN: "_run", REJECTS: "rejects", SUMMARY: "summary.json"}
 PROGRESS = f"{RUN}/now"  # the folder in which shards that are under way tell how far they are
 
@@ -196,7 +198,8 @@ class Folder:
     def locked(self) -> Iterator[None]:
         """Hold the folder for ourselves; the kernel lets go of it when this process ends, however it ends.
 
-        Other storage than that of this machine knows no such thing, and is not locked.
+        Other storage than that of this machine knows no such thing, and is not locked. Folders that are made for the
+        lock go again, if nothing else was written there.
 
         Raises:
             InputError: another run is under way there.
@@ -205,6 +208,7 @@ class Folder:
             yield
             return
         path = Path(self.path(f"{RUN}/lock"))
+        new = [folder for folder in path.parents if not folder.exists()]
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
@@ -214,7 +218,14 @@ class Folder:
                 raise InputError(
                     f"{self.out}: another run is writing to this folder; wait for it to end, or stop it"
                 ) from error
-            yield
+            try:
+                yield
+            finally:
+                if list(path.parent.glob("*")) == [path]:
+                    path.unlink()
+                    with suppress(OSError):  # there is something else
+                        for folder in dict.fromkeys((path.parent, *new)):
+                            folder.rmdir()
         finally:
             os.close(descriptor)
 

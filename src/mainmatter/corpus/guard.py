@@ -22,11 +22,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mainmatter.corpus.readers import read_slice
+from mainmatter.corpus import storage
+from mainmatter.corpus.readers import FetchRules, read_slice
 from mainmatter.corpus.records import Record, Reject, Skipped
 from mainmatter.corpus.retries import retries
 from mainmatter.corpus.work import load_for_all, make_work
 from mainmatter.errors import MainmatterError
+from mainmatter.inputs.fetch import DEADLINE, addresses_of
 from mainmatter.isolation.child import Child, ChildExited, limit_memory, may_fork, memory_given
 from mainmatter.limits import WALL_FACTOR, Limits
 
@@ -310,6 +312,10 @@ class _RecordService:
         """Count a retry, and show that we are alive: storage may take minutes to answer."""
         (count,) = RETRIES.unpack_from(self._notes, NOTE.size)
         RETRIES.pack_into(self._notes, NOTE.size, count + 1)
+        self._note_alive()
+
+    def _note_alive(self) -> None:
+        """Show that we are alive, although we wait for something."""
         _, *rest = NOTE.unpack_from(self._notes)
         self._count += 1
         NOTE.pack_into(self._notes, 0, self._count, *rest)
@@ -336,10 +342,18 @@ class _RecordService:
         self._note(READING, number, position)
         signal.setitimer(signal.ITIMER_PROF, task.job.max_seconds)
         limits = Limits(size=task.job.max_size)
+        rules = FetchRules(
+            robots=task.job.filters.robots_txt,
+            delay=task.job.delay,
+            deadline=min(DEADLINE, WALL_FACTOR * task.job.max_seconds),
+            public_only=task.job.public_only,
+            on_wait=self._note_alive,
+        )
         try:
-            for read in read_slice(one, limits, start, robots=task.job.filters.robots_txt):
-                yield read
-                position = read.position + 1
+            with storage.private_allowed(not task.job.public_only):
+                for read in read_slice(one, limits, start, fetch_rules=rules):
+                    yield read
+                    position = read.position + 1
         except (MainmatterError, OSError, MemoryError):
             raise
         except Exception as error:
@@ -360,10 +374,13 @@ def _is_same_work(one: Task, other: Task) -> bool:
 
 def _load_readers(task: Task) -> None:
     """Load what readers load at first use, before memory is limited; what is missing they will tell."""
-    modules = {"parquet": "pyarrow.parquet", "warc": "fastwarc.warc", "wet": "fastwarc.warc"}
-    for kind in {one.kind for one in task.slices} & set(modules):
+    modules = {"parquet": "pyarrow.parquet", "warc": "fastwarc.warc", "wet": "fastwarc.warc", "urls": "urllib3"}
+    kinds = {one.kind for one in task.slices}
+    for kind in kinds & set(modules):
         with suppress(ImportError):
             import_module(modules[kind])
+    if "urls" in kinds:
+        addresses_of("127.0.0.1", 80, 1.0)  # the first thread reserves memory, which later ones use, too
 
 
 def _no_work(_: Record) -> Result:

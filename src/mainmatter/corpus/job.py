@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from mainmatter.corpus.duplicates import check_kind
 from mainmatter.corpus.filters import Filters
 from mainmatter.corpus.readers import FieldNames
+from mainmatter.corpus.readers.urls import DELAY
 from mainmatter.corpus.site_templates import check_has_templates, check_method
 from mainmatter.corpus.writers import NEEDED_COLUMNS, SCHEMA
 from mainmatter.errors import InputError, UnknownName
@@ -51,6 +52,9 @@ class Job:
         follow_links: whether to read links to files that are in a folder; see `find_inputs`.
         archives_at: the folder, bucket or site that relative names in lists of archives are relative to; "" for the
             list's own folder or one above it.
+        delay: how many seconds to wait between two requests to a host, for lists of URLs; a site's robots.txt may ask
+            for more.
+        public_only: whether URLs, and archives on the web, may be at public addresses only.
     """
 
     method: str = DEFAULT_METHOD
@@ -73,6 +77,8 @@ class Job:
     id_field: str = ""
     follow_links: bool = False
     archives_at: str = ""
+    delay: float = DELAY
+    public_only: bool = True
 
     @property
     def field_names(self) -> FieldNames:
@@ -103,12 +109,12 @@ class Job:
             raise InputError(f"chunks must be a number of tokens, or 0 for none, not {self.chunks!r}")
         if type(self.overlap) is not int or not 0 <= self.overlap < max(self.chunks, 1):
             raise InputError(f"overlap must be a number of tokens below chunks, not {self.overlap!r}")
-        for name in ("max_size", "max_seconds", "max_memory", "shard_size"):
+        for name in ("max_size", "max_seconds", "max_memory", "shard_size", "delay"):
             value = getattr(self, name)
             if name == "shard_size" and value is None:
                 continue
-            if not (math.isfinite(value) and value > 0):
-                raise InputError(f"{name} must be a number above 0, not {value!r}")
+            if not (math.isfinite(value) and (value > 0 or (name == "delay" and value == 0))):
+                raise InputError(f"{name} must be a number {'from' if name == 'delay' else 'above'} 0, not {value!r}")
         for name in ("html_field", "url_field", "id_field"):
             if not isinstance(getattr(self, name), str):
                 raise InputError(f"{name} must be the name of a field, not {getattr(self, name)!r}")

@@ -14,6 +14,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, TypeVar
 
+from mainmatter.inputs.fetch import AddressRefused
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -28,7 +30,7 @@ MOST_TRIES_OF_UNKNOWN = 3  # where nobody knows whether an error is worth a retr
 
 _PERMANENT = (
     FileNotFoundError, FileExistsError, PermissionError, IsADirectoryError, NotADirectoryError, NotImplementedError,
-    ImportError,
+    ImportError, AddressRefused,
 )  # fmt: skip
 _PERMANENT_NUMBERS = frozenset(
     (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EINVAL, errno.ENAMETOOLONG, errno.ENOTSUP, errno.EPERM)

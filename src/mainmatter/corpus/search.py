@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from mainmatter.corpus.folder import INDEX, PLAN, SUMMARY, Folder
 from mainmatter.errors import InputError, MissingExtra, UnknownName
+from mainmatter.files import put_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -340,9 +341,7 @@ def _draft_of(target: Path) -> Iterator[Path]:
     draft.mkdir()
     try:
         yield draft
-        if target.exists():
-            target.rename(workshop / "old")
-        draft.rename(target)
+        put_folder(draft, target)
     finally:
         shutil.rmtree(workshop, ignore_errors=True)
 

@@ -1,7 +1,8 @@
 """The few things that a corpus run does with paths: here, on S3, on the web, wherever fsspec reaches.
 
 A path is local unless it begins with a scheme, as s3:// and https:// do. Local paths are taken as they are, whatever
-characters their names hold, and need no extra. Requests to remote storage are repeated as `retries` says.
+characters their names hold, and need no extra. Requests to remote storage are repeated as `retries` says. On the web,
+only public addresses are contacted, unless `private_allowed` says otherwise: lists of archives may come from strangers.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import shutil
 import stat
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +25,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 from mainmatter.corpus.retries import reason, retries
 from mainmatter.errors import InputError, MissingExtra
 from mainmatter.files import write_whole as write_whole_here
+from mainmatter.inputs.fetch import HOW_TO_ALLOW, AddressRefused, check_port, check_public
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -196,6 +199,24 @@ def remove_all(folder: str, names: Sequence[str]) -> None:
         )
 
 
+def remove_tree(folder: str) -> None:
+    """Remove a folder with all that is below it, if it is there.
+
+    Raises:
+        OSError: something cannot be removed.
+    """
+    try:
+        if not is_remote(folder):
+            shutil.rmtree(without_scheme(folder))
+            return
+        files, place = _file_system(folder)
+        retries.call(lambda: files.rm(place, recursive=True))
+    except FileNotFoundError:
+        pass
+    except Exception as error:
+        raise OSError(f"{folder}: cannot be removed: {reason(error)}") from error
+
+
 def at_once(function: Callable[[Value], Result], values: Sequence[Value], path: str) -> Iterator[Result]:
     """Call a function for each of some values, and give the results in their order.
 
@@ -207,9 +228,48 @@ def at_once(function: Callable[[Value], Result], values: Sequence[Value], path: 
     if not is_remote(path) or not _file_system(path)[0].async_impl:
         yield from map(function, values)
         return
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    with threads(_AT_ONCE) as pool:
         for first in range(0, len(values), _AHEAD):
             yield from pool.map(function, values[first : first + _AHEAD])
+
+
+def threads(number: int) -> ThreadPoolExecutor:
+    """So many threads, in which the same addresses are allowed as here."""
+    return ThreadPoolExecutor(number, initializer=_private_allowed.set, initargs=(_private_allowed.get(),))
+
+
+@contextmanager
+def private_allowed(allowed: bool = True) -> Iterator[None]:
+    """Allow addresses on the web that are not public, or not, while this lasts."""
+    token = _private_allowed.set(allowed)
+    try:
+        yield
+    finally:
+        _private_allowed.reset(token)
+
+
+_private_allowed: ContextVar[bool] = ContextVar("private_allowed", default=False)
+
+
+def check_listed(path: str, names: Iterable[str]) -> None:
+    """Refuse a list that names servers whose addresses nobody checks: it may come from a stranger.
+
+    Args:
+        path: that of the list.
+        names: what it names.
+
+    Raises:
+        InputError: a name has a scheme other than those of the web, of object storage and of the list itself.
+    """
+    if _private_allowed.get():
+        return
+    checked = _OBJECT_STORES | {"http", "https", "hf", "memory", path.partition("://")[0]}
+    for name in names:
+        if is_remote(name) and name.partition("://")[0] not in checked:
+            raise InputError(
+                f"{path}: names {name[:100]}, and a list may name only what is local, on the web or on object storage"
+                f"{HOW_TO_ALLOW}"
+            )
 
 
 def join(path: str, *names: str) -> str:
@@ -387,7 +447,9 @@ def _info(path: str) -> dict[str, Any] | None:
     info: dict[str, Any] | None
     try:
         info = retries.call(lambda: files.info(place))
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if isinstance(error.__cause__, AddressRefused):  # fsspec takes any failure on the web for a missing file
+            raise InputError(f"{path}: cannot be read: {error.__cause__}") from error.__cause__
         info = None
     except Exception as error:
         raise InputError(f"{path}: cannot be read: {reason(error)}") from error
@@ -413,6 +475,8 @@ def _file_system(path: str) -> tuple[Any, str]:
         # What a listing was when it was first asked for is no news: other machines write there too.
         files, place = url_to_fs(path, use_listings_cache=False, **_options(path))
     except ImportError as error:
+        if path.startswith(_WEB):
+            raise MissingExtra("aiohttp", "http") from error
         scheme = path.partition("://")[0]
         raise InputError(f"{path}: {scheme}:// needs another package: {reason(error)}") from error
     except Exception as error:
@@ -421,13 +485,32 @@ def _file_system(path: str) -> tuple[Any, str]:
 
 
 def _options(path: str) -> dict[str, Any]:
-    """Of S3, whose library keeps ten connections unless it is told otherwise."""
+    """Of the web, whose addresses are checked; and of S3, whose library keeps ten connections unless told otherwise."""
+    if not _private_allowed.get():
+        web = {scheme: {"get_client": _public_client} for scheme in ("http", "https") if f"{scheme}://" in path}
+        if web:
+            return web
     if path.partition("://")[0] not in _S3:
         return {}
     from fsspec.config import conf  # noqa: PLC0415 - an extra
 
     given = conf.get("s3", {}).get("config_kwargs", {})
     return {"config_kwargs": {"max_pool_connections": _AT_ONCE, **given}}
+
+
+async def _public_client(**options: Any) -> Any:  # noqa: ANN401 - a session of aiohttp
+    """A client for the web that connects to public addresses only, also after redirects."""
+    import socket  # noqa: PLC0415 - few runs read from the web
+
+    import aiohttp  # noqa: PLC0415 - an extra
+
+    def open_socket(address: tuple[Any, ...]) -> socket.socket:
+        family, type_, protocol, _, (host, port, *_) = address
+        check_public(host, [host])
+        check_port(port)
+        return socket.socket(family, type_, protocol)
+
+    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(socket_factory=open_socket), **options)
 
 
 def _asked(path: str, question: Any, place: str) -> Any:  # noqa: ANN401 - fsspec has no types

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 _COUNTS = ("rejects", "skipped", "languages")
+_NOT_READ = frozenset(("damaged", "unreadable", "fetch", "robots"))  # for these reasons nothing was seen of a page
 UNKNOWN_LANGUAGE = "und"  # of ISO 639, for what cannot be told
 
 
@@ -166,6 +167,15 @@ def add_up(reports: Iterable[Report], stage: str, number: int = -1) -> Report:
         seconds += report.seconds
     counts = sums["pages"], sums["kept"], rejects, skipped, sums["words"], sums["bytes"]
     return Report(stage, number, *counts, seconds, languages, sums["retries"])
+
+
+def why_no_page(counts: Report | Summary) -> str:
+    """What is wrong with an input of which no page was ever seen; "" if one was."""
+    if not counts.pages:
+        return "the input has no pages"
+    if counts.kept or not counts.rejects.keys() <= _NOT_READ:
+        return ""
+    return "no page of the input could be read or fetched"
 
 
 def _sorted(counts: Mapping[str, int]) -> dict[str, int]:

@@ -12,7 +12,7 @@ from mainmatter.corpus.duplicates import signature
 from mainmatter.corpus.language import load_identifier
 from mainmatter.corpus.records import Record, Reject
 from mainmatter.corpus.site_templates import method_with_templates, template_of
-from mainmatter.corpus.writers import make_blocks, make_chunks, make_row
+from mainmatter.corpus.writers import make_blocks, make_chunks, make_row, make_writer
 from mainmatter.errors import MainmatterError, MissingExtra, NotAPage, PageTooLarge
 from mainmatter.limits import Limits
 from mainmatter.registry import get_method
@@ -36,6 +36,20 @@ def load_for_all(task: Task) -> None:
         with suppress(MissingExtra):
             load_identifier(task.languages)
     gc.freeze()  # what is not looked at is not copied
+
+
+def check_work(job: Job) -> None:
+    """Make sure that what all work on pages needs is there; only the model that tells languages is not loaded.
+
+    Raises:
+        MainmatterError: a model or an extra is missing.
+    """
+    try:
+        import py3langid.modelio  # noqa: F401, PLC0415 - an extra
+    except ImportError as error:
+        raise MissingExtra("py3langid", "corpus") from error
+    make_writer(job)
+    _clean_work(job, None)
 
 
 def make_work(task: Task) -> Work:
@@ -72,7 +86,7 @@ def _count_work(job: Job) -> Work:
 
 def _clean_work(job: Job, templates: str | None) -> Work:
     if job.duplicates:
-        signature(job.duplicates, "")
+        signature(job.duplicates, "some words")  # loads what it needs at first use
     limits = Limits(size=job.max_size)
     name, parameters = job.method, dict(job.parameters)
     if templates is not None:

@@ -14,6 +14,7 @@ from itertools import chain, islice, pairwise, tee
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
+from mainmatter.html.dates import LONGEST_DATE, may_have_day, read_day, read_day_in_path, read_moment
 from mainmatter.html.declared import (
     MAX_VALUE,
     Declared,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 _TEXTS = ("Article", "Posting", "Question", "Recipe", "HowTo", "Report", "LearningResource")
 _LANGUAGE_TAG = re.compile(r"([A-Za-z]{2,3})((?:[-_][A-Za-z0-9]{2,8}){0,3})(?![A-Za-z0-9_-])")
 _MOST_NAMES = 10  # headlines, names of the site: more of a kind are not about the page
-_MONTH_FIRST = frozenset(("", "en", "en-US", "en-CA", "fil"))
 
 
 def read_metadata(tree: Tree, url: str | None = None) -> Metadata:
@@ -55,16 +55,16 @@ def read_metadata(tree: Tree, url: str | None = None) -> Metadata:
     title = _title(declared, items, site_keys)
     heading = _heading(declared, title)
     language = _language(declared)
-    author, date = "", None
+    author, day, moment = "", None, None
     if _is_text(declared, items, address):
         lines, same_lines = tee(lines_after(heading))
         author = "; ".join(next(filter(None, _authors(declared, items, lines, site_keys)), []))
-        around = declared, items, heading, same_lines
-        date = _read_published(*around, address, month_first=language in _MONTH_FIRST)
+        day, moment = _read_published(declared, items, heading, same_lines, address, language)
     return Metadata(
         title=title or None,
         author=author or None,
-        date=date,
+        date=day,
+        published=moment,
         language=language or None,
         site=site or None,
         url=address or None,
@@ -88,11 +88,10 @@ def complete_metadata(
     """
     site_keys = {*site_keys, key(metadata.site or "")} - {""}
     title = without_site(tidy(headline).rstrip(_PERMALINK), site_keys)
-    month_first = (metadata.language or "") in _MONTH_FIRST
     lines = [[tidy(part) for part in _BYLINE_PARTS.split(byline[:MAX_VALUE])] for byline in bylines]
     authors = {author for parts in lines if (author := "; ".join(_in_lines(parts, site_keys)))}
     parts = [part for line in lines for part in line if not _OTHER_DAY.search(part)]
-    days = {day for part in parts if (day := read_day(part, month_first=month_first))}
+    days = {day for part in parts if (day := read_day(part, metadata.language or ""))}
     return replace(
         metadata,
         title=title or metadata.title,
@@ -468,10 +467,7 @@ def _may_be_name(name: str) -> bool:
     return name.casefold() not in _NOT_PEOPLE and not _ACCOUNT.fullmatch(name) and any(map(str.isalpha, name))
 
 
-# The day of publication, from the many ways in which pages write it. Days are taken as written, in the page's own time
-# zone. The window is fixed, not "until today", so that the same page always gives the same answer.
-
-FIRST_YEAR, LAST_YEAR = 1990, 2099  # outside lie placeholders such as 0001-01-01 and 1970-01-01
+# The day of publication, and the moment if the page declares it. Days are as written, in the page's own time zone.
 
 _DATE_PROPERTIES = ("datePublished", "dateCreated", "uploadDate")
 _DATE_METAS = tuple(
@@ -483,50 +479,15 @@ _DATE_METAS = tuple(
     """.split()
 )
 
-_LONGEST_DATE = 100  # characters in which a day is sought
-_YEAR = r"((?:19|20)\d\d)"
-_YEAR_FIRST = re.compile(rf"(?<!\d){_YEAR}([-/.])(\d{{1,2}})\2(\d{{1,2}})(?!\d)")
-_COMPACT = re.compile(rf"(?<!\d){_YEAR}(\d\d)(\d\d)(?!\d)")
-_EAST_ASIAN = re.compile(rf"{_YEAR}\s?[年년]\s?(\d{{1,2}})\s?[月월]\s?(\d{{1,2}})\s?[日일]")
-_DAY_MONTH = re.compile(
-    rf"(?<!\d)(\d{{1,2}})(?:st|nd|rd|th|er|º)?\.?[\s-](?:de |of )?([^\W\d_]{{3,12}})\.?,?[\s-](?:de )?{_YEAR}"
-)
-_MONTH_DAY = re.compile(rf"([^\W\d_]{{3,12}})\.? (\d{{1,2}})(?:st|nd|rd|th)?,? {_YEAR}")
-_YEAR_LAST = re.compile(rf"(?<!\d)(\d{{1,2}})([-/.])(\d{{1,2}})\2{_YEAR}(?!\d)")
-_IN_PATH = re.compile(rf"/{_YEAR}[/-](\d{{1,2}})[/-](\d{{1,2}})(?!\d)")
 _OTHER_DAY = re.compile("updated|modified|reviewed|edited|joined|member since", re.IGNORECASE)
 
 _STYLED_DATE = re.compile("date|publish", re.IGNORECASE)
 
-# How the months' names begin: English, then German, French, Spanish, Italian, Portuguese, Dutch, Polish,
-# Swedish and Russian where they differ.
-_MONTHS = (
-    ("jan", "jän", "ene", "gen", "sty", "янв"),
-    ("feb", "fév", "fev", "lut", "фев"),
-    ("mar", "mär", "maa", "mrt", "мар"),
-    ("apr", "avr", "abr", "kwi", "апр"),
-    ("may", "mai", "mag", "mei", "maj", "май", "мая"),
-    ("jun", "juin", "giu", "cze", "июн"),
-    ("jul", "juil", "lug", "lip", "июл"),
-    ("aug", "aoû", "aou", "ago", "sie", "авг"),
-    ("sep", "set", "wrz", "сен"),
-    ("oct", "okt", "ott", "out", "paź", "окт"),
-    ("nov", "lis", "ноя"),
-    ("dec", "dez", "déc", "dic", "gru", "дек"),
-)
-_MONTH_OF = {name: month for month, names in enumerate(_MONTHS, 1) for name in names}
-
 
 def _read_published(
-    declared: Declared,
-    items: Sequence[Item],
-    heading: Element | None,
-    lines: Iterable[str],
-    url: str,
-    *,
-    month_first: bool,
-) -> str | None:
-    """The day on which a page was published.
+    declared: Declared, items: Sequence[Item], heading: Element | None, lines: Iterable[str], url: str, language: str
+) -> tuple[str | None, str | None]:
+    """The day on which a page was published, and the moment if the page says it where it gives the day.
 
     Args:
         declared: the page's declarations.
@@ -534,49 +495,24 @@ def _read_published(
         heading: the headline's element, near which a visible date is the page's own.
         lines: what follows the headline.
         url: the page's address.
-        month_first: whether 3/4/2024 is a day in March.
+        language: the page's language, or "".
     """
     in_path = read_day_in_path(url)
-    declared_day = _first_day(_declared_dates(declared, items), month_first=month_first)
-    if declared_day and in_path and abs((date.fromisoformat(declared_day) - date.fromisoformat(in_path)).days) == 1:
-        return in_path  # the same moment: paths have the site's own time, declarations often UTC
-    return declared_day or in_path or _first_day(_visible_dates(declared, heading, lines), month_first=month_first)
+    day, moment = _first_day(_declared_dates(declared, items), language)
+    if day and in_path and abs((date.fromisoformat(day) - date.fromisoformat(in_path)).days) == 1:
+        return in_path, moment  # the same moment: paths have the site's own time, declarations often UTC
+    if day or in_path:
+        return day or in_path, moment
+    return _first_day(_visible_dates(declared, heading, lines), language)
 
 
-def read_day(text: str, *, month_first: bool = True) -> str | None:
-    """The first day in the beginning of a text; `month_first` decides what 3/4/2024 means."""
-    text = text[:_LONGEST_DATE]
-    return _day_beside_year(text, month_first=month_first) if _may_have_year(text) else None
-
-
-def _may_have_year(text: str) -> bool:
-    return "20" in text or "19" in text  # most texts have none
-
-
-def _day_beside_year(text: str, *, month_first: bool) -> str | None:
-    if found := _YEAR_FIRST.search(text):
-        return _iso(found[1], found[3], found[4])
-    if found := _EAST_ASIAN.search(text) or _COMPACT.search(text):
-        return _iso(found[1], found[2], found[3])
-    if found := _DAY_MONTH.search(text):
-        return _iso(found[3], _month(found[2]), found[1])
-    if found := _MONTH_DAY.search(text):
-        return _iso(found[3], _month(found[1]), found[2])
-    if found := _YEAR_LAST.search(text):
-        first, second = int(found[1]), int(found[3])
-        month_leads = second > 12 or (month_first and first <= 12 and found[2] != ".")
-        return _iso(found[4], first, second) if month_leads else _iso(found[4], second, first)
-    return None
-
-
-def read_day_in_path(url: str) -> str | None:
-    """The day in an address such as /2024/05/17/headline."""
-    found = _IN_PATH.search(url[:2_000])
-    return _iso(found[1], found[2], found[3]) if found else None
-
-
-def _first_day(texts: Iterable[str], *, month_first: bool) -> str | None:
-    return next((day for text in texts if (day := read_day(text, month_first=month_first))), None)
+def _first_day(texts: Iterable[str], language: str) -> tuple[str | None, str | None]:
+    """The first day in these texts, and the moment, if its text has that."""
+    for text in texts:
+        if day := read_day(text, language):
+            moment = read_moment(text)
+            return day, moment if moment and moment.startswith(day) else None
+    return None, None
 
 
 def _declared_dates(declared: Declared, items: Sequence[Item]) -> Iterator[str]:
@@ -605,29 +541,19 @@ def _visible_dates(declared: Declared, heading: Element | None, lines: Iterable[
             break  # the next one belongs to a comment or a teaser
     revisions: list[str] = []
     for label, line in pairwise(chain([""], lines, lines_before(heading))):
-        if len(line) <= _LONGEST_DATE and _may_have_year(line):
-            if _OTHER_DAY.search(label[:_LONGEST_DATE]) or _OTHER_DAY.search(line):
+        if len(line) <= LONGEST_DATE and may_have_day(line):
+            if _OTHER_DAY.search(label[:LONGEST_DATE]) or _OTHER_DAY.search(line):
                 revisions.append(line)
             else:
                 yield line
     for element in declared.marked:
-        if _STYLED_DATE.search(element.attr("class") or "") and len(text := text_of(element)) <= _LONGEST_DATE:
-            yield text
+        if _STYLED_DATE.search(element.attr("class") or "") and len(text := text_of(element)) <= LONGEST_DATE:
+            if _OTHER_DAY.search(text):
+                revisions.append(text)
+            else:
+                yield text
     yield from revisions
 
 
 def _date_of_element(element: Element) -> str:
     return element.attr("content") or element.attr("datetime") or text_of(element)
-
-
-def _month(name: str) -> int:
-    name = name.casefold()
-    return _MONTH_OF.get(name[:3]) or _MONTH_OF.get(name[:4], 0)
-
-
-def _iso(year: str, month: str | int, day: str | int) -> str | None:
-    try:
-        found = date(int(year), int(month), int(day))
-    except ValueError:  # 31 February, or month 0 for a word that is not a month
-        return None
-    return found.isoformat() if FIRST_YEAR <= found.year <= LAST_YEAR else None

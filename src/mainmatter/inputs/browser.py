@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from mainmatter.errors import FetchError, PageTooLarge, warn_caller
 from mainmatter.html.browser.rendering import SharedBrowser
-from mainmatter.inputs.fetch import REDIRECTS, AddressRefused, check_answer, is_url
+from mainmatter.inputs.fetch import HOW_TO_ALLOW, REDIRECTS, AddressRefused, check_answer, is_url
 from mainmatter.inputs.proxy import CheckingProxy
 from mainmatter.isolation.memory import end_largest
 from mainmatter.limits import DEFAULT_LIMITS, MEGABYTE, Limits, format_size
@@ -215,7 +215,7 @@ class _Loading:
         self._navigations = 0
         self._document: Request | None = None  # the latest of the page itself
         self._answer: Response | None = None  # to that
-        self._has_document = False  # all of it
+        self._is_cut = False  # whether that broke off
         self._waiting: dict[Request, float] = {}  # since when
         self._changed = 0.0  # when the last request began or ended
         self._crashed = asyncio.Event()
@@ -330,7 +330,7 @@ class _Loading:
         if not self._is_of_page(request):
             return
         if request.is_navigation_request():
-            self._document, self._answer, self._has_document = request, None, False
+            self._document, self._answer, self._is_cut = request, None, False
         if request.resource_type not in _NOT_WAITED_FOR:
             self._waiting[request] = self._changed = _now()
 
@@ -342,7 +342,7 @@ class _Loading:
         if self._waiting.pop(request, None) is not None:
             self._changed = _now()
         if request == self._document:
-            self._has_document = request.failure is None
+            self._is_cut = request.failure is not None
 
     async def _go(self) -> None:
         """Go to the page, until its first bytes are there."""
@@ -353,6 +353,7 @@ class _Loading:
             await self._page.goto(self._url, wait_until="commit", timeout=0)
         except Error:
             self._check_answer()  # which knows more, if there is one
+            self._check_bytes()
             if why := self._why():
                 raise FetchError(f"{self._url}: could not be fetched: {why}") from None
             raise
@@ -370,11 +371,16 @@ class _Loading:
         header = self._answer.headers.get("content-type", "")
         return check_answer(self._url, self._answer.status, self._answer.status_text, header)[0]
 
+    def _check_bytes(self) -> None:
+        """Refuse a page whose own document was cut where the limit of bytes was; without its scripts it is a page."""
+        if self._proxy.is_full:
+            raise PageTooLarge(f"{self._url} loads more than {format_size(MOST_BYTES)}, the limit for a browser")
+
     def _refuse(self) -> None:
-        hint = ""
-        if self._public_only and self._document is not None and _place(self._document.url) == _place(self._url):
-            hint = "; to allow others, use --allow-private or public_only=False"
-        raise AddressRefused(f"{self._url}: is not fetched: {self._why()}{hint}")
+        why = self._why()
+        if not self._public_only or self._document is None or _place(self._document.url) != _place(self._url):
+            why = why.removesuffix(HOW_TO_ALLOW)  # which does not lift it for pages that a public one leads to
+        raise AddressRefused(f"{self._url}: is not fetched: {why}")
 
     def _why(self) -> str:
         """What the proxy says about the last server that was asked for the page; "" if nothing."""
@@ -384,8 +390,8 @@ class _Loading:
         """Wait until the page neither loads nor changes any more; returns what there is to note."""
         quiet_since, before = _now(), (False, 0, 0)
         while True:
-            if self._proxy.is_full and not self._has_document:
-                raise PageTooLarge(f"{self._url} loads more than {format_size(MOST_BYTES)}, the limit for a browser")
+            if self._is_cut:
+                self._check_bytes()
             began = _now()
             found = await self._evaluate(_LOOK)
             seen = tuple(found) if found else (False, 0, 0)

@@ -1,20 +1,24 @@
 """Fetch a page from a URL, but only if it may be fetched.
 
-Nothing uses the network unless a user names what to fetch. Besides this file: `mainmatter corpus` asks for robots.txt
-before it fetches URLs of a list (corpus/readers/urls.py), opens remote storage such as s3:// by fsspec
-(corpus/storage.py), and talks to a cluster (corpus/engines/). The workbench listens, and fetches here. A browser that
-loads a page with its scripts uses a proxy (inputs/browser.py, inputs/proxy.py), which follows the same rules.
+Nothing uses the network unless a user names what to fetch. Besides this file: `mainmatter corpus` opens remote storage
+such as s3:// by fsspec (corpus/storage.py), and talks to a cluster (corpus/engines/). The workbench listens, and
+fetches here. A browser that loads a page with its scripts uses a proxy (inputs/browser.py, inputs/proxy.py), which
+follows the same rules.
 
-A server that fetches pages for strangers must not be sent to the machines behind it (server-side request forgery). What
-is checked is the address that is connected to, not how a URL writes it: names, their DNS answers, which may change
-between two queries, and redirects all pass through `public_addresses`.
+URLs come from lists, pages and strangers, who must not send us to the machines around us (server-side request forgery).
+What is checked is the address that is connected to, not how a URL writes it: names, their DNS answers, which may change
+between two queries, and redirects all pass through `check_public`.
+
+A server may also send one byte at a time, in headers as in bodies. The HTTP library limits the time of each read; here
+every read, and every other step, is limited to what is left of one deadline.
 """
 
 from __future__ import annotations
 
+import io
 import re
 import time
-from functools import cache
+from contextlib import contextmanager
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urljoin
@@ -26,12 +30,14 @@ from mainmatter.records import Page
 
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Iterator
 
     from urllib3 import BaseHTTPResponse
     from urllib3.connectionpool import HTTPConnectionPool
 
-TIMEOUT = 20.0  # seconds, for connecting and for each read
-DEADLINE = 120.0  # seconds, for the whole body: a server may send a byte at a time
+TIMEOUT = 20.0  # seconds, for each step: finding the address, connecting, each read
+DEADLINE = 120.0  # seconds, for all steps together, redirects included
+HOW_TO_ALLOW = "; --allow-private or public_only=False lifts this rule"  # the end of a refusal
 REDIRECTS = 5
 _CHUNK = 65_536
 _TEXT_TYPES = ("text/plain", "text/markdown")
@@ -65,20 +71,32 @@ class AddressRefused(FetchError):
     """A URL leads to an address that may not be fetched."""
 
 
+class TooManyRedirects(FetchError):
+    """A URL was redirected more often than `REDIRECTS`."""
+
+
 def is_url(text: str) -> bool:
     """Whether a text is the address of something on the web."""
     return text.lower().startswith(("http://", "https://"))
 
 
-def fetch(url: str, *, limits: Limits = DEFAULT_LIMITS, timeout: float = TIMEOUT, public_only: bool = False) -> Page:
+def fetch(
+    url: str,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    timeout: float = TIMEOUT,
+    deadline: float = DEADLINE,
+    public_only: bool = True,
+) -> Page:
     """Fetch a page from the web.
 
     Args:
         url: an address that begins with http:// or https://.
         limits: how large the page may be; reading stops there.
         timeout: how many seconds to wait for the server, at each step.
-        public_only: the source of the URL is not trusted: connect to public addresses only, also after redirects, and
-            only to web servers.
+        deadline: how many seconds all steps may take together, with redirects.
+        public_only: connect to public addresses only, also after redirects, and only to the ports of web servers.
+            Without it, whoever chose the URL may reach this machine and its network.
 
     Raises:
         AddressRefused: with `public_only`, the URL leads to another address.
@@ -86,31 +104,53 @@ def fetch(url: str, *, limits: Limits = DEFAULT_LIMITS, timeout: float = TIMEOUT
         NotAPage: it is neither a page nor plain text.
         PageTooLarge: it is over the limits.
     """
+    with open_url(url, accept="text/html, */*", timeout=timeout, deadline=deadline, public_only=public_only) as (
+        response,
+        address,
+    ):
+        return _to_page(response, address, url, limits)
+
+
+@contextmanager
+def open_url(
+    url: str, *, accept: str, timeout: float, deadline: float, public_only: bool
+) -> Iterator[tuple[BaseHTTPResponse, str]]:
+    """The answer to a request, whose body is not read yet, and the address that gave it after all redirects.
+
+    The deadline also holds for what is read in the `with` block.
+
+    Raises:
+        AddressRefused: with `public_only`, the URL leads to an address that is not public.
+        TooManyRedirects: it has too many redirects.
+        FetchError: it could not be fetched.
+    """
     from importlib.metadata import version  # noqa: PLC0415 - most users clean files
 
     import urllib3  # noqa: PLC0415
 
-    headers = {"User-Agent": f"mainmatter/{version('mainmatter')}", "Accept": "text/html, */*"}
+    headers = {"User-Agent": f"mainmatter/{version('mainmatter')}", "Accept": accept}
     # A server that says "try again in an hour" is not waited for.
     retries = urllib3.Retry(total=1, connect=1, read=0, respect_retry_after_header=False)
+    clock = _Deadline(deadline)
     address = url
     try:
         with urllib3.PoolManager(headers=headers, retries=retries, timeout=timeout) as http:
-            if public_only:
-                http.pool_classes_by_scheme = public_pools()
+            http.pool_classes_by_scheme = _pools(clock, public_only)
             for _ in range(1 + REDIRECTS):
                 if public_only:
                     check_url(address)
                 with http.request("GET", address, preload_content=False, redirect=False) as response:
                     location = response.get_redirect_location()
                     if not location:
-                        return _to_page(response, address, url, limits)
+                        yield response, address
+                        return
                     address = urljoin(address, location)
     except AddressRefused as error:
         raise AddressRefused(f"{url}: is not fetched: {str(error).removeprefix(f'{url}: ')}") from error
     except (urllib3.exceptions.HTTPError, ValueError) as error:  # ValueError: a redirect to something that is not a URL
-        raise FetchError(f"{url}: could not be fetched: {_reason(error)}") from error
-    raise FetchError(f"{url}: could not be fetched: more than {REDIRECTS} redirects")
+        reason = f"not complete after {deadline:g} seconds" if clock.has_passed() else _reason(error)
+        raise FetchError(f"{url}: could not be fetched: {reason}") from error
+    raise TooManyRedirects(f"{url}: could not be fetched: more than {REDIRECTS} redirects")
 
 
 def _to_page(response: BaseHTTPResponse, address: str, url: str, limits: Limits) -> Page:
@@ -144,12 +184,9 @@ def check_answer(
 
 def _read(response: BaseHTTPResponse, url: str, limits: Limits) -> bytes:
     body = bytearray()
-    end = time.monotonic() + DEADLINE
     while chunk := response.read1(_CHUNK, decode_content=True):
         body += chunk
         limits.check_size(len(body), url)
-        if time.monotonic() > end:
-            raise FetchError(f"{url}: could not be fetched: not complete after {DEADLINE:g} seconds")
     return bytes(body)
 
 
@@ -217,7 +254,7 @@ def _inside(ip: IPv4Address | IPv6Address) -> list[IPv4Address]:
 def check_url(url: str) -> None:
     """Refuse URLs that cannot be those of web pages: other schemes, passwords, ports of other services.
 
-    The address of the host is checked when connecting (`public_pools`).
+    The address of the host is checked when connecting.
 
     Raises:
         AddressRefused: it is such a URL, or not a URL at all.
@@ -233,21 +270,49 @@ def check_url(url: str) -> None:
     if not parts.host:
         raise AddressRefused(f"{url}: names no host")
     if parts.auth is not None:
-        raise AddressRefused(f"{url}: URLs with a user name or password are not fetched")
-    if parts.port is not None and parts.port < FIRST_FREE_PORT and parts.port not in HTTP_PORTS:
-        raise AddressRefused(f"{url}: port {parts.port} is not allowed; 80, 443, and those from 1024 on are")
+        raise AddressRefused(f"{url}: URLs with a user name or password are not fetched{HOW_TO_ALLOW}")
+    if parts.port is not None:
+        check_port(parts.port)
 
 
-def addresses_of(host: str, port: int) -> list[str]:
-    """The addresses of a host.
+def check_port(port: int) -> None:
+    """Refuse ports of other services than web servers.
 
     Raises:
+        AddressRefused: it is one.
+    """
+    if port < FIRST_FREE_PORT and port not in HTTP_PORTS:
+        raise AddressRefused(f"port {port} is not allowed; 80, 443, and those from 1024 on are{HOW_TO_ALLOW}")
+
+
+def addresses_of(host: str, port: int, seconds: float) -> list[str]:
+    """The addresses of a host.
+
+    The system's resolver takes as long as it likes, so it is asked in a thread, which is left behind if it is late.
+
+    Raises:
+        TimeoutError: it takes longer than so many seconds.
         OSError: the name has none.
+        UnicodeError: no host can have this name.
     """
     import socket  # noqa: PLC0415 - most users clean files
+    from concurrent.futures import Future  # noqa: PLC0415
+    from threading import Thread  # noqa: PLC0415
 
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    answer: Future[list[str]] = Future()
+
+    def look_up() -> None:
+        try:
+            entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            answer.set_result(list(dict.fromkeys(str(entry[4][0]) for entry in entries)))
+        except Exception as error:  # raised where it is waited for
+            answer.set_exception(error)
+
+    Thread(target=look_up, name="mainmatter-resolver", daemon=True).start()
+    try:
+        return answer.result(seconds)
+    except TimeoutError:
+        raise TimeoutError(f"no address of {host} after {seconds:g} seconds") from None
 
 
 def are_private(addresses: list[str]) -> bool:
@@ -265,72 +330,120 @@ def check_public(host: str, addresses: list[str]) -> None:
         why = why_not_public(address)
         if why is not None:
             also = "" if are_private(addresses) else " and a public address"
-            raise AddressRefused(f"{host} is {why}{also}, and pages are fetched from public addresses only")
+            raise AddressRefused(
+                f"{host} is {why}{also}, and pages are fetched from public addresses only{HOW_TO_ALLOW}"
+            )
 
 
-def public_addresses(host: str, port: int) -> list[str]:
-    """The addresses of a host, all of them public.
+class _Deadline:
+    """A moment by which all must be done."""
 
-    Raises:
-        AddressRefused: one of them is not.
-        OSError: the name has none.
-    """
-    addresses = addresses_of(host, port)
-    check_public(host, addresses)
-    return addresses
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def has_passed(self) -> bool:
+        return time.monotonic() >= self._end
+
+    def shorten(self, timeout: float) -> float:
+        """A timeout, or what is left if that is less; never 0, which would mean not to wait for anything."""
+        return max(0.001, min(timeout, self._end - time.monotonic()))
 
 
-@cache
-def public_pools() -> dict[str, type[HTTPConnectionPool]]:
-    """Connection pools, by scheme, whose connections go to public addresses only.
+class _BoundedReader(io.RawIOBase):
+    """What a server sends: each read waits no longer than until the deadline."""
+
+    def __init__(self, raw: io.RawIOBase, sock: socket.socket, deadline: _Deadline) -> None:
+        self._raw, self._sock, self._deadline = raw, sock, deadline
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int | None:  # noqa: ANN401 - any buffer
+        if self._deadline.has_passed():
+            raise TimeoutError("the deadline has passed")
+        self._sock.settimeout(self._deadline.shorten(self._sock.gettimeout() or TIMEOUT))
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+def _pools(deadline: _Deadline, public_only: bool) -> dict[str, type[HTTPConnectionPool]]:
+    """Connection pools, by scheme, whose connections share a deadline and, if so wanted, go to public addresses only.
 
     A name is looked up once, and the address that was checked is the one that is connected to. TLS and the Host header
     still use the name.
     """
-    import socket  # noqa: PLC0415 - most users clean files
+    from http.client import HTTPResponse  # noqa: PLC0415 - most users clean files
 
     from urllib3.connection import HTTPConnection, HTTPSConnection  # noqa: PLC0415
     from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool  # noqa: PLC0415
-    from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError  # noqa: PLC0415
+
+    class BoundedResponse(HTTPResponse):
+        def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - passed on
+            super().__init__(sock, *arguments, **options)
+            self.fp = io.BufferedReader(_BoundedReader(self.fp.detach(), sock, deadline))
+
+    class BoundedConnection(HTTPConnection):
+        response_class = BoundedResponse
+
+        def _new_conn(self) -> socket.socket:
+            return _connect(self, deadline, public_only)
+
+    class BoundedTlsConnection(HTTPSConnection):
+        response_class = BoundedResponse
+
+        def _new_conn(self) -> socket.socket:
+            return _connect(self, deadline, public_only)
+
+        def connect(self) -> None:
+            super().connect()
+            self.sock.settimeout(deadline.shorten(self.sock.gettimeout() or TIMEOUT))  # the handshake took its time
+
+    class BoundedPool(HTTPConnectionPool):
+        ConnectionCls = BoundedConnection
+
+    class BoundedTlsPool(HTTPSConnectionPool):
+        ConnectionCls = BoundedTlsConnection
+
+    return {"http": BoundedPool, "https": BoundedTlsPool}
+
+
+def _connect(connection: Any, deadline: _Deadline, public_only: bool) -> socket.socket:  # noqa: ANN401 - of two kinds
+    """Connect to one of the addresses of a connection's host; the socket waits until the deadline at most."""
+    import socket  # noqa: PLC0415 - most users clean files
+
+    from urllib3.exceptions import (  # noqa: PLC0415
+        ConnectTimeoutError,
+        LocationParseError,
+        NameResolutionError,
+        NewConnectionError,
+    )
     from urllib3.util.connection import create_connection  # noqa: PLC0415
 
-    def connect(connection: Any) -> socket.socket:  # noqa: ANN401 - either of the two below
+    timeout = connection.timeout
+    try:
+        addresses = addresses_of(connection._dns_host, connection.port, deadline.shorten(timeout))
+    except socket.gaierror as error:
+        raise NameResolutionError(connection.host, connection, error) from error
+    except TimeoutError as error:
+        raise ConnectTimeoutError(connection, str(error)) from error
+    except UnicodeError as error:
+        raise LocationParseError(f"'{connection.host}', label empty or too long") from error
+    if public_only:
+        check_public(connection.host, addresses)
+    problem: OSError = OSError("no address")
+    for address in addresses:
         try:
-            addresses = public_addresses(connection._dns_host, connection.port)
-        except socket.gaierror as error:
-            raise NameResolutionError(connection.host, connection, error) from error
-        except UnicodeError as error:  # a label that is empty or too long
-            raise AddressRefused(f"{connection.host}: is not a host name") from error
-        problem: OSError = OSError("no address")
-        for address in addresses:
-            try:
-                return create_connection(
-                    (address, connection.port), connection.timeout, socket_options=connection.socket_options
-                )
-            except TimeoutError as error:
-                raise ConnectTimeoutError(
-                    connection, f"Connection timed out. (connect timeout={connection.timeout})"
-                ) from error
-            except OSError as error:
-                problem = error
-        raise NewConnectionError(connection, f"Failed to establish a new connection: {problem}") from problem
-
-    class PublicConnection(HTTPConnection):
-        """Goes to public addresses only."""
-
-        def _new_conn(self) -> socket.socket:
-            return connect(self)
-
-    class PublicTlsConnection(HTTPSConnection):
-        """Goes to public addresses only, with encryption."""
-
-        def _new_conn(self) -> socket.socket:
-            return connect(self)
-
-    class PublicPool(HTTPConnectionPool):
-        ConnectionCls = PublicConnection
-
-    class PublicTlsPool(HTTPSConnectionPool):
-        ConnectionCls = PublicTlsConnection
-
-    return {"http": PublicPool, "https": PublicTlsPool}
+            sock = create_connection(
+                (address, connection.port), deadline.shorten(timeout), socket_options=connection.socket_options
+            )
+        except OSError as error:
+            problem = error
+        else:
+            sock.settimeout(deadline.shorten(timeout))  # for the TLS handshake, or for sending the request
+            return sock
+    if isinstance(problem, TimeoutError):
+        raise ConnectTimeoutError(connection, f"Connection timed out. (connect timeout={timeout})") from problem
+    raise NewConnectionError(connection, f"Failed to establish a new connection: {problem}") from problem

@@ -50,13 +50,15 @@ class Input:
         name: what the user calls it: a path, a URL, or `-`.
         relative: where its result goes below an output folder.
         format: "html", "text", or None to tell by the name's ending, or for a URL by what the server says.
-        fetch: how a URL is fetched, if not by `inputs.fetch.fetch`: takes the URL and `limits`.
+        fetch: how a URL is fetched, if not by `inputs.fetch.fetch`: takes the URL, `limits` and `public_only`.
+        public_only: whether a URL may lead to public addresses only.
     """
 
     name: str
     relative: Path
     format: str | None = None
     fetch: Callable[..., Page] | None = None
+    public_only: bool = True
 
     def read(self, limits: Limits = DEFAULT_LIMITS) -> Page:
         """Read the page, but no more than the limits allow: a pipe or a device may have no end.
@@ -65,7 +67,10 @@ class Input:
             InputError: it cannot be read, or is neither a page nor a dump.
             PageTooLarge: it is over the limits.
         """
-        page = (self.fetch or fetch)(self.name, limits=limits) if is_url(self.name) else self.read_here(limits)
+        if is_url(self.name):
+            page = (self.fetch or fetch)(self.name, limits=limits, public_only=self.public_only)
+        else:
+            page = self.read_here(limits)
         return page if self.format is None else replace(page, format="text" if self.format == "text" else "html")
 
     def read_here(self, limits: Limits = DEFAULT_LIMITS) -> Page:

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
+import struct
 from collections import Counter
 from contextlib import suppress
 from typing import Self
@@ -22,7 +24,7 @@ from mainmatter.inputs.fetch import AddressRefused, addresses_of, are_private, c
 _CHUNK = 65_536
 _LONGEST_HEAD = 262_144  # bytes of a request's or an answer's head
 _MOST_HINTS = 10  # heads before that of the answer (1xx); few servers send more than one
-_CONNECT_SECONDS = 10.0
+_CONNECT_SECONDS = 10.0  # for finding the addresses of a host, and for connecting to each
 _HEAD_SECONDS = 30.0  # for a request's head: browsers open connections in advance
 _OF_ONE_CONNECTION = (b"connection:", b"keep-alive:", b"proxy-connection:", b"proxy-authorization:")
 
@@ -100,8 +102,9 @@ class CheckingProxy:
             with suppress(OSError, EOFError, ValueError, asyncio.LimitOverrunError):
                 if not self.is_full:
                     await self._serve(reader, writer)
-        except asyncio.CancelledError:
-            pass  # by us, when all ends
+        except asyncio.CancelledError:  # by us
+            if self.is_full:
+                _reset(writer)
         finally:
             self._under_way.discard(task)
             self._private_connections.discard(task)
@@ -178,7 +181,7 @@ class CheckingProxy:
     async def _look_up(self, host: str, port: int) -> list[str]:
         """The addresses of a host, which are the same for the whole load."""
         if host not in self._addresses:
-            found = await asyncio.get_running_loop().run_in_executor(None, addresses_of, host, port)
+            found = await asyncio.get_running_loop().run_in_executor(None, addresses_of, host, port, _CONNECT_SECONDS)
             self._addresses.setdefault(host, found)
         return self._addresses[host]
 
@@ -230,6 +233,14 @@ class CheckingProxy:
             self.is_full = True
             for task in self._under_way:
                 task.cancel()
+
+
+def _reset(writer: asyncio.StreamWriter) -> None:
+    """Break a connection off: if it were closed, an answer that announced no length would look complete."""
+    connection = writer.get_extra_info("socket")
+    if connection.fileno() != -1:  # else it is closed
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
 
 
 def _answer(status: str) -> bytes:

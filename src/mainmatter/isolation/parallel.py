@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from mainmatter.errors import warn_caller
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -39,7 +41,9 @@ class Failure(Generic[Item]):
 
 
 def default_workers() -> int:
-    """How many cores this process may use."""
+    """How many cores this process may use; 1 where there are no child processes (`ordered_map`)."""
+    if os.name != "posix":
+        return 1
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -56,8 +60,11 @@ def ordered_map(
         function: must be importable (defined in a module) if there is more than one worker.
         items: read as needed, so it may be endless.
         workers: how many processes; 1 means this one, and so does any number where child.py cannot work (Windows).
+
+    Warns:
+        RuntimeWarning: there are no child processes here.
     """
-    if workers <= 1 or os.name != "posix":
+    if _possible_workers(workers) == 1:
         for item in items:
             yield _try(function, item)
         return
@@ -107,6 +114,18 @@ def ordered_map(
             child.close()
     for reading_error in reading_errors:
         raise reading_error
+
+
+def _possible_workers(workers: int) -> int:
+    if workers <= 1 or os.name == "posix":
+        return max(workers, 1)
+    warn_caller(
+        f"workers={workers}: child processes need Linux or macOS, so all work is done in this process, and a page that "
+        "crashes it ends it; use Docker or the Windows Subsystem for Linux, or divide the pages among processes of "
+        "your own",
+        RuntimeWarning,
+    )
+    return 1
 
 
 class _Raised(str):

@@ -117,6 +117,12 @@ class MethodByConvention:
             self._by_convention[page.convention] = self._method.by_convention(page.convention)
         return self._by_convention[page.convention]
 
+    def unknown(self, pages: Iterable[GoldPage]) -> list[str]:
+        """The conventions of pages that it would follow, had it learned them; it follows ours instead."""
+        if not self.follows or not isinstance(self._method, Trainable):
+            return []
+        return sorted({page.convention for page in pages} - set(self._method.conventions))
+
 
 def convention_of(name: str) -> Convention:
     """Whose rules a method of that name follows: those of each gold standard, unless the name says whose."""

@@ -53,7 +53,7 @@ from mainmatter.main.names import CALLED, FIRST_WORD, TAGS, VectorCache, VectorF
 from mainmatter.main.net import BlockNet, NetOutput, path_means, softmax
 from mainmatter.main.reasons import ControlReasons, SignalReasons
 from mainmatter.main.site import SiteCountReasons, SiteKnowledge, know_site, load_templates
-from mainmatter.main.training import LossWeights, NetInput, TrainingConfig, train_net, weigh_inputs
+from mainmatter.main.training import LossWeights, NetInput, TrainingConfig, add_conventions, train_net, weigh_inputs
 from mainmatter.method import FROM_NOTHING, OUR_CONVENTION, Trainable, be_silent, need_some
 from mainmatter.papers.ice.heuristic import IceHeuristic
 from mainmatter.records import HEADLINE, LABELS, MAIN, Extraction
@@ -67,14 +67,11 @@ if TYPE_CHECKING:
     from mainmatter.method import Example
     from mainmatter.records import Document
 
-# The rules that gold standards follow, ours first.
-CONVENTIONS = (OUR_CONVENTION, "cleaneval", "forum52", "fundus", "magic", "readability", "wcxb", "zh-news")
 _CONFIG = TrainingConfig(
     types=len(PAGE_TYPES),
     hidden=64,
     labels=len(LABELS),
     kept_labels=(MAIN, HEADLINE),
-    conventions=len(CONVENTIONS),
     batch_size=32,
     loss_weights=LossWeights(label=1.0, page_type=0.3),
 )
@@ -84,6 +81,7 @@ _OF_DUMPS = "dump_"  # what the names of its arrays begin with
 _MIN_SITES = 20  # that use a word in their names, for it to have an embedding; of few sites, a tenth of them
 _MIN_STEPS = 8  # of an epoch, where there are as many pages
 _FINE_TUNING_RATE, _FINE_TUNING_STEPS = 1e-3, 30  # of learning, and of an epoch, for a net that knows much already
+_CONVENTION_RATE = 0.1  # of learning, where the net stays as it is
 # No page that people read has as many blocks. Each takes two kilobytes while the net looks at it, so a page of some
 # megabytes could take all memory; beyond this, the rules of `ice-heuristic` decide, which need next to none.
 _MAX_BLOCKS = 100_000
@@ -101,7 +99,6 @@ _SEEN: dict[str, list[str]] = {
     "tags": list(TAGS),
     "labels": list(LABELS),
     "page_types": list(PAGE_TYPES),
-    "conventions": list(CONVENTIONS),
 }
 
 
@@ -128,7 +125,7 @@ class Main(Controls, Trainable[ObservedPage]):
 
     Args:
         convention: the gold standard whose rules about what is main matter are followed, "house" for our own; for
-            evaluation on that gold standard.
+            evaluation on that gold standard. `conventions` are those that the model has learned.
         without: signals to judge without, with "+" between, such as "names+capitals", for finding out what they are
             worth to a net that was trained with all of them.
         site_templates: the folder of counts of what sites repeat, as `template` saves it; "" for none.
@@ -136,6 +133,8 @@ class Main(Controls, Trainable[ObservedPage]):
         seed: of all that is random in training.
         start: the model that learning goes on from, "main" for the one that ships, or a folder; "none" for nothing. By
             default `fit` starts from nothing, and `mainmatter train` from the one that ships.
+        freeze: learn only the conventions of gold standards, and leave the nets as they are at the start: how they
+            judge pages by all other conventions stays the same.
     """
 
     convention: str = OUR_CONVENTION
@@ -144,22 +143,21 @@ class Main(Controls, Trainable[ObservedPage]):
     epochs: int = 20
     seed: int = 0
     start: str = ""
+    freeze: bool = False
 
     net_: BlockNet = field(init=False, repr=False)
     vocabulary_: Vocabulary = field(init=False, repr=False)
     vectors_: VectorCache | VectorFinder = field(init=False, repr=False)
     dump_net_: BlockNet = field(init=False, repr=False)
+    conventions_: tuple[str, ...] = field(init=False, repr=False)
 
     name: ClassVar[str] = "main"
     summary: ClassVar[str] = "our own: a small net over all signals of the papers, and the page as a whole"
     version: ClassVar[int] = 2
     learns_from_snippets: ClassVar[bool] = True
-    conventions: ClassVar[tuple[str, ...]] = CONVENTIONS
 
     def __post_init__(self) -> None:
         check_controls(self.name, dial=self.dial, comments=self.comments)
-        if self.convention not in CONVENTIONS:
-            raise InputError(f"method 'main': unknown convention {self.convention!r}; known: {', '.join(CONVENTIONS)}")
         unknown = [family for family in self._left_out() if family not in FAMILIES]
         if unknown:
             raise InputError(f"method 'main': unknown signal {unknown[0]!r}; known: {', '.join(FAMILIES)}")
@@ -170,6 +168,11 @@ class Main(Controls, Trainable[ObservedPage]):
                 )
         if self.site_templates:
             load_templates(self.site_templates)  # complains, if need be
+
+    @property
+    def conventions(self) -> tuple[str, ...]:
+        """The rules that it has learned to follow, ours first; the nets know them by their numbers."""
+        return getattr(self, "conventions_", ())
 
     def extract(self, document: Document) -> Extraction:
         """Keep the blocks that promise the highest F; of a page with very many, those that `ice-heuristic` keeps."""
@@ -261,7 +264,7 @@ class Main(Controls, Trainable[ObservedPage]):
         of_labels = softmax(output.logits)
         if page.columns == COLUMNS:
             of_labels = join_tables(of_labels, page.dense[:, IS_ROW] > _HALF, page.sizes)
-        probabilities = self._net_for(page).keep(of_labels, CONVENTIONS.index(self.convention))
+        probabilities = self._net_for(page).keep(of_labels, self.conventions_.index(self.convention))
         return PageJudgement(probabilities, of_labels, PAGE_TYPES[int(output.types.argmax())])
 
     def log_odds(self, page: PageFeatures, without: str | None = None) -> NDArray[np.float64]:
@@ -335,10 +338,10 @@ class Main(Controls, Trainable[ObservedPage]):
             page.containers.parents,
             page.around,
         )
-        return weigh_inputs(self.net_, inputs, signs, _HALF_AS_MANY_NAMES, CONVENTIONS.index(self.convention))
+        return weigh_inputs(self.net_, inputs, signs, _HALF_AS_MANY_NAMES, self.conventions_.index(self.convention))
 
     def _run(self, page: PageFeatures) -> NetOutput:
-        convention = CONVENTIONS.index(self.convention)
+        convention = self.conventions_.index(self.convention)
         return self._net_for(page).forward(page.dense, page.vectors, page.containers.jumps, page.around, convention)
 
     def _net_for(self, page: PageFeatures) -> BlockNet:
@@ -353,6 +356,7 @@ class Main(Controls, Trainable[ObservedPage]):
 
         Raises:
             ModelError: it is not, or is damaged.
+            InputError: a net is to stay as it is, but there is none to start from.
         """
         self._start()
 
@@ -362,7 +366,7 @@ class Main(Controls, Trainable[ObservedPage]):
         """Train the nets on pages and their texts, which look a little different each time (main/examples.py).
 
         From plain-text dumps only the net for dumps can learn. If there is nothing else, what is there of the other one
-        stays as it is at the start.
+        stays as it is at the start. Conventions that the start does not know are added to those that it knows.
 
         Args:
             observations: the pages.
@@ -370,24 +374,34 @@ class Main(Controls, Trainable[ObservedPage]):
             dumps: train the net for dumps, too; without, it stays as it is at the start, which takes half of the time.
 
         Raises:
-            InputError: there is no page with a labelled block.
+            InputError: there is no page with a labelled block, or none whose convention could be learned.
         """
         known = [page for page in observations if not np.isnan(page.example.shares).all()]
         need_some(known, self.name)
         start = self._start()
-        dump_net = getattr(start, "dump_net_", None)
+        if self.freeze:
+            known = [page for page in known if page.convention != OUR_CONVENTION]
+            if not known:
+                raise InputError(
+                    "method 'main': freeze=True learns how other gold standards differ from our rules, and all of "
+                    "these pages follow ours; those of other rules are known by their names, such as wcxb-dev"
+                )
+        before = (OUR_CONVENTION,) if start is None else start.conventions_
+        conventions = (*before, *sorted({page.convention for page in known} - set(before)))
+        nets = (getattr(start, name, None) for name in ("net_", "dump_net_"))
+        net, dump_net = (None if net is None else add_conventions(net, len(conventions)) for net in nets)
         if dumps:
-            texts = [page.number_dump(CONVENTIONS) for page in known]
-            dump_net = self._train(texts, _DUMP_CONFIG, augment_dump, dump_net, lambda line: report(f"texts: {line}"))
+            texts = [page.number_dump(conventions) for page in known]
+            config = replace(_DUMP_CONFIG, conventions=len(conventions))
+            dump_net = self._train(texts, config, augment_dump, dump_net, lambda line: report(f"texts: {line}"))
             dump_net = BlockNet.from_arrays(_in_half(dump_net.arrays()))  # as it will be saved
         with_markup = [page for page in known if not page.is_dump]
         vocabulary = _learn_vocabulary(with_markup) if start is None else start.vocabulary_
-        net = getattr(start, "net_", None)
         if with_markup:
-            pages = [page.number(vocabulary, CONVENTIONS) for page in with_markup]
-            config = replace(_CONFIG, names=FIRST_WORD - 1 + len(vocabulary))
+            pages = [page.number(vocabulary, conventions) for page in with_markup]
+            config = replace(_CONFIG, names=FIRST_WORD - 1 + len(vocabulary), conventions=len(conventions))
             net = self._train(pages, config, Augmenter(pages), net, report)
-        self._use(net, vocabulary, dump_net)
+        self._use(net, vocabulary, dump_net, conventions)
         return self
 
     def _train(
@@ -398,21 +412,28 @@ class Main(Controls, Trainable[ObservedPage]):
         start: BlockNet | None,
         report: Callable[[str], object],
     ) -> BlockNet:
+        rate = _CONVENTION_RATE if self.freeze else config.learning_rate if start is None else _FINE_TUNING_RATE
         config = replace(
             config,
             epochs=self.epochs,
-            learning_rate=_FINE_TUNING_RATE if start is not None else config.learning_rate,
+            learning_rate=rate,
             # A few pages make a few steps an epoch, too, or three epochs would teach nothing.
             batch_size=min(
                 config.batch_size, max(1, len(examples) // (_MIN_STEPS if start is None else _FINE_TUNING_STEPS))
             ),
         )
+        if self.freeze:
+            return train_net(examples, config, self.seed, start=start, freeze=True, report=report)
         return train_net(examples, config, self.seed, augment=augment, start=start, report=report)
 
     def facts_and_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """What the nets were trained on: columns, tags, labels, the words of names; their weights."""
         self._need_net()
-        facts = _SEEN | {"words": list(self.vocabulary_.words), "dump_columns": list(DUMP_COLUMNS)}
+        facts = _SEEN | {
+            "conventions": list(self.conventions_),
+            "words": list(self.vocabulary_.words),
+            "dump_columns": list(DUMP_COLUMNS),
+        }
         arrays = self.net_.arrays() if hasattr(self, "net_") else {}
         if hasattr(self, "dump_net_"):
             arrays |= {_OF_DUMPS + name: array for name, array in _in_half(self.dump_net_.arrays()).items()}
@@ -423,18 +444,21 @@ class Main(Controls, Trainable[ObservedPage]):
         for name, mine in _SEEN.items():
             if facts[name] != mine:
                 raise ValueError(f"trained on other {name} than this version knows")
+        conventions = facts["conventions"]
+        if conventions[:1] != [OUR_CONVENTION] or not all(isinstance(name, str) for name in conventions):
+            raise ValueError("its first convention is not ours")
         vocabulary = Vocabulary(facts["words"])
         of_dumps = {name.removeprefix(_OF_DUMPS): array for name, array in arrays.items() if name.startswith(_OF_DUMPS)}
         of_pages = {name: array for name, array in arrays.items() if not name.startswith(_OF_DUMPS)}
         net = dump_net = None
         if of_pages or not of_dumps:
             names = FIRST_WORD - 1 + len(vocabulary)
-            net = _restore_net(of_pages, (len(_SEEN["columns"]), names, LEVELS + 1))
+            net = _restore_net(of_pages, (len(_SEEN["columns"]), names, LEVELS + 1), len(conventions))
         if of_dumps:
             if facts["dump_columns"] != list(DUMP_COLUMNS):
                 raise ValueError("trained on other columns of dumps than this version knows")
-            dump_net = _restore_net(of_dumps, (len(DUMP_COLUMNS), 0, 1))
-        self._use(net, vocabulary, dump_net)
+            dump_net = _restore_net(of_dumps, (len(DUMP_COLUMNS), 0, 1), len(conventions))
+        self._use(net, vocabulary, dump_net, tuple(conventions))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "vectors_"}
@@ -442,14 +466,21 @@ class Main(Controls, Trainable[ObservedPage]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         if "vocabulary_" in state:
-            self._use(state.get("net_"), state["vocabulary_"], state.get("dump_net_"))
+            self._use(state.get("net_"), state["vocabulary_"], state.get("dump_net_"), state["conventions_"])
 
     def _left_out(self) -> tuple[str, ...]:
         return tuple(filter(None, self.without.split("+")))
 
-    def _use(self, net: BlockNet | None, vocabulary: Vocabulary, dump_net: BlockNet | None) -> None:
+    def _use(
+        self, net: BlockNet | None, vocabulary: Vocabulary, dump_net: BlockNet | None, conventions: tuple[str, ...]
+    ) -> None:
         """Judge by these nets from now on: the one for pages, the one for dumps, or both."""
-        self.vocabulary_ = vocabulary
+        if self.convention not in conventions:
+            raise InputError(
+                f"method 'main': unknown convention {self.convention!r}; this model has learned "
+                f"{', '.join(conventions)}; to learn another: mainmatter train main:freeze=True --on DATASET -o MODEL"
+            )
+        self.vocabulary_, self.conventions_ = vocabulary, conventions
         for name, one in (("net_", net), ("dump_net_", dump_net)):
             vars(self).pop(name, None)
             if one is not None:
@@ -464,6 +495,8 @@ class Main(Controls, Trainable[ObservedPage]):
 
     def _start(self) -> Main | None:
         if self.start in ("", FROM_NOTHING):
+            if self.freeze:
+                raise InputError("method 'main': freeze=True needs a model to start from")
             return None
         return Main().load_shipped() if self.start == self.name else Main.load(self.start)
 
@@ -487,8 +520,8 @@ def _learn_vocabulary(pages: Sequence[ObservedPage]) -> Vocabulary:
     return Vocabulary.learn(names, max(2, min(_MIN_SITES, len(names) // 10)))
 
 
-def _restore_net(arrays: dict[str, NDArray[Any]], sizes: tuple[int, int, int]) -> BlockNet:
-    """A net from its arrays, with so many features, names and levels, which knows our labels.
+def _restore_net(arrays: dict[str, NDArray[Any]], sizes: tuple[int, int, int], conventions: int) -> BlockNet:
+    """A net from its arrays, with so many features, names and levels, and conventions, which knows our labels.
 
     Raises:
         ValueError: it is another one, or none.
@@ -496,7 +529,7 @@ def _restore_net(arrays: dict[str, NDArray[Any]], sizes: tuple[int, int, int]) -
     net = BlockNet.from_arrays(arrays)
     if (net.features, net.names, net.levels) != sizes:
         raise ValueError("the net does not fit its facts")
-    if net.weights["convention_keeps"].shape != (len(CONVENTIONS), len(LABELS)):
+    if net.weights["convention_keeps"].shape != (conventions, len(LABELS)):
         raise ValueError("the net knows other labels or conventions")
     if len(net.weights["type_bias"]) != len(PAGE_TYPES):
         raise ValueError("the net knows other types of pages")

@@ -32,6 +32,7 @@ _MIN_PROBABILITY = 1e-6  # of which the logarithm is taken
 _BETA1 = (0.95, 0.85)  # at both ends of the cycle, and at its peak
 _BETA2 = 0.999
 _EPSILON = 1e-8
+_OF_CONVENTIONS = ("convention_vectors", "convention_keeps")  # what a frozen net learns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,6 +147,7 @@ def train_net(
     *,
     augment: Callable[[NetExample, np.random.Generator], NetExample] | None = None,
     start: BlockNet | None = None,
+    freeze: bool = False,
     report: Callable[[str], object] = lambda _: None,
 ) -> BlockNet:
     """Train a net. The same seed gives the same net on the same machine.
@@ -156,6 +158,8 @@ def train_net(
         seed: for the first weights, the order of pages, dropout and `augment`.
         augment: makes a page a little different, each time that it is looked at.
         start: a net to go on from, made for the same numbers and names.
+        freeze: learn only the conventions of the examples; all else stays as it is in the start, and so nothing is
+            dropped and no weight decays.
         report: called with a line after each epoch.
 
     Raises:
@@ -169,11 +173,13 @@ def train_net(
     if start is not None:
         _check_fit(examples, start)
     decays = {"embedding": config.embedding_decay, "convention_keeps": 0.0}
+    learned = _OF_CONVENTIONS if freeze else tuple(net.weights)
     adam = AdamW(
-        net.weights,
-        {name: decays.get(name, config.weight_decay) for name in net.weights},
+        {name: net.weights[name] for name in learned},
+        {name: 0.0 if freeze else decays.get(name, config.weight_decay) for name in learned},
         config.max_gradient_norm,
     )
+    weights = net.weights | adam.arrays
     order = np.repeat(np.arange(len(examples)), [example.repeats for example in examples])
     cycle = OneCycle(config.learning_rate, max(1, config.epochs * -(-len(order) // config.batch_size)))
     step = 0
@@ -186,8 +192,8 @@ def train_net(
                 pages = [augment(page, rng) for page in pages]
             pages = [_cut(page, config.max_blocks, rng) for page in pages]
             batch = pack(pages, net.standardize(np.concatenate([page.inputs.dense for page in pages])))
-            run = Pass(adam.arrays, net.dilations, batch, rng, config.dropout)
-            keeps = adam.arrays["convention_keeps"]
+            run = Pass(weights, net.dilations, batch, rng, 0.0 if freeze else config.dropout)
+            keeps = weights["convention_keeps"]
             loss, d_logits, d_types, d_keeps = loss_and_gradients(
                 run.logits, run.types, keeps, batch, config.loss_weights
             )
@@ -199,7 +205,19 @@ def train_net(
         if not isfinite(mean):
             raise ValueError(f"the loss is {mean}: the data is not finite, or the learning rate is too high")
         report(f"epoch {epoch + 1} of {config.epochs}: loss {mean:.4f}")
-    return BlockNet({name: array.copy() for name, array in adam.arrays.items()}, net.mean, net.scale, net.dilations)
+    return BlockNet({name: array.copy() for name, array in weights.items()}, net.mean, net.scale, net.dilations)
+
+
+def add_conventions(net: BlockNet, count: int) -> BlockNet:
+    """The net with so many conventions; new ones begin like ours, but open to change."""
+    vectors, keeps = (net.weights[name] for name in _OF_CONVENTIONS)
+    new = count - len(keeps)
+    ours = np.clip(keeps[:1], -_LIKELY, _LIKELY)
+    more = {
+        "convention_vectors": np.concatenate([vectors, vectors[:1].repeat(new, axis=0)]),
+        "convention_keeps": np.concatenate([keeps, ours.repeat(new, axis=0)]),
+    }
+    return BlockNet(net.weights | more, net.mean, net.scale, net.dilations)
 
 
 def _first_net(examples: Sequence[NetExample], config: TrainingConfig, rng: np.random.Generator) -> BlockNet:

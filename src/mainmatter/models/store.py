@@ -67,9 +67,14 @@ def is_model(path: str | Path) -> bool:
 
 
 def may_be_written(path: str | Path) -> bool:
-    """Whether a model may be written to a folder: it is missing, empty, a model, or the rest of an unfinished one."""
+    """Whether a model may be written to a folder: it is missing, empty, a model, or the rest of an unfinished one.
+
+    Other programs have files of that name, too; ours says what it is, even if it is damaged.
+    """
     folder = Path(path)
-    return is_model(folder) or not folder.exists() or all(file.match(_WEIGHTS.format("*")) for file in folder.iterdir())
+    if is_model(folder):
+        return FORMAT.encode() in (folder / DESCRIPTION).read_bytes()
+    return not folder.exists() or all(file.match(_WEIGHTS.format("*")) for file in folder.iterdir())
 
 
 def last_change(path: str | Path) -> int | None:

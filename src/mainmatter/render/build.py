@@ -938,7 +938,9 @@ def _address_of_image(image: Element) -> str:
     if not lazy:
         parent = image.parent
         is_choice = isinstance(parent, Element) and parent.tag == "picture"
-        beside = islice(parent, _MOST_SOURCES) if is_choice and parent is not None else ()
+        # Not the first children of the picture: the parser would list all of them anew for each image in it.
+        before = reversed([*islice(image.previous_siblings, _MOST_SOURCES)])
+        beside = chain(before, islice(image.next_siblings, _MOST_SOURCES)) if is_choice else ()
         sources = (node for node in beside if isinstance(node, Element) and node.tag == "source")
         sets = (as_text(one.attr("srcset") or one.attr("data-srcset")) for one in chain((image,), sources))
         lazy = next(filter(None, map(_largest, sets)), "")

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Literal, cast
 
 ContentType = Literal[
@@ -94,11 +95,21 @@ class Content:
 _SCHEMES = frozenset(("http", "https", "mailto", "tel", "ftp"))
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _IGNORED = re.compile("[\0- \x7f-\xa0]+")
+_MOST_UNESCAPED = 4  # times; only an attack has more character references inside of each other
 
 
 def is_harmless(address: str) -> bool:
-    """Whether an address may be used in a document: it is relative, or its scheme runs nothing."""
+    """Whether an address may be used in a document: it is relative, or its scheme runs nothing.
+
+    Also after character references in it are read, since not every program that reads a document reads them just once.
+    """
     if address.startswith(("https://", "http://")):
         return True
-    scheme = _SCHEME.match(_IGNORED.sub("", address))
-    return bool(address) and (scheme is None or scheme[1].lower() in _SCHEMES)
+    for _ in range(_MOST_UNESCAPED):
+        scheme = _SCHEME.match(_IGNORED.sub("", address))
+        if not address or (scheme is not None and scheme[1].lower() not in _SCHEMES):
+            return False
+        if "&" not in address or (read := unescape(address)) == address:
+            return True
+        address = read
+    return False

@@ -4,6 +4,10 @@ What neither has is written in the form that most tools know: definition lists a
 `[^1]`, formulas as `$...$`, and subscripts and superscripts as tags, which is the only form that there is. Text is
 escaped where a parser would otherwise read markup, and nowhere else.
 
+A page's text must not become HTML or a link in any parser, also one that knows fewer extensions. So "<" is written as
+`&lt;`, and so on: not every parser knows `\<`, and one that makes links of bare addresses takes the backslash for a
+part of the address.
+
 Each block becomes a string, and a container indents the strings of its blocks. The content of a line is first
 flattened: a list of texts (`str`) and of pieces of Markdown (`_Markdown`), among them the marks where emphasis begins
 or ends (`_Delimiter`). Parsers decide by the characters on both sides of an asterisk whether it opens or closes
@@ -28,7 +32,7 @@ from mainmatter.render.content import HOLD_BLOCKS, Content, is_harmless
 from mainmatter.render.text import COMMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from mainmatter.records import Extraction, Metadata
 
@@ -77,11 +81,18 @@ def to_markdown(
     headings: Literal["atx", "setext"] = "atx",
 ) -> str:
     """A tree of content as Markdown; `render` describes the options."""
-    return "\n\n".join(_MarkdownWriter(links, images, tables, headings == "setext").blocks([content]))
+    written = "\n\n".join(_MarkdownWriter(links, images, tables, headings == "setext").blocks([content]))
+    for control in _REMOVED_CONTROLS:
+        if control in written:
+            written = written.replace(control, "\ufffd")
+    return written
 
 
-# What would end a line of YAML, or may not stand in it.
-_NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+# Python-Markdown removes them, after which a "<" and a letter, for instance, stand beside each other.
+_REMOVED_CONTROLS = "\x02\x03"
+# What would end a line of YAML, or may not stand in it; and what would begin a tag or end the text of a link in parsers
+# that take front matter for Markdown.
+_NOT_YAML = re.compile(r"[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff<]|\](?=\()")
 
 
 def _front_matter(metadata: Metadata, url: str | None) -> str:
@@ -166,11 +177,11 @@ class _MarkdownWriter:
                 return self.definitions(node, depth)
             case "footnote":
                 text = "\n\n".join(self.blocks(node.children, depth + 1))
-                return [f"[^{node.label}]: {_indented(text, '    ')}"] if text else []
+                return [f"[^{node.label}]: {_indented(_no_address(text), '    ')}"] if text else []
             case "rule":
                 return ["---"]
             case "formula":
-                tex = _BLANK_LINES.sub("\n", "".join(map(str, node.children)).strip())
+                tex = _BLANK_LINES.sub("\n", _tex_of(node).strip())
                 return [f"$$\n{tex}\n$$"] if tex else []
             case "comments":
                 inside = self.blocks(node.children, depth + 1)
@@ -393,7 +404,7 @@ class _MarkdownWriter:
                 [text] = [text] if _is_plain(text) else _escaped([text], text, in_link=True)
                 return _Markdown(f"![{text}]({_target(node)})")
             case "formula":
-                tex = " ".join("".join(map(str, node.children)).split())
+                tex = " ".join(_tex_of(node).split())
                 if in_cell:
                     tex = tex.replace("\\|", "\\Vert ")
                 tex = _inner_dollars(tex)
@@ -430,6 +441,7 @@ def _joined_blocks(blocks: list[str], separators: dict[int, str]) -> list[str]:
     return list(map("".join, joined))
 
 
+_ZERO_WIDTH_SPACE = "\u200b"
 _CLOSING_HASHES = re.compile(r"(?<![^ ])#+$")
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _NEXT_LINE = re.compile(r"\n(?=[^\n])")
@@ -440,6 +452,12 @@ _ALIGNED = {None: "---", "left": ":---", "center": ":---:", "right": "---:"}
 def _indented(text: str, by: str) -> str:
     """A text whose lines but the first are indented, unless they are empty."""
     return _NEXT_LINE.sub("\n" + by, text) if "\n" in text else text
+
+
+def _no_address(note: str) -> str:
+    """A footnote that does not begin with an address that may run: parsers without footnotes link `[^1]` to it."""
+    address = note.split(maxsplit=1)[0]
+    return _ZERO_WIDTH_SPACE + note if ":" in address[:-1] and not is_harmless(address) else note
 
 
 def _is_display(node: Content | str) -> bool:
@@ -475,6 +493,15 @@ def _fenced(code: str, language: str) -> list[str]:
     return [f"{fence}{name}\n{code}\n{fence}"]
 
 
+# What HTML or a link could begin with in parsers that know no formulas. TeX ignores a space there.
+_MARKUP_IN_TEX = re.compile(r"<(?=[A-Za-z/!?])|\](?=[(\[:])")
+
+
+def _tex_of(node: Content) -> str:
+    """The TeX of a formula, without what would be other markup if the dollars were text."""
+    return _MARKUP_IN_TEX.sub(r"\g<0> ", "".join(map(str, node.children))).replace("`", "\u2018")  # as TeX prints it
+
+
 def _inner_dollars(tex: str) -> str:
     r"""Formulas inside of a formula's text as `\(...\)`, which TeX knows too, so that no dollar ends the outer one."""
     if "$" not in tex:
@@ -484,8 +511,9 @@ def _inner_dollars(tex: str) -> str:
 
 
 _UNSAFE = re.compile(r"[\0- \x7f<>\\|`]")
-_ENTITY = r"&(?=#[0-9]{1,7};|#[xX][0-9a-fA-F]{1,6};|[A-Za-z][A-Za-z0-9]{1,31};)"
+_ENTITY = r"&(?=#?[A-Za-z0-9]+;)"
 _IN_TARGET = re.compile(rf"[()$]|{_ENTITY}")  # a dollar sign might end a formula that one before the link begins
+_ESCAPED_IN_TARGET = {"(": "\\(", ")": "\\)", "$": "&#36;", "&": "&amp;"}
 
 
 def _target(node: Content) -> str:
@@ -495,7 +523,7 @@ def _target(node: Content) -> str:
         address = "".join(address.strip().splitlines())
         address = _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", address)
     if "&" in address or "$" in address or (("(" in address or ")" in address) and not _is_balanced(address)):
-        address = _IN_TARGET.sub(r"\\\g<0>", address)
+        address = _IN_TARGET.sub(lambda found: _ESCAPED_IN_TARGET[found[0]], address)
     return address
 
 
@@ -558,25 +586,47 @@ _CLOSES = {
 }
 _ESCAPABLE = re.compile(
     r"(?P<run>\*+|_+|~+)"
-    rf"|(?P<sure>\\(?=[!-/:-@\[-`{{-~]|$)|<(?=[A-Za-z/!?]|$)|\[(?=\^)|\^(?=\[)|{_ENTITY})"
-    r"|(?P<bracket>[\[\]])|(?P<other>[`$])|(?P<line>[\n\r]+)"
+    # Also a single backtick, since parsers that know no tables or definitions see several of our texts as one.
+    r"|(?P<sure>\\(?=[!-/:-@\[-`{-~]|$)|\[(?=\^)|\^(?=\[)|`)"
+    rf"|(?P<reference><(?=[A-Za-z/!?]|$)|\](?=\()|{_ENTITY})"
+    r"|(?P<bracket>[\[\]])|(?P<other>\$)|(?P<line>[\n\r]+)"
 )
+_REFERENCES = {"<": "&lt;", "&": "&amp;", "]": "&#93;"}
+_ADDRESS = re.compile(r"://|www\.", re.IGNORECASE)
 
 
 def _escaped(pieces: list[str], text: str, *, in_link: bool = False) -> list[str]:
     """Pieces of Markdown, with the texts among them escaped where it is needed; `text` is all texts, NUL between."""
-    pairs = {mark for mark in "*_~$" if mark in text and _may_pair(mark, text, pieces)}
-    if "`" in text and (text.count("`") > 1 or _any_contains(pieces, "`")):
-        pairs.add("`")
-    has_bracket = "[" in text
+    pairs = {mark for mark in _OPENS if mark in text and _may_pair(mark, text, pieces)}
     found: list[str] = []
+    ended = 0  # before this piece, no address goes on
     for piece in pieces:
         if piece.__class__ is str:
-            found.append(_ESCAPABLE.sub(partial(_escape, pairs, has_bracket, in_link), piece))
+            found.append(_ESCAPABLE.sub(partial(_escape, pairs, in_link), piece))
             continue
         in_link = piece is _LINK or (in_link and piece.__class__ is not _LinkEnd)
-        found.append(piece.written() if isinstance(piece, _CodeSpan) else piece)
+        if not isinstance(piece, _CodeSpan):
+            found.append(piece)
+            continue
+        written = piece.written()
+        if "<" in written or "](" in written:
+            if _ends_in_address(found[ended:]):  # it would take the backticks, and leave tags or links
+                code = _ESCAPABLE.sub(partial(_escape, _OPENS, in_link), "".join(piece.codes))
+                written = f"<code>{code}</code>"
+            ended = len(found)
+        found.append(written)
     return found
+
+
+def _ends_in_address(written: list[str]) -> bool:
+    """Whether a parser may make a link of an address that ends here, which only a space or "<" does for sure."""
+    for piece in reversed(written):
+        start = max(map(piece.rfind, " \n<")) + 1
+        if _ADDRESS.search(piece, start):
+            return True
+        if start:
+            return False
+    return False
 
 
 def _is_plain(text: str) -> bool:
@@ -599,13 +649,15 @@ def _any_contains(pieces: list[str], mark: str) -> bool:
     return any(mark in piece for piece in pieces if piece.__class__ in _OURS)
 
 
-def _escape(pairs: set[str], has_bracket: bool, in_link: bool, found: re.Match[str]) -> str:
+def _escape(pairs: Collection[str], in_link: bool, found: re.Match[str]) -> str:
     characters, kind = found[0], found.lastgroup
     text, start, end = found.string, found.start(), found.end()
     if kind == "line":
         return " "
+    if kind == "reference":
+        return _REFERENCES[characters]
     if kind == "bracket":
-        needs = in_link or (characters == "]" and has_bracket and text[end : end + 1] == "(")
+        needs = in_link
     elif kind == "run" and characters[0] in pairs:
         before, after = text[start - 1 : start], text[end : end + 1]
         is_inside = characters[0] == "_" and before.isalnum() and after.isalnum()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mainmatter.errors import InputError, MissingExtra
+from mainmatter.files import open_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +34,9 @@ def save_plot(extraction: Extraction, path: Path) -> None:
     figure = plot(extraction)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # a box in the title will do
-        figure.savefig(path, dpi=150, metadata={"Date": None} if picture_format == "svg" else None)
+        with open_whole(path) as file:
+            metadata = {"Date": None} if picture_format == "svg" else None
+            figure.savefig(file, format=picture_format, dpi=150, metadata=metadata)
 
 
 def plot(extraction: Extraction) -> Figure:

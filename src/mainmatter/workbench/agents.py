@@ -7,6 +7,7 @@ in a worker process with limits of size, time and memory, and errors are words. 
 from __future__ import annotations
 
 import hmac
+import json
 import re
 import time
 from collections import OrderedDict
@@ -18,8 +19,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import anyio
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool, ToolAnnotations
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    CallToolResult,
+    ErrorData,
+    InputRequiredResult,
+    JSONRPCError,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+)
 from pydantic import BaseModel, Field, ValidationError
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
@@ -33,13 +46,14 @@ from mainmatter.render.chunks import MAX_TOKENS
 from mainmatter.workbench import page_tools
 from mainmatter.workbench.bodies import Bodies
 from mainmatter.workbench.page_source import to_source
-from mainmatter.workbench.page_tools import PageExplanation, PageReading, WholePage, shorten
+from mainmatter.workbench.page_tools import PageExplanation, PageReading, PageTexts, WholePage, shorten
 from mainmatter.workbench.workers import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from pathlib import Path
 
+    from mcp.shared._stream_protocols import ReadStream, WriteStream
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from mainmatter.workbench.settings import Settings
@@ -53,10 +67,10 @@ _INSTRUCTIONS = (
 REMEMBERED = 8  # pages that somebody may read on in
 REMEMBERED_CHARACTERS = 20_000_000
 REMEMBERED_SECONDS = 600.0
-_MOST_VALUES = 10_000  # of a request; a call of a tool takes some twenty
 _ESCAPED = 2  # HTML in JSON takes up to about twice its bytes
 _LONGEST_ERROR = 1000
 _SHOWN_VALUE = 80  # characters of a wrong argument
+_NOT_ACCEPTED = "; lone surrogates, such as \\ud800, and nesting deeper than 200 are not accepted"
 
 Url = Annotated[str, Field(max_length=8000, description="The address of the page, with http:// or https://.")]
 BaseUrl = Annotated[
@@ -103,7 +117,7 @@ class SearchHit(BaseModel):
     snippet: str = Field(description="The part of the text that matches best.")
 
 
-class SearchAnswer(BaseModel):
+class SearchAnswer(PageTexts):
     """The result of a search."""
 
     total: int = Field(description="How many documents match in total.")
@@ -132,9 +146,10 @@ class ToolServer(MCPServer):
             ToolError: an argument is wrong, or the tool has none of that name.
         """
         known = {tool.name: list(tool.input_schema["properties"]) for tool in await self.list_tools()}
-        for argument in arguments.keys() - known.get(name, arguments):
-            words = f"{name} has no argument {argument!r}; {suggest(argument, known[name], 'it has')}"
-            raise ToolError(shorten(words, _LONGEST_ERROR))
+        unknown = next((argument for argument in arguments if argument not in known.get(name, arguments)), None)
+        if unknown is not None:
+            unknown = shorten(unknown, _SHOWN_VALUE)  # to compare a megabyte with the names takes seconds
+            raise ToolError(f"{name} has no argument {unknown!r}; {suggest(unknown, known[name], 'it has')}")
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -143,6 +158,59 @@ class ToolServer(MCPServer):
             words = "; ".join(_what_is_wrong(each) for each in error.__cause__.errors())
             raise ToolError(shorten(words, _LONGEST_ERROR)) from None
 
+    async def run_stdio_async(self) -> None:
+        """Serve over standard input and output. The SDK would drop lines that are not messages; we answer them."""
+        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
+            accepted, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()
+            tasks.start_soon(_refuse_what_is_no_message, incoming, accepted, outgoing)
+            server = self._lowlevel_server
+            await server.run(messages, outgoing, server.create_initialization_options())
+
+
+async def _refuse_what_is_no_message(
+    incoming: ReadStream[SessionMessage | Exception],
+    accepted: WriteStream[SessionMessage | Exception],
+    outgoing: WriteStream[SessionMessage],
+) -> None:
+    async with accepted:
+        async for item in incoming:
+            if isinstance(item, SessionMessage):
+                await accepted.send(item)
+            else:
+                await outgoing.send(SessionMessage(to_refusal(item)))
+
+
+def to_refusal(error: Exception) -> JSONRPCError:
+    """The answer to a line that is not a message, with the id of the request if it can be read.
+
+    Args:
+        error: Pydantic's error, which has the line.
+    """
+    assert isinstance(error, ValidationError)
+    problems = error.errors(include_url=False)
+    message: Any = None
+    if problems[0]["type"] == "json_invalid":
+        code, words = PARSE_ERROR, f"Parse error: {problems[0]['ctx']['error']}"
+        try:
+            message = json.loads(problems[0]["input"])  # accepts what JSON allows and Pydantic does not
+        except (ValueError, RecursionError):
+            pass
+        else:
+            code, words = INVALID_REQUEST, words.replace("Parse error", "Invalid request") + _NOT_ACCEPTED
+    else:
+        code, words = INVALID_REQUEST, "Invalid request: send a JSON-RPC 2.0 message with an id, a method and params"
+        # One of these says what a message lacks to be of another type, and holds all of it.
+        message = next(
+            (each["input"] for each in problems if each["type"] == "missing" and len(each["loc"]) == 2), None
+        )
+    data = ErrorData(code=code, message=words)
+    try:
+        refusal = JSONRPCError(jsonrpc="2.0", id=message["id"], error=data)
+        refusal.model_dump_json()  # the id itself may be what cannot be encoded
+    except (KeyError, TypeError, ValueError):
+        return JSONRPCError(jsonrpc="2.0", id=None, error=data)
+    return refusal
+
 
 def _what_is_wrong(error: Mapping[str, Any]) -> str:
     """What pydantic found, as a sentence about an argument."""
@@ -150,7 +218,8 @@ def _what_is_wrong(error: Mapping[str, Any]) -> str:
     if error["type"] == "missing":
         return f"{argument} is missing"
     must = re.sub(r"^(Input|String) should ", "it must ", error["msg"])
-    return f"{argument} is {shorten(repr(error['input']), _SHOWN_VALUE)}, but {must}"
+    value = "a list or an object" if isinstance(error["input"], list | dict) else repr(error["input"])
+    return f"{argument} is {shorten(value, _SHOWN_VALUE)}, but {must}"
 
 
 class AgentTools:
@@ -287,11 +356,13 @@ class AgentTools:
         async with self._searching:
             found = await anyio.to_thread.run_sync(self._searcher.search, query, limit)
         hits = [SearchHit.model_validate(hit, from_attributes=True) for hit in found.hits]
-        lines = [f"{found.total:,} found, {len(hits)} shown" if len(hits) < found.total else f"{found.total:,} found"]
+        answer = SearchAnswer(total=found.total, hits=hits)
+        count = f"{found.total:,} found, {len(hits)} shown" if len(hits) < found.total else f"{found.total:,} found"
+        lines = [answer.notice, count]
         for hit in hits:
             lines.append(f"\n{hit.rank}. {shorten(hit.title or hit.id or 'untitled', 200)}")
             lines += [line for line in (hit.url, hit.snippet) if line]
-        return _answer("\n".join(lines), SearchAnswer(total=found.total, hits=hits))
+        return _answer("\n".join(lines), answer)
 
     async def _read(
         self, html: str | None, url: str | None, *, links: bool, chunks: int | None, dial: float | None
@@ -337,6 +408,7 @@ def _answer(text: str, content: BaseModel) -> CallToolResult:
 
 
 def _show_reading(reading: PageReading) -> CallToolResult:
+    """What we say comes first, without a blank line: all that follows the first one is the page's."""
     about = {
         "Title": reading.title,
         "Author": reading.author,
@@ -346,18 +418,18 @@ def _show_reading(reading: PageReading) -> CallToolResult:
         "Page type": reading.page_type,
         "Confidence": reading.confidence,
     }
-    lines = [f"{name}: {value}" for name, value in about.items() if value is not None]
+    lines = [reading.notice, *(f"{name}: {value}" for name, value in about.items() if value is not None)]
     if reading.note:
         lines.append(f"Note: {reading.note}")
+    if reading.next_start is not None:
+        lines.append(
+            f"About {reading.tokens:,} of {reading.total_tokens:,} tokens. Continue with start={reading.next_start}."
+        )
     parts = ["\n".join(lines), reading.markdown or ""]
     parts += [
         f"[chunk {chunk.number}: {' > '.join(chunk.headings) or 'no heading'}]\n{chunk.text}"
         for chunk in reading.chunks or ()
     ]
-    if reading.next_start is not None:
-        parts.append(
-            f"[About {reading.tokens:,} of {reading.total_tokens:,} tokens. Continue with start={reading.next_start}.]"
-        )
     return _answer("\n\n".join(filter(None, parts)), reading)
 
 
@@ -369,12 +441,12 @@ def _show_explanation(found: PageExplanation) -> CallToolResult:
         facts.append(f"confidence {found.confidence}")
     if found.threshold is not None:
         facts.append(f"threshold {found.threshold}")
-    lines = ["; ".join(facts)]
+    lines = [found.notice, "; ".join(facts)]
+    if found.next_start is not None:
+        lines.append(f"To continue, call again with start={found.next_start}.")
     for each in found.verdicts:
         verdict = "kept" if each.kept else "dropped"
         lines += [f"\n{each.block} {verdict} {each.score:.2f} {each.label} {each.kind}: {each.reason}", each.text]
-    if found.next_start is not None:
-        lines.append(f"\n[To continue, call again with start={found.next_start}.]")
     return _answer("\n".join(lines), found)
 
 
@@ -398,11 +470,15 @@ class BearerToken:
         await self._app(scope, receive, send)
 
 
-def make_http_app(tools: AgentTools) -> ASGIApp:
+def make_http_app(tools: AgentTools, port: int) -> ASGIApp:
     """The server as a web application, at /mcp.
 
     Requests whose Host or Origin is another site's are refused, unless there is a token: then that is what counts, and
-    a proxy may pass on the name that it is called by.
+    a proxy may pass on the name that it is called by. Another port of this machine is another site, too.
+
+    Args:
+        tools: the tools.
+        port: where it listens.
 
     Raises:
         InputError: others than this machine could reach it, and it has no token.
@@ -414,7 +490,7 @@ def make_http_app(tools: AgentTools) -> ASGIApp:
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=settings.token is None,
         allowed_hosts=[f"{name}:*" for name in names] + names,
-        allowed_origins=[f"http://{name}:*" for name in names] + [f"http://{name}" for name in names],
+        allowed_origins=[f"http://{name}:{port}" for name in names],
     )
     largest = _ESCAPED * settings.max_bytes
     app: ASGIApp = tools.to_server().streamable_http_app(
@@ -423,5 +499,5 @@ def make_http_app(tools: AgentTools) -> ASGIApp:
         max_request_body_size=largest,
         transport_security=security,
     )
-    app = Bodies(app, replace(settings, max_bytes=largest), tools.workers, most_values=_MOST_VALUES)
+    app = Bodies(app, replace(settings, max_bytes=largest), tools.workers)
     return app if settings.token is None else BearerToken(app, settings.token)

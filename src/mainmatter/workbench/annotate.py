@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from mainmatter.workbench.labels import Event, PageSummary
     from mainmatter.workbench.labels.agreement import AgreementReport, PairAgreement
 
-MOST_LABELS = 100_000  # in one change
+MOST_LABELS = 10_000  # in one change; the script of the page sends more in several
 LARGEST_ID = 2**63 - 1  # that SQLite can hold
 MOST_SHOWN = 32  # pages whose blocks are kept at hand
 EXPORT_NAME = "gold-standard"

@@ -143,6 +143,8 @@ async def _answer_error(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, Busy):
         return busy_answer(error.retry_after)
     text, _, hint = request.app.state.workbench.tell(error).partition("; ")
+    if isinstance(error, AddressRefused):  # the message ends with what to do on a command line
+        hint = ""
     return error_answer(_nearest(error, STATUSES), text, hint or _nearest(error, HINTS))
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mainmatter.workbench.workers import Workers
 
 LARGEST_UPLOADS_HELD = 4  # so many of the largest uploads may be in memory at once
-REQUESTS_WITH_MOST_VALUES = 2  # may be in memory at once; a value of JSON takes up to 300 bytes there
+REQUESTS_WITH_MOST_VALUES = 20  # may be in memory at once; a value of JSON takes up to 300 bytes there
 _DRAIN_SECONDS = 2.0  # for a client that is to read our refusal while it still sends
 
 
@@ -50,22 +50,13 @@ class Bodies:
         settings: how large and slow requests may be.
         workers: where they are full, requests for `work` are refused here, which costs next to nothing.
         work: the paths of what cannot be done without a worker.
-        most_values: how many values a JSON request may have.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        settings: Settings,
-        workers: Workers,
-        work: frozenset[str] = frozenset(),
-        most_values: int = MOST_VALUES,
-    ) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, workers: Workers, work: frozenset[str] = frozenset()) -> None:
         self._app = app
         self._settings = settings
         self._workers = workers
         self._work = work
-        self._most_values = most_values
         self._held = 0  # bytes of requests that are in memory now
         self._values = 0  # of their JSON
 
@@ -133,10 +124,10 @@ class Bodies:
         """
         if not body or not is_json(media_type_of(Headers(scope=scope))):
             return 0
-        count = count_values(body, self._most_values)
-        if count > self._most_values:
-            raise HTTPException(413, f"the request has more than {self._most_values:,} values; send less at once")
-        if self._values + count > REQUESTS_WITH_MOST_VALUES * self._most_values:
+        count = count_values(body)
+        if count > MOST_VALUES:
+            raise HTTPException(413, f"the request has more than {MOST_VALUES:,} values of JSON; send fewer at once")
+        if self._values + count > REQUESTS_WITH_MOST_VALUES * MOST_VALUES:
             raise HTTPException(429, "the server is busy; try again in a moment", {"Retry-After": "2"})
         parse_json(body, "the request")
         self._values += count

@@ -1,8 +1,8 @@
-"""Pages from elsewhere, shown in a frame: no script runs in it, nothing is loaded, and it cannot navigate.
+"""Pages from elsewhere, shown in a frame in which no script runs and nothing is loaded unless the user asks for it.
 
-The marked page (html/safe.py) is already stripped of everything active; this policy would hold even if it were not. Our
-own page can access the frame (`allow-same-origin`) to tint its blocks, but the frame has no scripts that could access
-our page.
+html/safe.py takes out what could run or act, as our parser reads the page; this policy holds also where a browser reads
+it differently. Neither keeps a link from leading elsewhere within the frame. Our own page can access the frame
+(`allow-same-origin`) to tint its blocks, but the frame has no scripts that could access our page.
 """
 
 from __future__ import annotations

@@ -30,14 +30,14 @@ class PageSource:
         address: its URL, if it is to be fetched.
         limits: how large it may be.
         public_only: fetch it from public addresses only.
-        timeout: how many seconds to wait for its server.
+        deadline: how many seconds fetching it may take.
     """
 
     page: Page | None = None
     address: str = ""
     limits: Limits = DEFAULT_LIMITS
     public_only: bool = True
-    timeout: float = 10.0
+    deadline: float = 10.0
 
     def get(self) -> Page:
         """The page. Done in a worker.
@@ -48,7 +48,7 @@ class PageSource:
             PageTooLarge: it is over the limits.
         """
         if self.page is None:
-            return fetch(self.address, limits=self.limits, timeout=self.timeout, public_only=self.public_only)
+            return fetch(self.address, limits=self.limits, deadline=self.deadline, public_only=self.public_only)
         if not isinstance(self.page.html, bytes):
             return self.page
         is_text = self.page.format == "text"

@@ -22,7 +22,6 @@ from mainmatter.models.store import load
 from mainmatter.records import Page
 from mainmatter.workbench.annotate import (
     LARGEST_ID,
-    MOST_LABELS,
     Asking,
     Bench,
     LabelModel,
@@ -316,7 +315,7 @@ async def drop_everywhere(state: State, bench: Bench, page_id: PageNumber, asked
         database=str(bench.database),
         page_id=page_id,
         annotator=asked.annotator,
-        keys=asked.keys[:MOST_LABELS],
+        keys=asked.keys,
     )
     return DropAnswer(pages=len(dropped), blocks=sum(dropped.values()))
 

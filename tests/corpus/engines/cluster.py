@@ -42,7 +42,7 @@ def ray_cluster() -> Iterator[int]:
     import ray  # noqa: PLC0415 - only the engine that is tested need be installed
     from ray.cluster_utils import Cluster  # noqa: PLC0415
 
-    settings = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 4}
+    settings = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 20}
     cluster: Any = Cluster(
         initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False, "_system_config": settings}
     )
@@ -72,6 +72,7 @@ def spark_cluster() -> Iterator[int]:
 
 
 CLUSTERS = {"ray": ray_cluster, "spark": spark_cluster}
+ENDLESS = 100_000  # seconds: longer than anybody waits for this script
 GENERATIONS = {"ray": 1, "spark": 2}  # from the process that works up to the one that stands for the machine
 
 
@@ -96,7 +97,7 @@ class Notes:
 
     def wait_for(self, event: str) -> None:
         """Wait until somebody has told of an event, but not for ever."""
-        for _ in range(1200):
+        for _ in range(12_000):
             if self.count(event):
                 return
             time.sleep(0.05)
@@ -122,19 +123,18 @@ def a_process_dies(run_all: Any, notes: Notes) -> dict[str, Any]:
 
 
 def one_raises(run_all: Any, notes: Notes) -> dict[str, Any]:
-    """One of the calls raises an error of our own; the others would take a minute."""
+    """One of the calls raises an error of our own; the others would take longer than anybody waits for this script."""
 
     def work(number: int) -> int:
         notes.put("begun", number)
         if number:
-            time.sleep(60)
+            time.sleep(ENDLESS)
         raise InputError("this one is bad")
 
-    began = time.monotonic()
     try:
         list(run_all(work, range(4), 2))
     except InputError as error:
-        return {"error": str(error), "begun": notes.count("begun")[0], "seconds": time.monotonic() - began}
+        return {"error": str(error), "begun": notes.count("begun")[0]}
     return {}
 
 
@@ -157,7 +157,7 @@ def nobody_wants_the_rest(run_all: Any, notes: Notes) -> dict[str, Any]:
 
 
 def one_is_slow(run_all: Any, notes: Notes) -> dict[str, Any]:
-    """One of eight calls would take a minute the first time; the second time it waits until a note has arrived."""
+    """One of eight calls does not end the first time; the second time it waits until a note has arrived."""
 
     def work(number: int, tell: Any) -> int:
         first_time = not notes.count("begun")[number]
@@ -165,19 +165,17 @@ def one_is_slow(run_all: Any, notes: Notes) -> dict[str, Any]:
         tell(number)
         if number == 3:
             if first_time:
-                time.sleep(60)
+                time.sleep(ENDLESS)
             notes.wait_for("heard")
         return number
 
     ray_engine.SHORTEST_SLOW, before = 0.5, ray_engine.SHORTEST_SLOW
-    began = time.monotonic()
     results = sorted(run_all(work, range(8), 2, lambda number: notes.put("heard", number)))
     ray_engine.SHORTEST_SLOW = before
     return {
         "results": results,
         "heard": list(notes.count("heard")),
         "begun": notes.count("begun")[3],
-        "seconds": time.monotonic() - began,
     }
 
 
@@ -229,7 +227,7 @@ def a_machine_is_killed(name: str, inputs: list[str], out: Path, job: Job, notes
 
 def wait_for_two_machines(notes: Notes) -> None:
     """Both are to have some of the work; shards are so small that one may do all before the other has begun."""
-    for _ in range(1200):
+    for _ in range(12_000):
         if len({machine for _, _, machine in notes.all()}) > 1 or notes.count("done"):
             return
         time.sleep(0.05)
@@ -237,7 +235,7 @@ def wait_for_two_machines(notes: Notes) -> None:
 
 def kill_one_at_work(notes: Notes, needed: int) -> int:
     """Kill -9 a machine, with all its processes, that has begun its work on a number; which number."""
-    for _ in range(1800):
+    for _ in range(12_000):
         for number, machine in under_way(notes).items():
             if machine == needed:
                 continue

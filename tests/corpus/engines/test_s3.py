@@ -7,7 +7,7 @@ import importlib.util
 import socket
 import subprocess
 import sys
-import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +19,7 @@ from mainmatter.corpus.folder import Folder
 from mainmatter.corpus.job import Job
 from mainmatter.corpus.readers import find_shards
 from mainmatter.errors import InputError
+from timing import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,14 +53,13 @@ def bucket() -> Iterator[str]:
 
 
 def _wait_for(port: int) -> None:
-    for _ in range(600):
-        try:
+    def answers() -> bool:
+        with suppress(OSError):
             socket.create_connection(("127.0.0.1", port)).close()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-    raise TimeoutError("moto does not start")
+            return True
+        return False
+
+    wait_until(answers, "moto does not start")
 
 
 def _files() -> Any:

@@ -15,7 +15,7 @@ from mainmatter.corpus import storage
 from mainmatter.corpus.readers import find_shards, input_facts, lists, read_slice
 from mainmatter.corpus.readers.find import SHARD_SIZE, choose_shard_size
 from mainmatter.corpus.records import Read, Record, Reject, Skipped, Slice
-from mainmatter.corpus.storage import join, write_whole
+from mainmatter.corpus.storage import join, private_allowed, write_whole
 from mainmatter.errors import InputError
 from mainmatter.limits import MEGABYTE
 from small_web import serve
@@ -95,7 +95,7 @@ def test_a_downloaded_list_needs_to_be_told_where_its_archives_are() -> None:
 def test_a_list_on_the_web() -> None:
     pytest.importorskip("aiohttp")
     files = {f"/{key}": ("application/gzip", archive(i)) for i, key in enumerate(KEYS)}
-    with serve(files | {f"/{LIST}": ("application/gzip", packed(KEYS))}) as address:
+    with serve(files | {f"/{LIST}": ("application/gzip", packed(KEYS))}) as address, private_allowed():
         assert ids(read_all(f"{address}/{LIST}")) == PAGES
         write("warc.paths", "\n".join(KEYS).encode())
         assert [one.path for one in slices("warc.paths", address)] == [f"{address}/{key}" for key in KEYS]
@@ -218,7 +218,7 @@ def test_archives_on_object_storage_are_listed_by_their_folders(monkeypatch: pyt
 def test_few_archives_of_the_web_are_asked_about_and_many_are_taken_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("aiohttp")
     monkeypatch.setattr(lists, "_MOST_ASKED", 3)
-    with serve({f"/{i}.warc.gz": ("application/gzip", archive(i)) for i in range(4)}) as address:
+    with serve({f"/{i}.warc.gz": ("application/gzip", archive(i)) for i in range(4)}) as address, private_allowed():
         asked = Asked(monkeypatch)
         write("few.paths", "\n".join(f"{address}/{i}.warc.gz" for i in range(3)).encode())
         assert [one.end for one in slices("few.paths")] == [len(archive(i)) for i in range(3)]

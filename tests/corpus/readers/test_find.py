@@ -8,14 +8,15 @@ import json
 import os
 import sys
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from crawl_archives import gz, page, zst
-from mainmatter.corpus.readers import find_shards, input_facts, read_slice
+from mainmatter.corpus.readers import FetchRules, find_shards, input_facts, read_slice
 from mainmatter.corpus.records import Read, Record, Reject, Skipped, Slice
-from mainmatter.corpus.storage import Facts, join, write_whole
+from mainmatter.corpus.storage import Facts, join, private_allowed, write_whole
 from mainmatter.errors import InputError, MissingExtra
 from mainmatter.limits import Limits
 from small_web import serve
@@ -23,6 +24,7 @@ from small_web import serve
 MEMBERS = gz(*(page(i) for i in range(6)))
 ARCHIVE = b"".join(MEMBERS)
 NAMES = [f"<urn:{i}>" for i in range(6)]
+HERE = FetchRules(robots=False, delay=0, public_only=False)  # for servers on this machine
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +40,7 @@ def write(name: str, data: bytes = b"<p>x") -> str:
 
 def read_all(*inputs: str, shard_size: int = 10**9, limits: Limits | None = None) -> list[Read]:
     shards = find_shards(inputs, shard_size)
-    return [read for shard in shards for one in shard for read in read_slice(one, limits or Limits())]
+    return [read for shard in shards for one in shard for read in read_slice(one, limits or Limits(), fetch_rules=HERE)]
 
 
 def ids(reads: list[Read]) -> list[str | None]:
@@ -308,7 +310,7 @@ def test_archive_on_the_web_is_read_in_ranges() -> None:
         "/a.warc.gz": ("application/gzip", ARCHIVE),
         "/rows.jsonl": ("text/plain", b'{"text": "x", "id": "row"}\n'),
     }
-    with serve(files) as address:
+    with serve(files) as address, private_allowed():
         url = f"{address}/a.warc.gz"
         assert ids(read_all(url)) == NAMES
         assert ids(read_all(url, shard_size=300)) == NAMES
@@ -340,10 +342,10 @@ def test_list_of_urls_is_fetched() -> None:
         assert isinstance(fetched, Reject)
         assert fetched.detail.startswith(f"{lines[3]}: is image/png, not a web page; ")
         ((one,),) = find_shards(["list.urls"])
-        assert [read.position for read in read_slice(one, Limits(size=100), 4)] == [4, 5, 7]
+        assert [read.position for read in read_slice(one, Limits(size=100), 4, fetch_rules=HERE)] == [4, 5, 7]
         page_itself = find_shards([lines[1]])
         assert page_itself == [[Slice("urls", lines[1], 0, 1)]]
-        assert ids(list(read_slice(page_itself[0][0]))) == [lines[1]]
+        assert ids(list(read_slice(page_itself[0][0], fetch_rules=HERE))) == [lines[1]]
         assert list(read_slice(page_itself[0][0], start=1)) == []
 
 
@@ -365,21 +367,25 @@ def test_what_robots_txt_forbids_is_not_fetched() -> None:
     with serve(files) as address:
         write("list.urls", f"{address}/private\n{address}/open\nno url\n".encode())
         ((one,),) = find_shards(["list.urls"])
-        assert ids(list(read_slice(one, robots=True))) == ["robots", f"{address}/open", "damaged"]
-        forbidden = next(read_slice(one, robots=True))
+        assert ids(list(read_slice(one, fetch_rules=replace(HERE, robots=True)))) == [
+            "robots",
+            f"{address}/open",
+            "damaged",
+        ]
+        forbidden = next(read_slice(one, fetch_rules=replace(HERE, robots=True)))
         assert isinstance(forbidden, Reject)
         assert (forbidden.detail, forbidden.url) == (
             f"{address}/robots.txt disallows it for mainmatter",
             f"{address}/private",
         )
-        assert ids(list(read_slice(one)))[0] == f"{address}/private"
+        assert ids(list(read_slice(one, fetch_rules=HERE)))[0] == f"{address}/private"
 
 
 def test_list_as_other_systems_write_it() -> None:
     write("list.txt", b"\xef\xbb\xbfhttp://127.0.0.1:1/a\r\n\r\nhttp://127.0.0.1:1/" + b"x" * 20_000 + b"\r\n")
     ((one,),) = find_shards(["list.txt"])
     assert one.kind == "urls"
-    reads = list(read_slice(one))
+    reads = list(read_slice(one, fetch_rules=HERE))
     assert [(read.position, read.reason) for read in reads if isinstance(read, Reject)] == [
         (0, "fetch"),
         (2, "damaged"),

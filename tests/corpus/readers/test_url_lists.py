@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from mainmatter.corpus.readers import find_shards, read_slice
-from mainmatter.corpus.readers.find import names_urls
+from mainmatter.corpus.readers import FetchRules, find_shards, read_slice
 from mainmatter.corpus.records import Record, Reject, Skipped
 from small_web import serve
 
@@ -14,6 +13,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mainmatter.corpus.records import Read
+
+
+HERE = FetchRules(robots=False, delay=0, public_only=False)
 
 
 def words(reads: list[Read]) -> list[tuple[int, str | None]]:
@@ -33,9 +35,9 @@ def test_it_is_told_when_a_page_was_fetched(tmp_path: Path) -> None:
         path.write_text(f"{address}/a\n")
         before = datetime.now(UTC)
         ((one,),) = find_shards([str(path)])
-        (listed,) = read_slice(one)
+        (listed,) = read_slice(one, fetch_rules=HERE)
         ((page,),) = find_shards([f"{address}/a"])
-        (named,) = read_slice(page)
+        (named,) = read_slice(page, fetch_rules=HERE)
         after = datetime.now(UTC)
     for read in (listed, named):
         assert isinstance(read, Record)
@@ -51,7 +53,7 @@ def test_a_url_that_is_given_twice_is_fetched_once(tmp_path: Path) -> None:
         lines = ["# list", page, "", "no url", gone, f" {page} ", "# list", "", "no url", gone, f"{page}#b"]
         path.write_text("\n".join(lines + [""] * 100 + [page, f"{page}?c"]))
         shards = find_shards([str(path)])
-        reads = [read for (one,) in shards for read in read_slice(one)]
+        reads = [read for (one,) in shards for read in read_slice(one, fetch_rules=HERE)]
         assert words(reads) == [
             (1, page),
             (3, None),
@@ -64,15 +66,5 @@ def test_a_url_that_is_given_twice_is_fetched_once(tmp_path: Path) -> None:
             (112, f"{page}?c"),
         ]
         assert [read.reason for read in reads if isinstance(read, Reject)] == ["damaged", "fetch", "damaged", "fetch"]
-        going_on = [read for (one,) in shards for read in read_slice(one, start=5)]
+        going_on = [read for (one,) in shards for read in read_slice(one, start=5, fetch_rules=HERE)]
         assert words(going_on) == words(reads)[3:]
-
-
-def test_whether_anything_is_to_be_fetched(tmp_path: Path) -> None:
-    (tmp_path / "folder" / "below").mkdir(parents=True)
-    page, below = tmp_path / "folder" / "a.html", tmp_path / "folder" / "below" / "l.urls"
-    page.write_text("<p>x")
-    assert not names_urls([str(page), str(tmp_path / "folder")])
-    assert names_urls([str(page), "https://a.example/"])
-    below.write_text("https://a.example/\n")
-    assert names_urls([str(tmp_path / "folder")])

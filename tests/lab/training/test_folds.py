@@ -60,7 +60,7 @@ def test_what_sets_share_is_in_one_fold() -> None:
     assert [numbers.count(fold) for fold in range(3)] == [4, 4, 4]
 
 
-def test_all_sets_that_may_train_are_split_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_sets_that_are_not_for_tests_only_are_split_together(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
     def load(name: str, data: object) -> list[GoldPage]:
@@ -69,7 +69,7 @@ def test_all_sets_that_may_train_are_split_together(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(folds, "load_dataset", load)
     found = load_fold_pages("data", 4)
-    assert read == [name for name, dataset in DATASETS.items() if dataset.trains]
+    assert read == [name for name, dataset in DATASETS.items() if dataset.use != "tests"]
     assert [(each.dataset, each.gold.page.html) for each in found[:2]] == [
         (read[0], f"{read[0]} {number}") for number in range(2)
     ]

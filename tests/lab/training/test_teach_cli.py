@@ -18,13 +18,12 @@ from mainmatter.errors import InputError
 from mainmatter.workbench.labels import Label, Store
 from mainmatter.workbench.labels.gold import count_ready, load_teaching_pages
 from teaching_pages import annotate_boards, boards, write_boards
+from timing import PATIENCE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from click.testing import Result
-
-SECONDS = 60  # that a process may take to say something on a busy machine
 
 
 @pytest.fixture(autouse=True)
@@ -159,14 +158,14 @@ def test_an_interrupt_leaves_nothing(workbench: Path, number: signal.Signals) ->
     command = [sys.executable, "-m", "mainmatter", "teach", str(workbench), "-o", str(model), "-m", "main:epochs=5000"]
     with subprocess.Popen([*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + PATIENCE
         for line in process.stdout:
             assert time.monotonic() < end
             if "learning from" in line:
                 process.send_signal(number)
                 break
         try:
-            rest, errors = process.communicate(timeout=SECONDS)
+            rest, errors = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()  # one that does not listen is not waited for
     assert process.returncode != 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,13 +16,16 @@ from mainmatter.lab.learned import CARD_ENTRY, learned_by, pack_digests, short_d
 from mainmatter.lab.training.train import (
     Training,
     card_page,
+    check_may_ship,
     cross_validate,
     data_entry,
     gold_pages_digest,
     observe_pages,
     train,
 )
+from mainmatter.models.store import SHIPPED
 from mainmatter.records import Gold, Page
+from mainmatter.registry import make_untrained
 from toys import LONG, Cutoff, write_gold_folder
 
 if TYPE_CHECKING:
@@ -225,6 +228,30 @@ def test_learning_from_a_test_set_is_told(pages: list[GoldPage]) -> None:
     lines: list[str] = []
     train(Training("cutoff", {"dragnet": pages}, check=False), no_progress, lines.append)
     assert lines[0].startswith("dragnet is a test set")
+
+
+def test_learning_from_what_is_free_for_research_is_told(pages: list[GoldPage]) -> None:
+    lines: list[str] = []
+    train(Training("cutoff", {"cleaneval-dev": pages}, check=False), no_progress, lines.append)
+    assert lines[0] == "the data of cleaneval-dev is free for research: so is a model that learns from it"
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "may"),
+    [
+        ("main", "wcxb-dev", True),
+        ("main", "cleaneval-dev", False),
+        ("ncleaner:lexical=False", "cleaneval-dev", False),
+        ("ncleaner:preset=paper", "cleaneval-dev", True),
+        ("ncleaner:preset=paper", "cleaneval-final", False),
+        ("main", "mine.parquet", False),
+    ],
+)
+def test_what_a_model_that_ships_may_learn_from(method: str, name: str, may: bool, tmp_path: Path) -> None:
+    learner = make_untrained(method)
+    check_may_ship(learner, [name], tmp_path / "elsewhere")
+    with nullcontext() if may else pytest.raises(InputError, match=rf"a model that ships may not learn from {name} \("):
+        check_may_ship(learner, ["readability", name], SHIPPED / learner.weights())
 
 
 def test_one_large_site_is_not_what_is_left_out(pages: list[GoldPage]) -> None:

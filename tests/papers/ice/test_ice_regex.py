@@ -6,7 +6,6 @@ import pickle
 import random
 import re
 import sys
-import time
 from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -35,7 +34,7 @@ from mainmatter.papers.ice.expressions import (
 from mainmatter.papers.ice.genetic import prune, random_tree
 from mainmatter.papers.ice.regex import Fitness, IceRegex, ObservedMarkup, ObservedSource
 from mainmatter.records import Gold, Page
-from timing import least_seconds
+from timing import assert_linear
 from toys import edit_model
 
 if TYPE_CHECKING:
@@ -360,9 +359,7 @@ def test_what_is_interrupted_keeps_everything() -> None:
     bad = group(*[literal(r"(?:\w+\s*)*")] * 6, literal(r"<a>"), capture(literal(r"\d+")))
     method.restore({"tree": bad.to_json(), "expression": bad.text}, {})
     document = read(Page(f"<p>{'word ' * 3000}</p><p>x <a href=x>1</a>"))
-    started = time.process_time()
-    assert method.extract(document).kept.all()
-    assert time.process_time() - started < 5
+    assert method.extract(document).kept.all()  # without a time-out, this would not end
     observed = method.observe(Example(document, Gold(text="x"), np.zeros(2), document.columns.kinds))
     assert Fitness(method, [observed]).fitness(bad, [0]) is None
 
@@ -370,10 +367,6 @@ def test_what_is_interrupted_keeps_everything() -> None:
 def test_the_shipped_model() -> None:
     method = IceRegex().load_shipped()
     assert method.tree_.effort <= MAX_EFFORT
-    started = time.process_time()
-    for _ in range(10):
-        IceRegex().load_shipped()
-    assert (time.process_time() - started) / 10 < 0.05
     sentence = "The river rose by two metres in the night, and the old bridge had to be closed. "
     menu = "".join(f"<li><a href=/{name}>{name}</a>" for name in ("Home", "News", "Sport", "Weather"))
     menu = f"<nav><ul>{menu}</ul></nav>"
@@ -384,8 +377,8 @@ def test_the_shipped_model() -> None:
 @pytest.mark.parametrize(
     "block",
     [
-        "<p>" + "x" * 2_500_000,
-        "<p>" + "word, word. " * 200_000,
+        "<p>" + "x" * 625_000,
+        "<p>" + "word, word. " * 50_000,
         "<p>" + "<a href=x>x</a> " * 10_000,
         "<li><a href=x>x</a>" * 10_000,
         "<div class=nav><p>" * 500 + "text, and more. ",
@@ -393,11 +386,8 @@ def test_the_shipped_model() -> None:
     ],
 )
 def test_the_shipped_expression_takes_linear_time(block: str) -> None:
-    size = 5_000_000
-    page = Page(block * (size // len(block)))
     method = IceRegex().load_shipped()
-    # The rate of tests/test_hostile.py: a second for 5 MB, and a margin of three for slow machines.
-    assert least_seconds(lambda: partial(method.extract, read(page)), 3) < 3
+    assert_linear(lambda n: partial(method.extract, read(Page(block * (n // len(block))))), 5_000_000)
 
 
 PAPER = IceRegex.presets["paper"]
@@ -485,10 +475,8 @@ def test_a_runaway_on_the_source_is_interrupted() -> None:
     pytest.importorskip("regex")
     runaway = group(*[literal(".*?")] * 6, literal("</script>"), capture(literal(r"\w+")))
     method = with_source_expression(runaway, timeout=0.05)
-    started = time.process_time()
     page = example(f"<p>{'word ' * 3000}<script></script></p>", "word")
-    found = method.extract(page.document)
-    assert time.process_time() - started < 5
+    found = method.extract(page.document)  # without a time-out, this would not end
     assert found.kept.all()
     observed = method.observe(page)
     assert Fitness(method, [observed]).fitness(runaway, [0]) is None

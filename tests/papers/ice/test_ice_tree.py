@@ -6,7 +6,6 @@ import json
 import pickle
 import random
 import re
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +14,11 @@ import pytest
 import mainmatter
 from mainmatter import get_method
 from mainmatter.clean import read
-from mainmatter.errors import InputError, MissingExtra, ModelError
+from mainmatter.errors import InputError, ModelError
 from mainmatter.lab.training.examples import label
 from mainmatter.models.store import SHIPPED, load
 from mainmatter.papers.ice import tree as ice_tree
-from mainmatter.papers.ice.tree import CLASSES, IceTree, frequent_words, match_labels
+from mainmatter.papers.ice.tree import CLASSES, IceTree, Instances, find_frequent_words, match_labels
 from mainmatter.records import Gold, Kind, Page
 from toys import edit_model
 
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mainmatter.method import Example
-
-pytest.importorskip("wordfreq")
 
 NOUNS = "river stone bridge winter letter garden window summer morning village".split()
 
@@ -82,7 +79,9 @@ def test_labels_and_features_by_hand() -> None:
     assert rows["words"] == [5, 2]
     assert rows["caps"] == pytest.approx([2 / 5, 1 / 2])
     assert rows["marks"] == pytest.approx([2 / 5, 0])
-    assert rows["stops"] == pytest.approx([3 / 5, 0])
+    tree = IceTree()
+    tree.stop_words_ = frozenset(("and", "it", "the"))
+    assert tree._values(seen)[3].tolist() == pytest.approx([3 / 5, 0])
     fine = seen.values[4:].tolist()
     assert fine[0] == pytest.approx([0, 4 / 9])  # of "Home page", "Home" is a link
     assert fine[1:5] == [[0, 5], [2, 0], [0, 0], [0, 0]]
@@ -205,12 +204,17 @@ def test_parameters_out_of_range(parameter: str, wrong: object) -> None:
         IceTree(**{parameter: wrong})  # type: ignore[arg-type]
 
 
-def test_the_extra_is_asked_for_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    frequent_words.cache_clear()
-    monkeypatch.setitem(sys.modules, "wordfreq", None)
-    with pytest.raises(MissingExtra, match="wordfreq"):
-        IceTree().need_extras()
-    IceTree().load_shipped().need_extras()  # has its words
+def test_stop_words_are_those_that_most_sites_have_in_their_main_matter() -> None:
+    def observed(text: str, site: int, language: str) -> Instances:
+        html = f'<html lang="{language}"><title>x</title><p>Home</p><p>{text}</p>'
+        return IceTree().observe(label(read(Page(html, f"https://s{site}.example/")), Gold(text=text)))
+
+    frequent = [f"wort{one}{other}" for one in "abcdef" for other in "abcdefghij"]
+    german = [observed(f"{' '.join(frequent).title()}, 7", site, "de-AT") for site in range(10)]
+    one_large_site = [observed("ein", 99, "de") for _ in range(30)]
+    too_few_sites = [observed("le fleuve", site, "fr") for site in range(2)]
+    chinese = [observed("这是我的家", site, "zh") for site in range(10)]
+    assert find_frequent_words([*one_large_site, *german, *too_few_sites, *chinese]) == {*frequent, *"这是我的家"}
 
 
 def test_the_shipped_model() -> None:

@@ -9,7 +9,7 @@ import unicodedata
 import numpy as np
 import pytest
 
-from mainmatter.papers.ice.tree import count_shallow, frequent_words
+from mainmatter.papers.ice.tree import count_shallow
 from mainmatter.text.tokens import count_words
 
 STOPS = frozenset(["the", "on", "and", "it", "的", "是", "и"])
@@ -74,11 +74,3 @@ def test_against_a_naive_count() -> None:
     assert [tuple(row) for row in rows] == [naive(text) for text in texts]
     # Alone a block of ASCII takes another way than among others.
     assert all(counts(text) == tuple(row) for text, row in zip(texts, rows, strict=True))
-
-
-def test_frequent_words() -> None:
-    pytest.importorskip("wordfreq")
-    found = frequent_words()
-    assert {"the", "und", "de", "的", "и", "και"} <= found
-    assert 500 < len(found) < 2000
-    assert all(word == word.lower() and word.isprintable() and " " not in word for word in found)

@@ -75,6 +75,18 @@ test("changes are sent one after the other, and are pending until they are store
   assert.equal(states.indexOf("saved", 1), states.length - 1, "never saved before all is stored");
 });
 
+test("more labels than the server takes at once are sent in several changes", async () => {
+  const server = new Server();
+  const { ledger } = ledgerOf(server);
+  const labels = Object.fromEntries(Array.from({ length: 20_001 }, (_, n) => [`r${n}`, n === 20_000 ? DROP : KEEP]));
+  ledger.change({ type: "labels", labels });
+  assert.equal(ledger.pending.size, 20_001);
+  await settle();
+  assert.deepEqual(server.sent.map((change) => Object.keys(change.labels).length), [10_000, 10_000, 1]);
+  assert.deepEqual(server.labels, labels);
+  assert.equal(ledger.state, "saved");
+});
+
 test("a label is taken away, and undone", async () => {
   const server = new Server();
   const { ledger } = ledgerOf(server);

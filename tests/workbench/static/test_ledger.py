@@ -19,4 +19,4 @@ def test_the_ledger_loses_nothing_and_says_saved_only_when_it_is() -> None:
     file = Path(__file__).with_name("ledger.test.js")
     run = subprocess.run([node, "--no-warnings", "--test", file], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "# pass 7" in run.stdout, run.stdout
+    assert "# pass 8" in run.stdout, run.stdout

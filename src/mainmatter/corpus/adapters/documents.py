@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from functools import partial
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from mainmatter.clean import Cleaner, CleanOptions
 from mainmatter.corpus.adapters.page import FACTS, NOTHING_KEPT
 from mainmatter.errors import InputError, MainmatterError
-from mainmatter.inputs.fetch import fetch
 from mainmatter.inputs.paths import Input, look_through
 from mainmatter.records import Page
 from mainmatter.registry import get_format
@@ -42,7 +40,8 @@ class DocumentOptions(CleanOptions, total=False):
         overlap: at most so many tokens of a chunk are repeated from the one before; 0 by default.
         tokenizer: what counts tokens; see `Extraction.chunks`.
         errors: what to do about a page that cannot be had: "raise" (default), or "skip" it with a warning in the log.
-        public_only: fetch URLs from public addresses only: for URLs that you have not chosen yourself.
+        public_only: fetch URLs from public addresses only; True by default. Set it to False for pages of your own
+            machine or network.
     """
 
     format: str
@@ -76,7 +75,7 @@ class PageDocuments:
         given: dict[str, Any] = dict(options)
         self._format = given.pop("format", "markdown")
         self._errors = given.pop("errors", "raise")
-        self._public_only = given.pop("public_only", False)
+        self._public_only = given.pop("public_only", True)
         self._max_tokens = given.pop("chunks", None)
         self._chunking = {name: given.pop(name) for name in ("overlap", "tokenizer") if name in given}
         self._cleaner = Cleaner(**given)
@@ -123,8 +122,7 @@ class PageDocuments:
         looked_through = look_through([name])
         for link in looked_through.links:
             _logger.warning("skipped: %s: links to files in a folder are not followed", link)
-        found = looked_through.inputs
-        return [replace(one, fetch=partial(fetch, public_only=True)) for one in found] if self._public_only else found
+        return [replace(one, public_only=self._public_only) for one in looked_through.inputs]
 
     def _try(self, function: Callable[[Any], Found], argument: object) -> Found | None:
         try:

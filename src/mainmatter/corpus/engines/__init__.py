@@ -14,7 +14,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
-from mainmatter.errors import UnknownName
+from mainmatter.errors import MissingExtra, UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +28,7 @@ ENGINES: dict[str, str] = {
     "ray": "mainmatter.corpus.engines.ray",
     "spark": "mainmatter.corpus.engines.spark",
 }
+_PACKAGES = {"ray": "ray", "spark": "pyspark"}
 
 
 class Engine(Protocol):
@@ -65,3 +66,17 @@ def get_engine(name: str) -> Engine:
     if name not in ENGINES:
         raise UnknownName("engine", name, ENGINES)
     return cast("Engine", import_module(ENGINES[name]).run_all)
+
+
+def check_installed(name: str) -> None:
+    """Make sure that the library of an engine can be loaded.
+
+    Raises:
+        MissingExtra: it is not installed.
+    """
+    package = _PACKAGES.get(name)
+    try:
+        if package is not None:
+            import_module(package)
+    except ImportError as error:
+        raise MissingExtra(package or name, name) from error

@@ -5,6 +5,16 @@
 
 from mainmatter.corpus.readers.fields import FieldNames
 from mainmatter.corpus.readers.find import SHARD_SIZE, choose_shard_size, find_shards, input_facts
-from mainmatter.corpus.readers.read import read_slice
+from mainmatter.corpus.readers.read import check_readers, read_slice
+from mainmatter.corpus.readers.urls import FetchRules
 
-__all__ = ["SHARD_SIZE", "FieldNames", "choose_shard_size", "find_shards", "input_facts", "read_slice"]
+__all__ = [
+    "SHARD_SIZE",
+    "FetchRules",
+    "FieldNames",
+    "check_readers",
+    "choose_shard_size",
+    "find_shards",
+    "input_facts",
+    "read_slice",
+]

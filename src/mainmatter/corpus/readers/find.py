@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mainmatter.corpus.folder import ABOUT, HUB_FILE, PLAN, REJECTS, RUN, SUMMARY, old_name
+from mainmatter.corpus.folder import ABOUT, HUB_FILE, NEW, PLAN, REJECTS, RUN, SUMMARY, old_name
 from mainmatter.corpus.readers import lists, urls
 from mainmatter.corpus.readers.fields import FieldNames
 from mainmatter.corpus.readers.files import looks_like_page, printable
@@ -135,16 +135,6 @@ def choose_shard_size(total: int) -> int:
         total: the size of all input, in bytes.
     """
     return max(SHARD_SIZE, min(_LARGEST_SHARD, -(-total // _MANY_SHARDS)))
-
-
-def names_urls(inputs: Sequence[str], archives_at: str = "", *, follow_links: bool = False) -> bool:
-    """Whether anything is to be fetched: an input is a URL or a list of URLs, or a folder that holds one.
-
-    Raises:
-        InputError: an input does not exist, or is nothing that can be read.
-    """
-    wanted = _Search(sys.maxsize, archives_at=archives_at, follow_links=follow_links)
-    return any(one.kind == "urls" for name in dict.fromkeys(inputs) for one, _ in _find(name, wanted))
 
 
 def input_facts(inputs: Sequence[str], archives_at: str = "") -> list[Facts]:
@@ -353,6 +343,7 @@ def without_run_files(folder: str, files: list[tuple[str, Facts]]) -> list[tuple
     Raises:
         InputError: a corpus there is not complete; pages would be missing without a word.
     """
+    files = [one for one in files if f"/{NEW}/" not in f"/{one[0]}"]  # of a run that replaces a corpus
     names = {name for name, _ in files}
     no_pages: set[str] = set()
     no_folders: list[str] = []

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,17 @@ from mainmatter.corpus.readers.files import printable
 from mainmatter.corpus.readers.kinds import are_archives, is_archive, kind_of_name
 from mainmatter.corpus.readers.lines import first_names, is_name, read_lines
 from mainmatter.corpus.records import Reject, Skipped
-from mainmatter.corpus.storage import Facts, exists, facts, is_remote, join, list_folder, without_scheme
+from mainmatter.corpus.storage import (
+    Facts,
+    check_listed,
+    exists,
+    facts,
+    is_remote,
+    join,
+    list_folder,
+    threads,
+    without_scheme,
+)
 from mainmatter.errors import InputError
 from mainmatter.inputs.fetch import is_url
 
@@ -95,6 +104,7 @@ def read_list(path: str, base: str = "") -> ArchiveList:
     if not names:
         words = next((f"; line {number + 1} is {name[:100]}" for number, name in _names(path)), "")
         raise InputError(f"{path}: lists no archive (.warc, .wet), JSONL or Parquet file{words}")
+    check_listed(path, names)
     relative = [name for name in names if not _is_absolute(name)]
     if relative and not base:
         base = _find_base(path, relative[:_PROBED])
@@ -174,7 +184,7 @@ def _facts_of_all(paths: Sequence[str]) -> dict[str, Facts | None]:
             folders[path.rpartition("/")[0]].append(path)
     for folder in [folder for folder, some in folders.items() if len(some) < _FEWEST_IN_FOLDER]:
         unknown += folders.pop(folder)
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    with threads(_AT_ONCE) as pool:
         for some, listed in zip(folders.values(), pool.map(_list_if_allowed, folders), strict=True):
             if listed is None:
                 unknown += some

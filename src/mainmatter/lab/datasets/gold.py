@@ -42,6 +42,7 @@ _FOLDERS = (
     ("finalrun-input", "GoldStandard"),
     ("input", "GoldStandard"),
 )
+Use = Literal["training", "papers", "tests"]
 _INDEX = "index.json"
 _GROUPS = ("page_type", "lang")
 _PIECES = ("byline", "captions", "comments")  # what gold standards with all three columns keep apart
@@ -62,7 +63,8 @@ class Dataset:
         pages: how many pages it has.
         description: what it is.
         licence: the licence of the data.
-        trains: whether weights that ship may be trained on it; otherwise it is for tests only.
+        use: "training", if all weights that ship may be trained on it; "papers", if only those of the papers' presets
+            may, since its licence is not free enough for the others; "tests", if none may.
         convention: the rules that it follows about headlines, bylines, captions and comments, as far as training knows
             them: the name of a set, or of ours.
     """
@@ -71,26 +73,30 @@ class Dataset:
     pages: int
     description: str
     licence: str
-    trains: bool
+    use: Use
     convention: str = OUR_CONVENTION
 
 
 _ALL = (
-    Dataset("cleaneval-dev", 57, "CleanEval 2007, development set", "free for research", True, "cleaneval"),
-    Dataset("cleaneval-final", 674, "CleanEval 2007, test set", "free for research", False, "cleaneval"),
-    Dataset("cleanportaleval", 70, "CleanEval's format, four portals", "free for research", False),
-    Dataset("daniel-a", 698, "DAnIEL: Chinese, English, Greek, Polish, Russian news", "research", False),
-    Dataset("dragnet", 1381, "Dragnet 2012", "AGPL v3", False),
-    Dataset("forum52-a", 64, "threads of 33 boards: the text of each post", "Apache 2.0", True, "forum52"),
-    Dataset("fundus-a", 142, "news of 103 publishers: no headline, no captions", "MIT", True, "fundus"),
-    Dataset("house-a", 1075, "pages of all types in 40 languages, by our labelling guide", "Apache 2.0, MIT", True),
-    Dataset("house-wcxb", 575, "pages of wcxb-dev that are no articles, by our labelling guide", "CC BY 4.0", True),
-    Dataset("l3s-gn1", 559, "L3S-GN1 2010: news", "research use only", False),
-    Dataset("magic-a", 124, "magic-html: articles and forum threads, half Chinese", "Apache 2.0", True, "magic"),
-    Dataset("readability", 130, "test pages of Mozilla's Readability", "Apache 2.0", True, "readability"),
-    Dataset("trafilatura-eval-a", 497, "trafilatura's evaluation: snippets, many languages", "Apache 2.0", True),
-    Dataset("wcxb-dev", 1497, "WCXB 2026, development split: seven page types", "CC BY 4.0", True, "wcxb"),
-    Dataset("zh-news-a", 12, "Chinese news, no headline", "MIT", True, "zh-news"),
+    Dataset("cleaneval-dev", 57, "CleanEval 2007, development set", "free for research", "papers", "cleaneval"),
+    Dataset("cleaneval-final", 674, "CleanEval 2007, test set", "free for research", "tests", "cleaneval"),
+    Dataset("cleanportaleval", 70, "CleanEval's format, four portals", "free for research", "tests"),
+    Dataset("daniel-a", 698, "DAnIEL: Chinese, English, Greek, Polish, Russian news", "research", "tests"),
+    Dataset("dragnet", 1381, "Dragnet 2012", "AGPL v3", "tests"),
+    Dataset("forum52-a", 64, "threads of 33 boards: the text of each post", "Apache 2.0", "training", "forum52"),
+    Dataset("fundus-a", 142, "news of 103 publishers: no headline, no captions", "MIT", "training", "fundus"),
+    Dataset(
+        "house-a", 1075, "pages of all types in 40 languages, by our labelling guide", "Apache 2.0, MIT", "training"
+    ),
+    Dataset(
+        "house-wcxb", 575, "pages of wcxb-dev that are no articles, by our labelling guide", "CC BY 4.0", "training"
+    ),
+    Dataset("l3s-gn1", 559, "L3S-GN1 2010: news", "research use only", "tests"),
+    Dataset("magic-a", 124, "magic-html: articles and forum threads, half Chinese", "Apache 2.0", "training", "magic"),
+    Dataset("readability", 130, "test pages of Mozilla's Readability", "Apache 2.0", "training", "readability"),
+    Dataset("trafilatura-eval-a", 497, "trafilatura's evaluation: snippets, many languages", "Apache 2.0", "training"),
+    Dataset("wcxb-dev", 1497, "WCXB 2026, development split: seven page types", "CC BY 4.0", "training", "wcxb"),
+    Dataset("zh-news-a", 12, "Chinese news, no headline", "MIT", "training", "zh-news"),
 )
 DATASETS: dict[str, Dataset] = {dataset.name: dataset for dataset in _ALL}
 

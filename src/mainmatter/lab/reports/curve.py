@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from mainmatter.errors import InputError, MissingExtra
-from mainmatter.files import write_whole
+from mainmatter.files import open_whole, write_whole
 from mainmatter.lab.reports.html import environment
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ def save_curve(lesson: Lesson, path: Path) -> None:
             page = environment().get_template("curve.html").render(lesson=lesson, svg=svg)
             write_whole(path, page.encode("utf-8"))
         case _:
-            path.parent.mkdir(parents=True, exist_ok=True)
             _save_png(curve_svg(lesson.curve), path)
 
 
@@ -166,4 +165,5 @@ def _save_png(svg: str, path: Path) -> None:
                 axes.text(
                     *place, shape.text or "", ha=side, va="baseline", color=colour, fontsize=9.4, parse_math=False
                 )
-    figure.savefig(path)
+    with open_whole(path) as file:
+        figure.savefig(file, format="png")

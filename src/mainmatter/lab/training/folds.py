@@ -1,4 +1,4 @@
-"""Cross-validation over all gold standards that may train: which fold each page is in, and a model for each fold.
+"""Cross-validation over the gold standards that are not for tests only: the fold of each page, a model for each fold.
 
 Gold standards share sites, and some share pages: of house-a with trafilatura-eval-a, of house-wcxb with wcxb-dev. What
 they share is in one fold, so that no model is measured on a page, or a site, that it learned from in another set. The
@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 
     from mainmatter.lab.datasets import GoldPage
 
-# Snippets of pages that house-a has whole: measured on, but not learned from.
-NOT_LEARNED_FROM = frozenset(("trafilatura-eval-a",))
+# Measured on, but not learned from: snippets of pages that house-a has whole, and what only the papers' presets may
+# learn from.
+NOT_LEARNED_FROM = frozenset(
+    ("trafilatura-eval-a", *(name for name, dataset in DATASETS.items() if dataset.use == "papers"))
+)
 
 
 @dataclass(frozen=True, slots=True)
 class FoldPage:
-    """A page of a gold standard that may train.
+    """A page of a gold standard that is not for tests only.
 
     Attributes:
         dataset: the name of the gold standard.
@@ -44,7 +47,7 @@ class FoldPage:
 
 
 def load_fold_pages(data: str | Path, folds: int) -> list[FoldPage]:
-    """All pages of all gold standards that may train, each with its fold.
+    """All pages of all gold standards that are not for tests only, each with its fold.
 
     Args:
         data: the folder of the gold standards.
@@ -56,7 +59,7 @@ def load_fold_pages(data: str | Path, folds: int) -> list[FoldPage]:
     """
     if folds < 2:
         raise DatasetError(f"cross-validation needs at least two folds, not {folds}")
-    names = [name for name, dataset in DATASETS.items() if dataset.trains]
+    names = [name for name, dataset in DATASETS.items() if dataset.use != "tests"]
     pages = [(name, page) for name in names for page in load_dataset(name, data)]
     numbers = assign_folds([page for _, page in pages], folds)
     return [FoldPage(name, page, fold) for (name, page), fold in zip(pages, numbers, strict=True)]

@@ -261,13 +261,15 @@ class Learner:
         strength: float,
     ) -> Trainable[Any]:
         """A model whose weights are so far on the way from one to another."""
-        mixed = {
-            # What is not a weight is a size, and the same in both; a net that the start did not have is all new.
-            name: ((1 - strength) * before[name] + strength * array).astype(array.dtype)
-            if name in before and array.dtype.kind == "f"
-            else array
-            for name, array in after.items()
-        }
+        mixed = {}
+        for name, array in after.items():
+            mixed[name] = array
+            # What is not a weight is a size, and the same in both; a net that the start did not have is all new, and so
+            # are the last rows where the start knew fewer conventions.
+            if name in before and array.dtype.kind == "f":
+                old = before[name]
+                known = ((1 - strength) * old + strength * array[: len(old)]).astype(array.dtype)
+                mixed[name] = np.concatenate([known, array[len(old) :]])
         method = type(trained)(**trained.parameters)
         method.restore(trained.facts_and_arrays()[0], mixed)
         return method

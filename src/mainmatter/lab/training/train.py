@@ -25,6 +25,7 @@ from mainmatter.lab.metrics import find_metric
 from mainmatter.lab.metrics.bag import bag_of_words
 from mainmatter.lab.training.examples import make_example
 from mainmatter.method import FROM_NOTHING, be_silent
+from mainmatter.models.store import SHIPPED
 from mainmatter.registry import make_untrained
 
 if TYPE_CHECKING:
@@ -234,11 +235,14 @@ def train(
     elif hasattr(method, "start"):
         say("starting from nothing")
     for name in training.data:
-        if name in DATASETS and not DATASETS[name].trains:
+        use = DATASETS[name].use if name in DATASETS else "training"
+        if use == "tests":
             say(
                 f"{name} is a test set: a model that learns from it cannot be measured on it, and should not "
                 "be published"
             )
+        elif use == "papers":
+            say(f"the data of {name} is {DATASETS[name].licence}: so is a model that learns from it")
     observed = _observe(training, method, progress, say)
     skipped = len(observed.skipped)
     card = make_card(training.method, training.by, training.data, training.licence, observed, skipped, start)
@@ -386,6 +390,29 @@ def figures(scores: Row, metric: str = METRIC) -> dict[str, float]:
     return {
         f"{metric}_{column}": round(scores[column], 4) for column in find_metric(metric).columns if column in scores
     }
+
+
+def check_may_ship(method: Trainable[Any], names: Iterable[str], folder: Path) -> None:
+    """Check, before any work, that a model that is to ship learns from what it may learn from.
+
+    Args:
+        method: what is to learn.
+        names: the gold standards.
+        folder: where the model is to be written.
+
+    Raises:
+        InputError: it is one of the folders that ship, and the licence of a gold standard forbids that.
+    """
+    if folder.resolve().parent != SHIPPED.resolve():
+        return
+    allowed = ("training", "papers") if "paper" in method.weights().split("-") else ("training",)
+    for name in names:
+        if name not in DATASETS or DATASETS[name].use not in allowed:
+            licence = DATASETS[name].licence if name in DATASETS else _UNKNOWN
+            raise InputError(
+                f"{folder}: a model that ships may not learn from {name} (licence: {licence}); leave it out, or write "
+                "the model to another folder"
+            )
 
 
 def need_aligner() -> None:

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
-from mainmatter.errors import InputError, MissingExtra, ModelError
+from mainmatter.errors import InputError, ModelError
+from mainmatter.inputs.sites import site_of_page
 from mainmatter.method import LazyReasons, Trainable, be_silent, check_parameters, need_some
 from mainmatter.papers.ice.decision_tree import UNKNOWN, Attribute, DecisionTree, grow_tree
 from mainmatter.papers.ice.lm import QueryModel
@@ -24,7 +26,7 @@ from mainmatter.records import Document, Extraction, Kind
 from mainmatter.text.tokens import count_spaced_words, count_words, gold_paragraphs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence, Set
+    from collections.abc import Callable, Iterable, Sequence, Set
 
     from numpy.typing import NDArray
 
@@ -39,9 +41,8 @@ _SIZE = 0x10000  # characters in the table; all beyond are taken for the last on
 _SENTENCE_MARKS = ".,;:!?…。，、；：！？·؟،؛।"
 _SEPARATOR = "\n"
 
-# Languages of the stop words: those of our gold standards, and others with many pages.
-STOP_WORD_LANGUAGES = tuple("ar cs da de el en es fa fi fr it ja nb nl pl pt ru sv tr uk zh".split())
 STOP_WORDS_A_LANGUAGE = 60
+_FEWEST_SITES = 3  # that a stop word is on: what fewer sites have may be what they are about
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,44 +102,47 @@ def count_shallow(texts: Sequence[str], stop_words: Set[str], *, estimate_words:
     )
 
 
-@lru_cache(maxsize=1)
-def frequent_words() -> frozenset[str]:
-    """The most frequent words of many languages, for training; a model carries those that it was trained with.
+def find_frequent_words(pages: Iterable[Instances]) -> frozenset[str]:
+    """The words that are in the main matter of most sites, for each language that the pages declare.
 
-    Words with an apostrophe are left out, since texts are split at it; so are numbers. Of Chinese and Japanese,
-    only single characters are taken.
-
-    Raises:
-        MissingExtra: wordfreq is not installed.
+    They are counted on the pages that a tree learns from, so a model carries no data of others. Where no language is
+    declared, that counts as one. Numbers are left out; of Chinese and Japanese, single characters are counted.
     """
-    try:
-        from wordfreq import top_n_list  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise MissingExtra("wordfreq", "train") from error
+    sites_of_words: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for page in pages:
+        kept = (text for text, label in zip(page.texts, page.labels.tolist(), strict=True) if label != _DROPPED)
+        for word in _different_words("\n".join(kept)):
+            sites_of_words[page.language][word].add(page.site)
     found: set[str] = set()
-    for language in STOP_WORD_LANGUAGES:
-        words = [word for word in top_n_list(language, 2 * STOP_WORDS_A_LANGUAGE) if _is_stop_word(word)]
-        found.update(words[:STOP_WORDS_A_LANGUAGE])
+    for sites_of in sites_of_words.values():
+        common = [word for word, sites in sites_of.items() if len(sites) >= _FEWEST_SITES]
+        found.update(sorted(common, key=lambda word: (-len(sites_of[word]), word))[:STOP_WORDS_A_LANGUAGE])
     return frozenset(found)
 
 
-def _is_stop_word(word: str) -> bool:
-    flags = _flags(_codes(word))
-    if (flags & _WIDE).any():
-        return len(word) == 1
-    return bool((flags & _WORD).all()) and not any(map(str.isdigit, word))
+def _different_words(text: str) -> set[str]:
+    """Runs of letters in lower case, as `_mark_stop_words` finds them, and single characters of wide scripts."""
+    codes = _codes(text)
+    flags = _flags(codes)
+    runs = _spaced(codes, (flags & _WORD) != 0).lower().split()
+    found = {run for run in runs if not any(map(str.isdigit, run))}
+    return found.union(map(chr, np.unique(codes[(flags & _WIDE) != 0]).tolist()))
 
 
 def _mark_stop_words(
     codes: NDArray[np.unsignedinteger], is_word: NDArray[np.bool_], begins: NDArray[np.bool_], stop_words: Set[str]
 ) -> NDArray[np.bool_]:
     """Where a run of letters begins that is a stop word."""
-    encoding = "ascii" if codes.dtype == np.uint8 else "utf-32-le"
-    spaced = np.where(is_word, codes, codes.dtype.type(ord(" "))).tobytes().decode(encoding, "surrogatepass")
-    runs = spaced.lower().split()  # no letter becomes a space in lower case, so these are the runs that begin
+    runs = _spaced(codes, is_word).lower().split()  # no letter becomes a space in lower case: the runs that begin
     marked = np.zeros(len(codes), np.bool_)
     marked[begins] = np.fromiter(map(stop_words.__contains__, runs), np.bool_, len(runs))
     return marked
+
+
+def _spaced(codes: NDArray[np.unsignedinteger], is_word: NDArray[np.bool_]) -> str:
+    """The text, with spaces in place of all that is not part of a word."""
+    encoding = "ascii" if codes.dtype == np.uint8 else "utf-32-le"
+    return np.where(is_word, codes, codes.dtype.type(ord(" "))).tobytes().decode(encoding, "surrogatepass")
 
 
 def _codes(text: str) -> NDArray[np.unsignedinteger]:
@@ -199,6 +203,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 TAG = "parent_tag"
+_STOP_RATIO = 3  # its row among the numeric features
 _AROUND = 4  # blocks to each side whose plain words are summed
 
 
@@ -206,16 +211,22 @@ class Instances(NamedTuple):
     """What learning needs of a page.
 
     Attributes:
-        values: a row for each numeric feature, a column for each block.
+        values: a row for each numeric feature, a column for each block; the share of stop words is 0 as yet.
         tags: the tag around each block.
         labels: the number of each block's class.
         words: the number of its words.
+        texts: its text.
+        site: the site that the page is of.
+        language: that the page declares, without a region; "" if none.
     """
 
     values: NDArray[np.float32]
     tags: list[str]
     labels: NDArray[np.int8]
     words: NDArray[np.int64]
+    texts: list[str]
+    site: str
+    language: str
 
 
 @dataclass
@@ -303,30 +314,26 @@ class IceTree(Trainable[Instances]):
         """The shipped model of the default, or that of the preset "paper"."""
         return f"{self.name}-paper" if self.learner == "c4.5" else self.name
 
-    def need_extras(self) -> None:
-        """Check this before any work.
-
-        Raises:
-            MissingExtra: the stop words come from the package wordfreq, and it is not installed.
-        """
-        if self.stop_words_ is None:
-            frequent_words()
-
     def observe(self, example: Example) -> Instances:
         """Measure a page's blocks and note their classes."""
-        values, tags, words = self._measure(example.document, self.stop_words_ or frequent_words())
+        document = example.document
+        values, tags, words = self._measure(document, frozenset())
         if self.labels == "match":
-            return Instances(values.astype(np.float32), tags, match_labels(example.document, example.gold), words)
-        classes = [_CLASS_OF_KIND.get(kind, CLASSES.index("p")) for kind in example.kinds]
-        labels = np.where(example.kept, np.array(classes, np.int8), np.int8(_DROPPED))
-        return Instances(values.astype(np.float32), tags, labels.astype(np.int8), words)
+            labels = match_labels(document, example.gold)
+        else:
+            classes = [_CLASS_OF_KIND.get(kind, CLASSES.index("p")) for kind in example.kinds]
+            labels = np.where(example.kept, np.array(classes, np.int8), np.int8(_DROPPED)).astype(np.int8)
+        language = (document.metadata.language or "").partition("-")[0].lower()
+        texts = list(document.columns.texts)
+        return Instances(values.astype(np.float32), tags, labels, words, texts, site_of_page(document.page), language)
 
     def learn(self, observations: Sequence[Instances], report: Callable[[str], object] = be_silent) -> Self:
-        """Grow and prune a tree."""
+        """Choose the stop words, grow and prune a tree."""
         need_some(observations, self.name)
+        self.stop_words_ = find_frequent_words(observations)
         tags = sorted({tag for page in observations for tag in page.tags})
         names = _names(self.features, kl=self.kl)
-        values = np.concatenate([_with_tags(page.values, page.tags, tags) for page in observations], axis=1)
+        values = np.concatenate([_with_tags(self._values(page), page.tags, tags) for page in observations], axis=1)
         labels = np.concatenate([page.labels for page in observations]).astype(np.intp)
         if not len(labels):
             raise InputError("ice-tree: no block to learn from")
@@ -341,7 +348,6 @@ class IceTree(Trainable[Instances]):
             as_release_8=self.learner == "c4.5",
         )
         self.tree_ = tree.rounded()  # what is measured is what is saved
-        self.stop_words_ = self.stop_words_ or frequent_words()
         report(f"a tree of {len(self.tree_)} nodes from {len(labels)} blocks")
         return self
 
@@ -357,7 +363,7 @@ class IceTree(Trainable[Instances]):
             raise ModelError("ice-tree has learned no tree yet: train it, or load a model")
         wrong = total = 0
         for page in observations:
-            nodes = self.tree_.find(_with_tags(page.values, page.tags, self.tree_.attributes[-1].values or ()))
+            nodes = self.tree_.find(_with_tags(self._values(page), page.tags, self.tree_.attributes[-1].values or ()))
             wrong += int((self.tree_.labels[nodes] != page.labels).sum())
             total += len(page.labels)
         return wrong, total
@@ -402,6 +408,13 @@ class IceTree(Trainable[Instances]):
             rows.append(QueryModel().measure(document)[0])
         # Training sees 32 bits, so that observations are small; prediction must see the same numbers.
         return np.stack(rows).astype(np.float32).astype(np.float64), document.tags, counts.words
+
+    def _values(self, page: Instances) -> NDArray[np.float32]:
+        """The numeric features of a page that was observed, with the share of stop words."""
+        values = page.values.copy()
+        stop_words = count_shallow(page.texts, self.stop_words_ or frozenset()).stop_words
+        values[_STOP_RATIO] = stop_words / np.maximum(page.words, 1)
+        return values
 
     def _weigh(self, page: Instances) -> NDArray[np.float64]:
         words = np.maximum(page.words, 1).astype(np.float64)

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from mainmatter.errors import InputError, MissingExtra
-from mainmatter.files import write_whole
+from mainmatter.files import put_folder, write_whole
 from mainmatter.lab.datasets import load_dataset
 from mainmatter.lab.datasets.gold import GoldPage
 from mainmatter.lab.training.teach import LESSONS, need_enough
@@ -244,7 +244,7 @@ def _write_folder(pages: Sequence[Collected], target: Path) -> None:
     if not may_be_written(target):
         raise AnnotationError(f"{target}: holds something other than an export; choose another folder")
     target = target.resolve()
-    draft, old = (target.with_name(f".{target.name}.{os.getpid()}{ending}") for ending in ("", ".old"))
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         for name in (_PAGES, _GOLDS):
             (draft / name).mkdir(parents=True)
@@ -252,16 +252,9 @@ def _write_folder(pages: Sequence[Collected], target: Path) -> None:
             _write_page(page, draft)
         index = {page.gold_page.page.id: _facts(page) for page in pages}
         (draft / _INDEX).write_text(json.dumps(index, indent=1) + "\n", "utf-8")
-        if target.exists():
-            target.rename(old)
-        draft.rename(target)
-    except OSError:
-        if old.exists() and not target.exists():
-            old.rename(target)
-        raise
+        put_folder(draft, target)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
 
 
 def _write_page(collected: Collected, folder: Path) -> None:

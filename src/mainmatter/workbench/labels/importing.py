@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mainmatter.corpus.folder import REJECTS, Folder
 from mainmatter.corpus.originals import InputLocations, is_same_page, slice_of, slices_of_part
-from mainmatter.corpus.readers import FieldNames, find_shards, read_slice
+from mainmatter.corpus.readers import FetchRules, FieldNames, find_shards, read_slice
 from mainmatter.corpus.readers.files import LINK
 from mainmatter.corpus.readers.urls import is_list_of_urls
 from mainmatter.corpus.records import Record, Reject
@@ -104,6 +104,7 @@ def read_inputs(
     *,
     text_lists: bool = False,
     fields: FieldNames | None = None,
+    public_only: bool = True,
 ) -> Iterator[FoundPage]:
     """Read pages of files, folders and URLs, and of archives: WARC, WET, JSONL, Parquet, lists of URLs.
 
@@ -115,6 +116,7 @@ def read_inputs(
         text_lists: also fetch the URLs of a text file (.txt) that is a list of such, as a corpus run does. Do not set
             it for files of people who must not make this machine fetch arbitrary URLs.
         fields: the names of the fields of JSONL and Parquet, if they are not the usual ones.
+        public_only: whether to contact public addresses only.
 
     Raises:
         InputError: an input does not exist, or contains nothing that can be read.
@@ -122,20 +124,20 @@ def read_inputs(
     """
     for name in names:
         if is_archive(name) or (text_lists and _is_list_in_text(name)):
-            yield from _read_archives(name, limits, fields)
+            yield from _read_archives(name, limits, fields, public_only)
             continue
         try:
             found = look_through([name])
         except InputError:
             if not name or not Path(name).is_dir():
                 raise
-            yield from _read_archives(name, limits, fields)
+            yield from _read_archives(name, limits, fields, public_only)
             continue
         yield from (_link(link) for link in found.links)
         for one in found.inputs:
             shown = one.name.encode("utf-8", "replace").decode()
             try:
-                page = one.read(limits)
+                page = replace(one, public_only=public_only).read(limits)
             except MainmatterError as error:
                 yield FoundPage(shown, shown, None, str(error))
             else:
@@ -159,10 +161,10 @@ def _is_list_in_text(name: str) -> bool:
     return is_text and is_list_of_urls(name)
 
 
-def _read_archives(name: str, limits: Limits, fields: FieldNames | None) -> Iterator[FoundPage]:
+def _read_archives(name: str, limits: Limits, fields: FieldNames | None, public_only: bool) -> Iterator[FoundPage]:
     for shard in find_shards([name], fields=fields or FieldNames()):
         for one in shard:
-            for read in read_slice(one, limits):
+            for read in read_slice(one, limits, fetch_rules=FetchRules(public_only=public_only)):
                 where = f"{read.source}#{read.position}"
                 if isinstance(read, Record):
                     yield FoundPage(name_of(read.page.url, read.page.id, where), where, read.page)
@@ -233,6 +235,8 @@ def read_rejected(
     limits: Limits = DEFAULT_LIMITS,
     folders: Sequence[Path] = (),
     within: Sequence[Path] | None = None,
+    *,
+    public_only: bool = True,
 ) -> Iterator[FoundPage]:
     """The pages that a corpus run rejected, each with the reason in its note; in the order of the files of rejects.
 
@@ -245,6 +249,7 @@ def read_rejected(
         limits: how large a page may be.
         folders: other folders in which the inputs may be.
         within: only read files below one of these, and fetch nothing; by default anything.
+        public_only: whether to contact public addresses only.
 
     Raises:
         InputError: the folder contains no rejects, or none for these reasons.
@@ -260,7 +265,7 @@ def read_rejected(
         where = input_locations(out, {reject.source for reject in rejects}, folders, within)
         number = file.stem.removeprefix("part-")
         slices = slices_of_part(out, int(number) if number.isdecimal() else -1)  # which no part has
-        yield from _find_again(rejects, slices, where, limits)
+        yield from _find_again(rejects, slices, where, limits, FetchRules(public_only=public_only))
     if not is_any:
         raise InputError(f"{out}: nothing was rejected for {' or '.join(sorted(reasons))}")
 
@@ -283,7 +288,7 @@ def _load_rejects(file: Path) -> list[Reject]:
 
 
 def _find_again(
-    rejects: list[Reject], slices: tuple[Slice, ...], where: InputLocations, limits: Limits
+    rejects: list[Reject], slices: tuple[Slice, ...], where: InputLocations, limits: Limits, fetch_rules: FetchRules
 ) -> Iterator[FoundPage]:
     """Read the pages again, each slice at most once."""
     of_slice: dict[Slice, list[Reject]] = defaultdict(list)
@@ -304,7 +309,7 @@ def _find_again(
         except MainmatterError as error:
             yield _problem(reject, str(error))
     for one, wanted in of_slice.items():
-        yield from _read_again(one, wanted, limits)
+        yield from _read_again(one, wanted, limits, fetch_rules)
 
 
 def _place_of(source: str, where: InputLocations) -> str:
@@ -328,11 +333,11 @@ def _may_fetch(where: InputLocations) -> None:
         raise InputError("it came from the web, and this import fetches nothing")
 
 
-def _read_again(one: Slice, rejects: list[Reject], limits: Limits) -> Iterator[FoundPage]:
+def _read_again(one: Slice, rejects: list[Reject], limits: Limits, fetch_rules: FetchRules) -> Iterator[FoundPage]:
     wanted = {reject.position: reject for reject in rejects}
     last = max(wanted)
     try:
-        for read in read_slice(one, limits, min(wanted)):
+        for read in read_slice(one, limits, min(wanted), fetch_rules=fetch_rules):
             if read.position > last:
                 break
             reject = wanted.get(read.position)

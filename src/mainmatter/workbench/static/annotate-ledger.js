@@ -20,6 +20,7 @@ import { same } from "./annotate-words.js";
 
 const FIRST_PAUSE = 500; // milliseconds before a change is sent again
 const LONGEST_PAUSE = 8000;
+const MOST_LABELS = 10_000; // that the server takes in one change
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]); // answers that may be better the next time
 
 export class Ledger {
@@ -85,9 +86,13 @@ export class Ledger {
     return last?.type === "done" ? last.done : this.done;
   }
 
-  /** @param {Change} change */
+  /** @param {Change} change more labels than the server takes at once become several changes */
   change(change) {
-    this.#waiting.push(change);
+    const entries = change.type === "labels" ? Object.entries(change.labels) : [];
+    if (entries.length <= MOST_LABELS) this.#waiting.push(change);
+    else
+      for (let start = 0; start < entries.length; start += MOST_LABELS)
+        this.#waiting.push({ type: "labels", labels: Object.fromEntries(entries.slice(start, start + MOST_LABELS)) });
     if (this.state === "saved") this.#say("saving");
     else this.tell(this);
     if (this.state === "saving") void this.#pump();
