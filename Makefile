@@ -139,7 +139,7 @@ FOR_NCLEANER := $(SMALL_SETS) --on house-a --on fundus-a --on magic-a --on forum
 FOR_FIASCO := $(SMALL_SETS) --on wcxb-dev --on house-a --on house-wcxb --on fundus-a --on forum52-a
 # `--pages` limits, for each set, the size of the n-gram models and the time that the search of `ice-regex` takes, which would be hours.
 models: $(VENV)/installed-dev
-	OPENBLAS_NUM_THREADS=1 $(BIN)/mainmatter train main --from-scratch $(HOUSE_SETS) $(SMALL_SETS) --on wcxb-dev -o $(MODELS)/main
+	OPENBLAS_NUM_THREADS=1 $(BIN)/mainmatter train main:seed=1 --from-scratch $(HOUSE_SETS) $(SMALL_SETS) --on wcxb-dev -o $(MODELS)/main
 	$(BIN)/python scripts/model_digests.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python scripts/make_rehearsal.py --data $(DATA)
 	$(BIN)/mainmatter train ncleaner $(FOR_NCLEANER) --pages 60 --valid wcxb-dev -o $(MODELS)/ncleaner

@@ -258,7 +258,7 @@ class TestCleanMany:
 
     def test_a_function_of_each_extraction_runs_where_it_was_cleaned(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("MAIN_PROCESS", str(os.getpid()))
-        pages = [Page(f"<title>The title {n}</title><p>{LONG}", id=str(n)) for n in range(20)]
+        pages = [Page(f"<title>The title {n}</title><h1>The title {n}</h1><p>{LONG}", id=str(n)) for n in range(20)]
         alone = list(mainmatter.clean_many(pages, format=write_title))
         together = list(mainmatter.clean_many(pages, workers=2, format=write_title))
         assert alone[7] == (7, "The title 7")

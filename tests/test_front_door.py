@@ -84,7 +84,7 @@ def test_where_others_are_ahead_is_said() -> None:
         for tool, figure in _numbers(column).items()
         if figure > float(column[OURS])
     }
-    assert {name for name, _, _ in ahead} == {"readability", "Greek", "Russian"}
+    assert {name for name, _, _ in ahead} == {"cleanportaleval", "readability", "Greek", "Russian"}
     for name, tool, figure in ahead:
         assert re.search(rf"{tool}( has)? {figure:.3f}".replace(" 0.", r" \."), said), (name, tool)
     faster = {tool for tool, time in TIMES.items() if time < TIMES[OURS]}

@@ -29,6 +29,12 @@ def sleep(seconds: float = 600.0) -> float:
     return seconds
 
 
+def touch_and_sleep(path: str) -> float:
+    """Tells that it has begun."""
+    Path(path).touch()
+    return sleep()
+
+
 def wait_for_file(path: str) -> str:
     """Takes until the file is there."""
     wait_until(Path(path).exists)

@@ -219,13 +219,14 @@ def test_who_waits_in_vain_is_told_that_the_server_is_busy(tmp_path: Path) -> No
     with_workers(work, seconds=0.3)
 
 
-def test_who_goes_away_makes_place(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_goes_away_makes_place(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(module, "GRACE", 0.1)
 
     async def work(workers: Workers) -> None:
-        at_work = asyncio.create_task(workers.run(page_tasks.sleep))
+        begun = tmp_path / "begun"
+        at_work = asyncio.create_task(workers.run(page_tasks.touch_and_sleep, path=str(begun)))
         waits = asyncio.create_task(workers.run(page_tasks.sleep))
-        while (workers.busy, workers.waiting) != (1, 1):
+        while not begun.exists():
             await asyncio.sleep(0.01)
         waits.cancel()
         await asyncio.sleep(0)

@@ -73,6 +73,7 @@ def test_a_call_whose_process_dies_is_made_again(cluster: dict[str, Any]) -> Non
 def test_what_a_call_raises_is_raised_at_once(cluster: dict[str, Any]) -> None:
     assert cluster["raises"]["error"] == "this one is bad"
     assert cluster["raises"]["begun"] == 1
+    assert cluster["raises"]["done"] == 0  # none of the others was waited for
 
 
 def test_what_nobody_wants_is_not_begun(cluster: dict[str, Any]) -> None:
