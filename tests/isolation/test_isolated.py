@@ -42,7 +42,6 @@ def test_what_comes_back_is_what_clean_returns(tmp_path: Path) -> None:
     here = clean(html, url="https://e.example/")
     for there in (
         clean(html, url="https://e.example/", isolated=True),
-        clean_file(tmp_path / "page.html", url="https://e.example/", isolated=True),
         *clean_many([Page(html, "https://e.example/")], isolated=True),
         *clean_many([Page(html, "https://e.example/")], isolated=True, workers=2),
     ):
