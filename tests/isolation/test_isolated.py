@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
@@ -81,8 +81,8 @@ def test_of_many_pages_only_the_wicked_one_fails(wicked: None) -> None:
 
 def test_what_cannot_be_isolated_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     class Local:
-        name = "local"
-        summary = ""
+        name: ClassVar[str] = "local"
+        summary: ClassVar[str] = ""
         extract = registry.get_method("density").extract
 
     with pytest.raises(InputError, match="cannot be sent to another process"):
