@@ -81,10 +81,10 @@ class TestOptions:
     def test_they_are_those_of_main(self) -> None:
         names = {"Method": Method, "PathLike": PathLike}
         types = get_type_hints(CleanOptions, localns=names)
-        own = list(types)[:3]
-        assert own == ["method", "parameters", "limits"]
+        own = list(types)[:4]
+        assert own == ["method", "parameters", "limits", "isolated"]
         of_main = {field.name: field for field in fields(Main) if field.init and field.name not in FOR_THE_LAB}
-        assert list(types)[3:] == list(of_main)
+        assert list(types)[4:] == list(of_main)
         assert list(of_main)[:-1] == [field.name for field in fields(Controls)]
         for name, type_of_main in get_type_hints(Main).items():
             if name in of_main:

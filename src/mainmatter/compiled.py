@@ -19,6 +19,7 @@ from pathlib import Path
 MODULES = (
     "mainmatter.corpus.language",
     "mainmatter.html.containers",
+    "mainmatter.html.depth",
     "mainmatter.html.segment",
     "mainmatter.main.choice",
     "mainmatter.main.features",

@@ -8,6 +8,7 @@ from fuzz.agents import mcp_lines
 from fuzz.annotations import databases, gold_standards, store_rows
 from fuzz.archives import archives, jsonl, lists, parquet, records, rows
 from fuzz.corpora import corpora
+from fuzz.depth import depth
 from fuzz.models import arrays, descriptions, methods
 from fuzz.pages import pages, strings
 from fuzz.requests import bodies, heads, requests
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 TARGETS: dict[str, Callable[[Path], Target]] = {
     "pages": pages,
     "strings": strings,
+    "depth": depth,
     "descriptions": descriptions,
     "arrays": arrays,
     "methods": methods,
@@ -41,7 +43,7 @@ TARGETS: dict[str, Callable[[Path], Target]] = {
 }
 # What users name: the targets that belong to it.
 GROUPS = {
-    "pages": ("pages", "strings"),
+    "pages": ("pages", "strings", "depth"),
     "models": ("descriptions", "arrays", "methods"),
     "annotations": ("databases", "store-rows", "gold-standards"),
     "corpora": ("corpora",),

@@ -15,6 +15,7 @@ from turbohtml import parse as _parse
 from turbohtml.detect import detect as _detect
 
 from mainmatter.errors import NotAPage
+from mainmatter.html.depth import shallow
 from mainmatter.html.sniff import (
     LEAST,
     NEITHER,
@@ -143,13 +144,14 @@ def _codec_of_label(label: str) -> str | None:
 def parse(html: str, *, scripting: bool = True) -> Tree:
     """Parse a page's HTML, whatever its state, into the tree that a browser would build.
 
-    Declarative shadow roots stay templates, so that their text can be reached.
+    Declarative shadow roots stay templates, so that their text can be reached. A page on which the parser might crash
+    is flattened first (html/depth.py).
 
     Args:
         html: the page.
         scripting: parse like a browser that runs scripts, for which the content of `<noscript>` is not markup.
     """
-    return _parse(html, scripting=scripting, allow_declarative_shadow_roots=False)
+    return _parse(shallow(html, scripting=scripting), scripting=scripting, allow_declarative_shadow_roots=False)
 
 
 def is_html(element: Element) -> bool:

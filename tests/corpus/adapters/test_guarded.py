@@ -15,12 +15,18 @@ from mainmatter.corpus.adapters.guarded import GuardedCleaner
 from mainmatter.corpus.adapters.page import PipelineCleaner
 from mainmatter.corpus.adapters.ray_data import CleanBatch
 from mainmatter.errors import InputError
+from mainmatter.isolation import kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from mainmatter.records import Document, Extraction
+
+
+def _end_children() -> None:
+    while kept._children:
+        kept._children.popitem()[1].close()
 
 
 @pytest.fixture
@@ -32,8 +38,7 @@ def wicked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     registry._plugins.cache_clear()
     sys.modules.pop("wicked", None)
-    while guarded._children:
-        guarded._children.popitem()[1].close()
+    _end_children()
 
 
 def test_a_wicked_page_costs_its_text_and_no_other(wicked: None) -> None:
@@ -53,13 +58,14 @@ def test_a_wicked_page_costs_its_text_and_no_other(wicked: None) -> None:
 
 
 def test_cleaners_of_one_kind_share_a_child_and_others_make_room() -> None:
+    _end_children()
     children = []
     for c1 in (0.1, 0.2, 0.1, 0.3, 0.4, 0.5):
         cleaner = GuardedCleaner(PipelineCleaner("density", parameters={"c1": c1}), 60, 10**9)
-        children.append(guarded._child_for(cleaner))
+        children.append(guarded.child_for(cleaner))
     assert children[0] is children[2]
     assert len(set(children)) == 5
-    assert list(guarded._children.values()) == [children[2], *children[3:]]
+    assert list(kept._children.values()) == [children[2], *children[3:]]
 
 
 def test_what_cannot_be_sent_is_told() -> None:
@@ -80,5 +86,5 @@ def test_a_child_that_is_closed_is_started_again() -> None:
     clean = CleanBatch(url=None, method="density")
     batch = {"html": np.array([page(1, "")], object)}
     first = clean(batch)["text"][0]
-    guarded._child_for(clean.cleaner).close()
+    guarded.child_for(clean.cleaner).close()
     assert clean(batch)["text"][0] == first is not None
