@@ -1,8 +1,7 @@
-"""The API that users guess: options, Cleaner, files and URLs, async functions, and what an Extraction offers."""
+"""The API that users guess: options, Cleaner, files and URLs, and what an Extraction offers."""
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import gc
 import inspect
@@ -42,10 +41,9 @@ from mainmatter.papers.density.method import Density
 from mainmatter.records import Columns, Document, RenderedText
 from mainmatter.registry import FORMATS, get_format
 from small_web import serve
-from timing import PATIENCE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import Callable
 
 LONG = "The keeper wrote down every ship that passed the rock, and every night on which none did."
 PAGE = f"<title>Log</title><nav>Home</nav><h1>The log</h1><p>{LONG}</p><p>{LONG} <a href=/x>More</a></p><p>Bye"
@@ -56,10 +54,6 @@ FUNCTIONS: list[Callable[..., Any]] = [
     mainmatter.clean_many,
     mainmatter.clean_file,
     mainmatter.clean_url,
-    mainmatter.aclean,
-    mainmatter.aclean_many,
-    mainmatter.aclean_file,
-    mainmatter.aclean_url,
     Cleaner,
 ]
 # Parameters of main that are for measuring and training.
@@ -327,9 +321,8 @@ class TestWhatIsAPage:
 
     @pytest.mark.parametrize("page", [PAGE, PAGE.encode(), Page(PAGE), EXAMPLE])
     def test_one_page_is_not_many(self, page: Any) -> None:
-        for many in (mainmatter.clean_many, mainmatter.aclean_many):
-            with pytest.raises(InputError, match="this is a single page"):
-                many(page)
+        with pytest.raises(InputError, match="this is a single page"):
+            mainmatter.clean_many(page)
 
 
 class TestFilesAndUrls:
@@ -384,16 +377,11 @@ class TestFilesAndUrls:
         def fetch(url: str, **_: object) -> Page:
             return Page("<div id=root></div><script src=/app.js></script>", url)
 
-        async def ask(ask_for: Callable[..., Any]) -> None:
-            await ask_for(url)
-
         monkeypatch.setattr("mainmatter.inputs.fetch.fetch", fetch)
         url, cleaner = "https://e.example/", Cleaner()
         calls: list[Callable[[], object]] = [
             lambda: mainmatter.clean_url(url),
             lambda: cleaner.clean_url(url),
-            lambda: asyncio.run(ask(mainmatter.aclean_url)),
-            lambda: asyncio.run(ask(cleaner.aclean_url)),
         ]
         for call in calls:
             with pytest.warns(mainmatter.PageWarning, match="shows almost no text without its scripts") as warned:
@@ -411,12 +399,8 @@ class TestFilesAndUrls:
     def test_a_url(self) -> None:
         with serve({"/log": ("text/html", PAGE.encode())}) as address:
             url = f"{address}/log"
-            found = [
-                mainmatter.clean_url(url, public_only=False, dial=1),
-                asyncio.run(mainmatter.aclean_url(url, public_only=False, dial=1)),
-            ]
-            for each in found:
-                assert each.json == mainmatter.clean(Page(PAGE.encode(), url, url), dial=1).json
+            extraction = mainmatter.clean_url(url, public_only=False, dial=1)
+            assert extraction.json == mainmatter.clean(Page(PAGE.encode(), url, url), dial=1).json
             with pytest.raises(FetchError, match="404"):
                 mainmatter.clean_url(f"{address}/none", public_only=False)
             with pytest.raises(FetchError, match=r"is not fetched: .* a loopback address.*public_only=False"):
@@ -494,9 +478,7 @@ class TestCleaner:
 
 def test_extract_is_clean() -> None:
     assert mainmatter.extract is mainmatter.clean
-    assert mainmatter.aextract is mainmatter.aclean
     assert Cleaner.extract is Cleaner.clean
-    assert Cleaner.aextract is Cleaner.aclean
 
 
 @pytest.mark.parametrize(
@@ -520,70 +502,6 @@ def test_keywords_of_trafilatura(keyword: str, instead: str) -> None:
             call(EXAMPLE, **{keyword: "x"})
         assert instead in str(refused.value)
         assert "epochs" not in str(refused.value)
-
-
-class TestAsync:
-    def test_pages_and_files(self) -> None:
-        async def ask() -> tuple[Extraction, ...]:
-            cleaner = Cleaner(dial=0.8)
-            return await asyncio.gather(
-                mainmatter.aclean(PAGE, dial=0.8),
-                mainmatter.aclean_file(EXAMPLE, dial=0.8),
-                cleaner.aclean(PAGE),
-                cleaner.aclean_file(EXAMPLE),
-            )
-
-        page, file = mainmatter.clean(PAGE, dial=0.8).json, mainmatter.clean(EXAMPLE, dial=0.8).json
-        assert [found.json for found in asyncio.run(ask())] == [page, file, page, file]
-
-    def test_the_event_loop_is_free_meanwhile(self) -> None:
-        loop: Any = None
-
-        class Waiting(Density):
-            """Ends when the event loop has done something else."""
-
-            def extract(self, document: Document) -> Extraction:
-                asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result(timeout=PATIENCE)
-                return super().extract(document)
-
-        async def ask() -> str:
-            nonlocal loop
-            loop = asyncio.get_running_loop()
-            return (await mainmatter.aclean(PAGE, method=Waiting())).text
-
-        assert LONG in asyncio.run(ask())
-
-    @pytest.mark.parametrize("is_async", [False, True])
-    def test_many_pages(self, is_async: bool) -> None:
-        async def slowly() -> AsyncIterator[str]:
-            for page in pages:
-                await asyncio.sleep(0)
-                yield page
-
-        async def ask() -> list[Extraction | Failure[Page]]:
-            given = slowly() if is_async else pages
-            return [result async for result in mainmatter.aclean_many(given, method="ice-baseline")]
-
-        pages = ["<p>one", "page.html", "<p>three"]
-        first, second, third = asyncio.run(ask())
-        assert isinstance(first, Extraction)
-        assert isinstance(second, Failure)
-        assert isinstance(third, Extraction)
-        assert (first.text, second.item, third.text) == ("one", Page("page.html"), "three")
-
-    def test_many_pages_in_a_format(self) -> None:
-        async def ask() -> list[str | Failure[Page]]:
-            return [result async for result in mainmatter.aclean_many(["<h1>one"], method="ice-baseline", format="tei")]
-
-        assert asyncio.run(ask()) == [mainmatter.clean("<h1>one", method="ice-baseline").to_tei()]
-
-    def test_errors_come_through(self) -> None:
-        with pytest.raises(UnknownName):
-            asyncio.run(mainmatter.aclean(PAGE, method="magic"))
-        with pytest.raises(UnknownName):
-            mainmatter.aclean_many([], method="magic")
-        with pytest.raises(UnknownName):
-            mainmatter.aclean_many([], format="magic")
 
 
 @pytest.fixture
