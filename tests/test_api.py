@@ -156,23 +156,6 @@ class TestOptions:
             Cleaner(method="Desnity")
 
 
-class TestOldParameters:
-    def test_keywords_go_on_working(self) -> None:
-        calls: list[Callable[[], object]] = [
-            lambda: mainmatter.clean(PAGE, method="density", c1=0.05).text,  # type: ignore[call-arg]
-            lambda: next(mainmatter.clean_many([PAGE], method="density", c1=0.05)).text,  # type: ignore[call-overload]
-        ]
-        expected = mainmatter.clean(PAGE, method="density:c1=0.05").text
-        for call in calls:
-            with pytest.warns(DeprecationWarning, match=r"; write parameters=\{'c1': 0\.05\}") as warned:
-                assert call() == expected
-            assert [warning.filename for warning in warned] == [__file__]
-
-    def test_wrong_ones_are_refused_without_a_warning(self) -> None:
-        with pytest.raises(InputError, match="method 'density' has no parameter 'c3'; it has: c1"):
-            mainmatter.clean(PAGE, method="density", c3=1)  # type: ignore[call-arg]
-
-
 class TestWhatIsAPage:
     @pytest.mark.parametrize(
         "text",

@@ -9,7 +9,6 @@ two, and the `Extraction` that it returns renders itself (render/).
 from __future__ import annotations
 
 import os
-import warnings
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -135,7 +134,7 @@ def clean(html: PageLike, *, url: str | None = None, **options: Unpack[CleanOpti
             page has another URL; or `html` is not a page, but a URL or the name of a file.
         MainmatterError: with `isolated`, the page crashed its process, took more than 60 s or more than 2 GB.
     """
-    return _with_old_parameters(options).clean(html, url=url)
+    return Cleaner(**options).clean(html, url=url)
 
 
 extract = clean  # as trafilatura calls it
@@ -234,7 +233,7 @@ def clean_many(
         InputError: the method has no such parameter; the method is an object, which already has its parameters;
             `pages` is a single page; or `workers` is less than 1.
     """
-    return _with_old_parameters(options).clean_many(pages, workers=workers, format=format)
+    return Cleaner(**options).clean_many(pages, workers=workers, format=format)
 
 
 class Cleaner:
@@ -380,22 +379,6 @@ def read(page: Page, limits: Limits = DEFAULT_LIMITS) -> Document:
     """
     limits.check(page)
     return read_text(page) if page.format == "text" else read_html(page)
-
-
-def _with_old_parameters(options: CleanOptions) -> Cleaner:
-    """Until version 1.0, the functions that used to accept parameters of all methods as keywords still do."""
-    if options.keys() <= _OPTIONS.keys():
-        return Cleaner(**options)
-    given: dict[str, Any] = {**options}
-    old = {name: given.pop(name) for name in options if name not in _OPTIONS}
-    cleaner = Cleaner(**given | {"parameters": {**(given.get("parameters") or {}), **old}})
-    warnings.warn(
-        f"passing parameters of a method as keywords is deprecated, except those that CleanOptions lists; "
-        f"write parameters={old!r}",
-        DeprecationWarning,
-        stacklevel=3,
-    )
-    return cleaner
 
 
 def _to_page(html: object, limits: Limits, url: str | None = None) -> Page:
