@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import copy
-import gc
 import inspect
 import json
 import os
 import pickle
 import re
-import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from io import BytesIO
@@ -38,7 +36,7 @@ from mainmatter.main.choice import Controls
 from mainmatter.main.method import Main
 from mainmatter.method import Method
 from mainmatter.papers.density.method import Density
-from mainmatter.records import Columns, Document, RenderedText
+from mainmatter.records import Columns, Document
 from mainmatter.registry import FORMATS, get_format
 from small_web import serve
 
@@ -114,8 +112,6 @@ class TestOptions:
         assert_type(next(mainmatter.clean_many([PAGE])), Extraction | Failure[Page])
         assert_type(next(Cleaner().clean_many([PAGE], format="text")), str | Failure[Page])
         assert_type(next(mainmatter.clean_many([PAGE], format=len)), int | Failure[Page])
-        with pytest.warns(DeprecationWarning, match="write .markdown"):
-            found.markdown()  # type: ignore[operator]
 
     def test_none_is_what_the_method_has(self) -> None:
         assert mainmatter.clean(PAGE, dial=None, parameters=None).text == mainmatter.clean(PAGE).text
@@ -555,53 +551,3 @@ class TestExtraction:
         assert "onerror=alert(1)&gt;" in html
         assert html.endswith(f"\n{'x' * (20_000 - len(evil) - 2)} [...]</div></div>")
         assert "Untitled" in mainmatter.clean("<p>x")._repr_html_()
-
-
-class TestOldCalls:
-    """Until 1.0, formats can be called as the methods that they were."""
-
-    @pytest.mark.parametrize("name", ["markdown", "html", "json", "tei", "cleaneval"])
-    def test_without_options(self, found: Extraction, name: str) -> None:
-        text = getattr(found, name)
-        with pytest.warns(
-            DeprecationWarning, match=rf"^Extraction\.{name}\(\) is deprecated; write \.{name}$"
-        ) as warned:
-            again = text()
-        assert again == text
-        assert type(again) is str
-        assert [warning.filename for warning in warned] == [__file__]
-
-    def test_with_options(self) -> None:
-        expected = mainmatter.clean(PAGE).to_markdown(links=False)
-        with pytest.warns(DeprecationWarning, match=r"write \.to_markdown\(links=False\)$"):
-            assert mainmatter.clean(PAGE).markdown(links=False) == expected  # type: ignore[operator]
-
-    def test_a_rendered_text_is_a_str(self, found: Extraction) -> None:
-        text = found.markdown
-        plain = found.to_markdown()
-        assert isinstance(text, str)
-        assert text == plain
-        assert hash(text) == hash(plain)
-        assert json.dumps(text) == json.dumps(plain)
-        for derived in (
-            pickle.loads(pickle.dumps(text)),
-            copy.copy(text),
-            copy.deepcopy([text])[0],
-            text[:],
-            str(text),
-        ):
-            assert type(derived) is str
-            assert derived == plain
-
-    def test_texts_do_not_keep_pages(self) -> None:
-        texts, extractions = [], []
-        for _ in range(3):
-            found = mainmatter.clean(PAGE)
-            texts.append(found.markdown)
-            extractions.append(weakref.ref(found))
-        del found
-        gc.collect()
-        assert [extraction() is None for extraction in extractions] == [True, True, False]
-        assert isinstance(texts[0], RenderedText)
-        with pytest.raises(TypeError, match=r"this is a string; call \.to_markdown\(links=False\) on the Extraction"):
-            texts[0](links=False)
