@@ -26,7 +26,7 @@ from mainmatter import (
     PageTooLarge,
     UnknownName,
 )
-from mainmatter.clean import _Sent
+from mainmatter.api import _Sent
 from mainmatter.papers.density.method import Density
 from mainmatter.registry import FORMATS
 
