@@ -19,19 +19,9 @@ from typing import TYPE_CHECKING, Any, assert_type, get_type_hints
 import pytest
 
 import mainmatter
-from mainmatter import (
-    Cleaner,
-    CleanOptions,
-    Extraction,
-    Failure,
-    FetchError,
-    InputError,
-    Limits,
-    NotAPage,
-    Page,
-    PageTooLarge,
-    UnknownName,
-)
+from mainmatter import Cleaner, Extraction, Failure, FetchError, InputError, Limits, Page, PageTooLarge
+from mainmatter.api import CleanOptions, PageLike
+from mainmatter.errors import NotAPage, UnknownName
 from mainmatter.main.choice import Controls
 from mainmatter.main.method import Main
 from mainmatter.method import Method
@@ -274,7 +264,7 @@ class TestWhatIsAPage:
 
     @pytest.mark.parametrize("workers", [1, 2])
     def test_of_many_pages_each_in_its_place(self, workers: int) -> None:
-        pages: list[mainmatter.PageLike] = [
+        pages: list[PageLike] = [
             PAGE,
             "page.html",
             EXAMPLE,

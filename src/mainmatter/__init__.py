@@ -21,8 +21,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mainmatter.api import (  # noqa: I001 - or each name gets a statement of its own
         Cleaner as Cleaner,
-        CleanOptions as CleanOptions,
-        PageLike as PageLike,
         clean as clean,
         clean_file as clean_file,
         clean_many as clean_many,
@@ -31,16 +29,11 @@ if TYPE_CHECKING:
         read as read,
     )
     from mainmatter.errors import (
-        DatasetError as DatasetError,
         FetchError as FetchError,
         InputError as InputError,
         MainmatterError as MainmatterError,
-        MissingExtra as MissingExtra,
-        ModelError as ModelError,
-        NotAPage as NotAPage,
         PageTooLarge as PageTooLarge,
         PageWarning as PageWarning,
-        UnknownName as UnknownName,
     )
     from mainmatter.isolation.parallel import Failure as Failure
     from mainmatter.limits import Limits as Limits
@@ -53,11 +46,7 @@ if TYPE_CHECKING:
         Metadata as Metadata,
         Page as Page,
     )
-    from mainmatter.registry import (
-        DEFAULT_METHOD as DEFAULT_METHOD,
-        get_method as get_method,
-        method_names as method_names,
-    )
+    from mainmatter.registry import get_method as get_method, method_names as method_names
     from mainmatter.render.chunks import Chunk as Chunk
 
     __version__: str
@@ -65,20 +54,17 @@ if TYPE_CHECKING:
 # Names are loaded on first use: loading numpy and the parser takes a tenth of a second, which you need not wait for if
 # you only ask for help, or import this without cleaning a page.
 _NAMES = {
-    "api": "clean clean_file clean_many clean_url extract read CleanOptions Cleaner PageLike",
-    "errors": (
-        "DatasetError FetchError InputError MainmatterError MissingExtra ModelError NotAPage PageTooLarge PageWarning "
-        "UnknownName"
-    ),
+    "api": "clean clean_file clean_many clean_url extract read Cleaner",
+    "errors": "FetchError InputError MainmatterError PageTooLarge PageWarning",
     "isolation.parallel": "Failure",
     "limits": "Limits",
     "method": "Method",
     "records": "Block Document Extraction Kind Metadata Page",
-    "registry": "DEFAULT_METHOD get_method method_names",
+    "registry": "get_method method_names",
     "render.chunks": "Chunk",
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
-_SUBMODULES = "errors html limits method models records registry render text".split()  # which all of these load
+_SUBMODULES = "api errors html limits method models records registry render text".split()  # which all of these load
 
 __all__ = list(_MODULE_OF)
 
