@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import InputError, MissingExtra
 from mainmatter.html.browser.rendering import rendering_of
 from mainmatter.lab.datasets import folds_by_site

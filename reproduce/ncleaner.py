@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mainmatter.clean import clean, read
+from mainmatter.api import clean, read
 from mainmatter.lab.datasets import folds_by_site
 from mainmatter.lab.evaluation import TTest, paired_t_test
 from mainmatter.lab.metrics.alignment import common_subsequence

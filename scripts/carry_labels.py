@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.lab.datasets import load_dataset, sample_by_site
 from mainmatter.lab.datasets.labels import Label, Referred, carry_over, make_references, trace
 from mainmatter.lab.evaluation import format_table

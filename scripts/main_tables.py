@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from mainmatter.clean import clean
+from mainmatter.api import clean
 from mainmatter.errors import MainmatterError
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.datasets import DATASETS, load_dataset

@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from mainmatter.clean import clean
+from mainmatter.api import clean
 from mainmatter.lab.datasets import load_dataset
 
 ROOT = Path(__file__).parents[1]

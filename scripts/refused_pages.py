@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mainmatter import NotAPage, Page, clean
+from mainmatter import Page, clean
+from mainmatter.errors import NotAPage
 from mainmatter.html.parse import decode, decode_page
 from mainmatter.html.sniff import SNIFFED, has_controls, readable_share, what_else
 from mainmatter.lab.datasets import load_dataset

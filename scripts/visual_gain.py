@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.html.browser.chromium import Chromium
 from mainmatter.html.browser.rendering import Rendering
 from mainmatter.lab.datasets import folds_by_site, load_dataset

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.isolation.parallel import default_workers
 from mainmatter.lab.datasets import GoldPage, folds_by_site, load_dataset
 from mainmatter.lab.metrics.bag import bag_of_words

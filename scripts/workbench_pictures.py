@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 import uvicorn
 from playwright.sync_api import expect, sync_playwright
 
-from mainmatter.clean import clean
+from mainmatter.api import clean
 from mainmatter.corpus import Job, build_corpus
 from mainmatter.corpus.filters import Filters
 from mainmatter.html.browser.chromium import find_chromium

@@ -63,7 +63,7 @@ def test_a_page_passes_through_few_files() -> None:
     assert traced is not None
     functions, files = traced
     assert 50 < functions <= 120
-    assert {"clean.py", "main/method.py", "render/text.py"} <= set(files)
+    assert {"api.py", "main/method.py", "render/text.py"} <= set(files)
     assert len(files) <= 16
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from annotating_calls import API, add, html, send, served, show
-from mainmatter.clean import clean
+from mainmatter.api import clean
 from mainmatter.records import Page
 from mainmatter.workbench.labels import Store
 from mainmatter.workbench.teach import TeachingJobs

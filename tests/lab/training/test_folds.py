@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from main_pages import gold_pages, trained
 from mainmatter import registry
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import DatasetError, ModelError
 from mainmatter.lab.datasets import DATASETS, GoldPage
 from mainmatter.lab.evaluation import evaluate

@@ -15,7 +15,7 @@ import pytest
 
 import mainmatter
 from mainmatter import get_method
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import InputError, MissingExtra, ModelError
 from mainmatter.method import Example
 from mainmatter.models.store import SHIPPED, load
