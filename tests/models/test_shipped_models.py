@@ -13,7 +13,7 @@ from mainmatter.main.rehearsal import REHEARSAL, load_rehearsal
 from mainmatter.models import store
 from mainmatter.models.store import DESCRIPTION, DIGESTS, SHIPPED, load
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "model_digests.py"
+SCRIPT = Path(__file__).parents[2] / "scripts" / "digests.py"
 
 
 @pytest.fixture
@@ -26,13 +26,13 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_file_has_its_digest() -> None:
-    spec = importlib.util.spec_from_file_location("model_digests", SCRIPT)
+    spec = importlib.util.spec_from_file_location("digests", SCRIPT)
     assert spec is not None
     assert spec.loader is not None
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    assert (SHIPPED / DIGESTS).read_text("ascii") == script.digests(), "run: python scripts/model_digests.py"
-    assert f"main/{REHEARSAL}\n" in script.digests()
+    assert (SHIPPED / DIGESTS).read_text("ascii") == script.model_digests(), "run: python scripts/digests.py models"
+    assert f"main/{REHEARSAL}\n" in script.model_digests()
 
 
 def test_the_released_files_are_read(shipped: Path) -> None:

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from fastapi.testclient import TestClient
 
 _SPEC = importlib.util.spec_from_file_location(
-    "large_requests", Path(__file__).parents[2] / "scripts" / "large_requests.py"
+    "workbench_load", Path(__file__).parents[2] / "scripts" / "workbench_load.py"
 )
 assert _SPEC is not None
 assert _SPEC.loader is not None
 SCRIPT: Any = importlib.util.module_from_spec(_SPEC)
-sys.modules["large_requests"] = SCRIPT  # its dataclasses look there
+sys.modules["workbench_load"] = SCRIPT  # its dataclasses look there
 _SPEC.loader.exec_module(SCRIPT)
 
 SECONDS = 5.0  # of the server's processor time, health included; it takes a tenth of that
