@@ -452,7 +452,7 @@ class Extraction:
             return self.document.metadata
         texts = self.document.texts
         headline = next(iter(np.flatnonzero(self.found_labels == HEADLINE).tolist()), None)
-        if headline is None:
+        if headline is None or len(self.document.columns.texts) == 1:  # a headline stands above something
             return self.document.metadata
         bylines: list[int] = []
         if self.page_type in _HAVE_BYLINES:

@@ -15,8 +15,7 @@ from mainmatter.cli import _COMMANDS, group
 from mainmatter.registry import DEFAULT_METHOD, METHODS, method_names
 
 COMMANDS = (
-    "annotations bench clean completion corpus evaluate explain index mcp methods plot render reproduce search serve "
-    "teach train use"
+    "annotations clean completion corpus evaluate explain index mcp methods plot render search serve teach train use"
 ).split()
 
 
@@ -92,7 +91,7 @@ def test_no_command_and_unknown_command() -> None:
     assert CliRunner().invoke(group, []).exit_code == 2
     result = CliRunner().invoke(group, ["tidy"])
     assert result.exit_code == 2
-    assert "No such command 'tidy'; commands: annotations, bench, clean, " in result.stderr
+    assert "No such command 'tidy'; commands: annotations, clean, " in result.stderr
 
 
 @pytest.mark.parametrize(
