@@ -9,7 +9,7 @@ DATA ?= ../shared/data
 COMPILE = $(BIN)/python hatch_build.py
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test test-fast coverage chromium test-integrations check check-python check-scripts check-docs dist bench quality \
+.PHONY: demo test test-fast test-slow coverage chromium test-integrations check check-python check-scripts check-docs dist bench quality \
 	models results results-papers results-accuracy results-speed results-fidelity results-robustness results-teaching docs clean fuzz lock image
 
 demo: $(VENV)/installed
@@ -26,6 +26,13 @@ CORE_TESTS := tests/html tests/text tests/render tests/main tests/contract tests
 test-fast: $(VENV)/installed-dev
 	$(COMPILE)
 	$(BIN)/python -m pytest -q -n auto --dist loadfile --ignore tests/html/browser $(CORE_TESTS)
+
+# What nobody waits for, by CI each night: hostile pages at their full size, kills in a row, licences, and an hour of fuzzing. One test has
+# pip resolve an extra, and is skipped without a package registry.
+test-slow: $(VENV)/installed-dev
+	$(COMPILE)
+	$(BIN)/python -m pytest -n auto --dist loadfile tests/slow
+	$(MAKE) fuzz SECONDS=3600
 
 # Which lines the tests run: a table here, pages under COVERAGE. TESTS=tests/html measures what the tests of one folder run.
 COVERAGE ?= $(VENV)/coverage
@@ -189,7 +196,7 @@ results-fidelity: $(VENV)/installed-dev
 
 # Hostile pages, and a corpus that is killed again and again.
 results-robustness: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -q -rP tests/test_hostile.py
+	$(BIN)/python -m pytest -q -rP tests/slow/test_hostile.py
 	$(BIN)/python scripts/kill_test.py examples/crawl.warc.gz --kills 20 --seed 5 --shard-size 4
 
 # Many hours, so by itself: 66 trials, and simulated annotators.
