@@ -10,8 +10,8 @@ from typing import Any
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 
 
-def load_script(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
+def load_script(name: str, folder: Path = SCRIPTS) -> Any:
+    spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
