@@ -155,7 +155,7 @@ FOR_FIASCO := $(SMALL_SETS) --on wcxb-dev --on house-a --on house-wcxb --on fund
 # `--pages` limits, for each set, the size of the n-gram models and the time that the search of `ice-regex` takes, which would be hours.
 models: $(VENV)/installed-dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/mainmatter train main:seed=1 --from-scratch $(HOUSE_SETS) $(SMALL_SETS) --on wcxb-dev -o $(MODELS)/main
-	$(BIN)/python scripts/model_digests.py
+	$(BIN)/python scripts/digests.py models
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python scripts/make_rehearsal.py --data $(DATA)
 	$(BIN)/mainmatter train ncleaner $(FOR_NCLEANER) --pages 60 --valid wcxb-dev -o $(MODELS)/ncleaner
 	$(BIN)/mainmatter train ncleaner:lexical=False $(FOR_NCLEANER) --pages 60 --valid wcxb-dev -o $(MODELS)/ncleaner-non-lexical
@@ -169,7 +169,7 @@ models: $(VENV)/installed-dev
 	$(BIN)/mainmatter train ice-tree:preset=paper --on cleaneval-dev --data $(DATA) -o $(MODELS)/ice-tree-paper
 	$(BIN)/mainmatter train ice-lm:preset=paper --on cleaneval-dev --data $(DATA) -o $(MODELS)/ice-lm-paper
 	$(BIN)/mainmatter train ice-regex:preset=paper --on cleaneval-dev --no-check --data $(DATA) -o $(MODELS)/ice-regex-paper
-	$(BIN)/python scripts/model_digests.py
+	$(BIN)/python scripts/digests.py models
 
 # Redo what docs/results/index.md reports, half a day on two cores. The papers' pages go into docs/results, tables and pictures of the
 # others into RESULTS; the rest is printed. It reads the sets for tests only: do it when all choices are made, and choose nothing by it.

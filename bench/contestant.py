@@ -15,7 +15,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from mainmatter.clean import clean
+from mainmatter.api import clean
 from mainmatter.compiled import PURE, REQUIRE_COMPILED
 from mainmatter.errors import InputError
 from mainmatter.isolation.child import Child, ChildExited

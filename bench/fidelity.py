@@ -21,7 +21,7 @@ import numpy as np
 from bench.structure import FactKind, compare, letters
 from bench.structure_markdown import FAULTS, structure_of_markdown
 from bench.structure_page import images_among, structure_of_page
-from mainmatter.clean import clean
+from mainmatter.api import clean
 from mainmatter.errors import MissingExtra, UnknownName
 from mainmatter.files import write_whole
 from mainmatter.html.parse import Element, Text, all_ancestors

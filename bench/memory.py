@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from mainmatter.clean import clean_many
+from mainmatter.api import clean_many
 from mainmatter.errors import InputError
 from mainmatter.isolation.child import Child, ChildExited, as_service
 from mainmatter.isolation.memory import family_mb

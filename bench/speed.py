@@ -4,7 +4,7 @@ Machines are noisy, so only ratios within one run are meaningful: all contestant
 several times; each page counts with the fastest of its times. One that is slow gets fewer rounds, or only the
 first of the pages, which are in no order; its ratios are then to the same pages of the other.
 
-A profile times the steps of clean.py one by one on the same pages; each page counts with the fastest of its times, step
+A profile times the steps of api.py one by one on the same pages; each page counts with the fastest of its times, step
 by step. A step that cannot be run alone is what is left of the time of the step that contains it.
 """
 
@@ -21,7 +21,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bench.contestant import Contestant, Turn, split_pure
-from mainmatter.clean import clean, clean_many, read
+from mainmatter.api import clean, clean_many, read
 from mainmatter.html.parse import decode, parse
 from mainmatter.html.read import parse_and_segment
 from mainmatter.lab.datasets import GoldPage

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mainmatter.clean import clean, read
+from mainmatter.api import clean, read
 from mainmatter.html.parse import decode_page
 from mainmatter.lab.datasets import folds_by_site, site_of
 from mainmatter.lab.metrics import METRICS, Output

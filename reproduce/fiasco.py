@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import InputError, MissingExtra
 from mainmatter.html.browser.rendering import rendering_of
 from mainmatter.lab.datasets import folds_by_site
@@ -28,7 +28,7 @@ from mainmatter.papers.fiasco.elements import find_elements
 from mainmatter.papers.fiasco.features import need_tagger
 from mainmatter.papers.fiasco.method import FAMILIES, GRID_COSTS, GRID_GAMMAS, Fiasco, NodesOfPage
 from mainmatter.papers.fiasco.svm import Fold, Kernel, Tried, grid_search, train_svm
-from mainmatter.papers.fiasco.visual import LAYOUT, VISUAL, find_regions, measure_regions, need_rendering
+from mainmatter.papers.fiasco.visual import VISUAL, find_regions, measure_regions, need_rendering
 from mainmatter.records import Page
 from mainmatter.registry import get_method
 from mainmatter.text.tokens import marked_tokens, tokens, without_markers, words
@@ -143,9 +143,9 @@ def possible_families() -> dict[str, str]:
     try:
         need_rendering()
     except MissingExtra as error:
-        missing["visual"] = missing["layout"] = error.package
+        missing["visual"] = error.package
     except InputError:
-        missing["visual"] = missing["layout"] = "Chromium"
+        missing["visual"] = "Chromium"
     return missing
 
 
@@ -550,8 +550,6 @@ _SUBSETS: tuple[tuple[str, str, str, str], ...] = (
     ("Only POS and visual", "pos+visual", "86.69% .82 .74 .78", "88.81% .90 .82 .86"),
     ("Linguistic only", "linguistic", "", ""),
     ("Structural only", "structural", "", ""),
-    ("Layout only", "layout", "", ""),
-    ("All \\ {POS} and layout", "linguistic+structural+visual+layout", "", ""),
 )
 _SUBSET_FOLDS = 10
 _SITE_FOLDS = 5
@@ -565,8 +563,7 @@ def feature_subsets(run: Run) -> ResultsPage:
     pages = load_pages(run)
     missing = possible_families()
     families = [family for family, needed in missing.items() if not needed]
-    listed = [family for family in families if family != "layout"]
-    paper = with_families(Fiasco(**_AS_PAPER), listed)
+    paper = with_families(Fiasco(**_AS_PAPER), families)
     ours = with_families(Fiasco(**_DICE), families)
     observed = observe(run, [paper, ours], pages)
     rates = run.map("aligning", _share_aligned, pages)
@@ -601,8 +598,8 @@ def feature_subsets(run: Run) -> ResultsPage:
         f"{sum(len(page.rows) for page in observed[1]):,}; they are not the same, so the last column's figures are "
         "for different nodes."
     )
-    if "layout" in families:
-        report.text(f"{style_note(pages)} {_not_shown(only(with_families(ours, ['layout']), ours, observed[1]))}")
+    if "visual" in families:
+        report.text(style_note(pages))
     share = (
         f"{len(well)} pages, the same share as the paper's {_WELL_ALIGNED_PAGES} of {_PAPERS_PAGES}: those with the "
         "highest share of gold paragraphs that were found, at least "
@@ -644,23 +641,13 @@ def _needed(features: str, missing: dict[str, str]) -> str:
     return next(filter(None, (missing[family] for family in features.split("+"))), "")
 
 
-def _not_shown(observed: Sequence[NodesOfPage]) -> str:
-    """How many pages Chromium could not show, and how much of the others readers do not see."""
-    rendered, visible = LAYOUT.index("rendered"), LAYOUT.index("visible")
-    shown = [page.rows for page in observed if len(page.rows) and page.rows[:, rendered].all()]
-    failed = sum(len(page.rows) > 0 for page in observed) - len(shown)
-    unseen = 1 - float(np.concatenate(shown)[:, visible].mean()) if shown else 0.0
-    return f"Pages that could not be shown: {failed}. Of the blocks of the others {unseen:.1%} are not visible."
-
-
 def _share_aligned(page: GoldPage) -> float:
     return label_elements(find_elements(read(page.page)), page.gold)[1]
 
 
 _ABOUT_SUBSETS = """
-The last four rows are ours. Layout is what a modern browser adds to the paper's five measures: size, weight, contrast
-and place of the text (`papers/fiasco/visual.py`). The paper's note 6 says that with Solidity III corrected, its visual
-features alone had 84% accuracy, precision .68, recall .85, F .75.
+The last two rows are ours. The paper's note 6 says that with Solidity III corrected, its visual features alone had 84%
+accuracy, precision .68, recall .85, F .75.
 """
 
 

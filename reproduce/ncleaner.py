@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mainmatter.clean import clean, read
+from mainmatter.api import clean, read
 from mainmatter.lab.datasets import folds_by_site
 from mainmatter.lab.evaluation import TTest, paired_t_test
 from mainmatter.lab.metrics.alignment import common_subsequence
@@ -25,7 +25,14 @@ from mainmatter.lab.training.train import ObservedPages, cross_validate, observe
 from mainmatter.limits import format_size
 from mainmatter.models.store import SHIPPED
 from mainmatter.papers.ncleaner.method import Ncleaner
-from mainmatter.papers.ncleaner.ngrams import Alphabet, AsciiAlphabet, cross_entropies
+from mainmatter.papers.ncleaner.ngrams import (
+    BEGIN,
+    Alphabet,
+    AsciiAlphabet,
+    ngram_codes,
+    weight_of_longest,
+    write_texts,
+)
 from mainmatter.records import Page
 from mainmatter.registry import get_method, make_untrained
 from mainmatter.render.cleaneval import render
@@ -142,8 +149,8 @@ def tuning(run: Run) -> ResultsPage:
     unicode = Alphabet.learn("\n".join(page.texts) for page in ours.observations)
     run.say("cross-entropies")
     bits = {
-        AS_THE_PAPER: _cross_entropies(raw, AsciiAlphabet(), orders, qs),
-        "ours": _cross_entropies(ours, unicode, orders, qs),
+        AS_THE_PAPER: _bits_of_folds(raw, AsciiAlphabet(), orders, qs),
+        "ours": _bits_of_folds(ours, unicode, orders, qs),
     }
     report = ResultsPage("NCleaner: the length of n-grams and their interpolation (figure 2)")
     characters = sum(len(text) for page in ours.observations for text in page.texts)
@@ -192,12 +199,69 @@ def tuning(run: Run) -> ResultsPage:
     return report
 
 
-def _cross_entropies(
+def _bits_of_folds(
     observed: ObservedPages, alphabet: Alphabet, orders: Sequence[int], qs: Sequence[float]
 ) -> NDArray[np.float64]:
     folds = [fold for fold in folds_by_site(observed.pages, _FOLDS) if fold]
     texts = [[text for number in fold for text in observed.observations[number].texts] for fold in folds]
     return cross_entropies(texts, alphabet, orders, qs)
+
+
+def cross_entropies(
+    folds: Sequence[Sequence[str]], alphabet: Alphabet, orders: Sequence[int], qs: Sequence[float]
+) -> NDArray[np.float64]:
+    """How well models predict texts that they were not trained on: bits a symbol (NCleaner 3, figure 2).
+
+    Each fold is predicted by models of all other folds; the mean is over all symbols.
+
+    Args:
+        folds: the texts of each fold.
+        alphabet: what to write them in.
+        orders: the lengths of n-grams to try, in rising order.
+        qs: the interpolation parameters to try.
+
+    Returns:
+        One row for each length, one column for each q.
+    """
+    longest = max(orders)
+    parts = [ngram_codes(write_texts(alphabet, texts, longest), alphabet.size, longest) for texts in folds]
+    parts = [codes[codes % alphabet.size != BEGIN] for codes in parts]
+    fold_of = np.repeat(np.arange(len(parts)), [len(codes) for codes in parts])
+    frequencies = _held_out_frequencies(np.concatenate(parts), fold_of, alphabet.size, longest)
+    totals = [np.zeros(len(fold_of)) for _ in qs]
+    found = np.zeros((len(orders), len(qs)))
+    for n, frequency in enumerate(frequencies, 1):
+        for column, q in enumerate(qs):
+            totals[column] = q * totals[column] + frequency
+            if n in orders:
+                bits = np.log2(totals[column] * weight_of_longest(q, n))
+                found[list(orders).index(n), column] = -bits.mean()
+    return found
+
+
+def _held_out_frequencies(
+    codes: NDArray[np.int64], fold_of: NDArray[np.int64], size: int, longest: int
+) -> list[NDArray[np.float64]]:
+    """For each length of n-grams, the relative frequency of each symbol after its history in all other folds."""
+    folds = int(fold_of[-1]) + 1
+    in_other_folds = len(codes) - np.bincount(fold_of, minlength=folds)
+    single = _count_outside(codes % size, fold_of, folds)
+    frequency = (single + 1) / (in_other_folds[fold_of] + size - 1)
+    found = [frequency]
+    for n in range(2, longest + 1):
+        gram = codes % size**n
+        grams = _count_outside(gram, fold_of, folds)
+        histories = _count_outside(gram // size, fold_of, folds)
+        frequency = np.where(histories > 0, grams / np.maximum(histories, 1), frequency)
+        found.append(frequency)
+    return found
+
+
+def _count_outside(codes: NDArray[np.int64], fold_of: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
+    """How often each code occurs in folds other than its own."""
+    _, numbers = np.unique(codes, return_inverse=True)
+    _, in_own = np.unique(numbers * folds + fold_of, return_inverse=True)
+    return np.bincount(numbers)[numbers] - np.bincount(in_own)[in_own]
 
 
 def _figure_2(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.lab.datasets import site_of
 from mainmatter.lab.training.examples import make_example
 from mainmatter.papers.template.chunks import find_chunks

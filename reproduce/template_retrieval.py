@@ -20,7 +20,7 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from mainmatter.clean import clean, read
+from mainmatter.api import clean, read
 from mainmatter.corpus.search import Searcher, index_rows
 from mainmatter.lab.datasets import site_of
 from mainmatter.lab.evaluation import paired_t_test

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import MainmatterError
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.datasets import DATASETS

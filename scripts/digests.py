@@ -3,6 +3,7 @@
     python scripts/digests.py check                 compare this version's outputs with those that were recorded
     python scripts/digests.py check --every 40 --sets wcxb-dev readability
     python scripts/digests.py record                record them anew, after a change that was wanted
+    python scripts/digests.py models                write those of the models that ship, which reading them compares
 
 Covered are, by every method: every tenth page of the gold standards, also as a plain-text dump, and our own pages;
 tables of `mainmatter evaluate`; and a corpus of the example archive. Pages of the gold standards are written as JSON,
@@ -32,6 +33,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from mainmatter import Method, Page, get_method, read
+from mainmatter.models.store import DESCRIPTION, DIGESTS, SHIPPED
 from mainmatter.registry import DEFAULT_METHOD, FORMATS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,9 +52,9 @@ BATCH = 25
 
 
 def main() -> None:
-    """Record the digests, or compare with those that were recorded."""
+    """Record the digests, or compare with those that were recorded, or write those of the models."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=["record", "check"])
+    parser.add_argument("action", choices=["record", "check", "models"])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="the gold standards")
     parser.add_argument("--recorded", type=Path, default=RECORDED, help="the file of recorded digests")
     parser.add_argument("--pages-file", type=Path, help="a file for the digests of single pages (JSONL), to trace with")
@@ -63,6 +65,9 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--pages-only", action="store_true", help="no tables, no corpus")
     options = parser.parse_args()
+    if options.action == "models":
+        (SHIPPED / DIGESTS).write_text(model_digests(), "ascii")
+        return
     found = _digests(options)
     recorded = json.loads(options.recorded.read_text("utf-8")) if options.recorded.exists() else {}
     if options.action == "record":
@@ -190,6 +195,15 @@ def _table_digests(data: Path) -> dict[str, str]:
         run = subprocess.run([sys.executable, "-m", "mainmatter", *command], check=True, capture_output=True, text=True)
         found[f"evaluate: {name}"] = digest(run.stdout)
     return found
+
+
+def model_digests() -> str:
+    """The digests of all files that models are read from, as `sha256sum` writes them."""
+    folders = sorted(file.parent for file in SHIPPED.glob(f"*/{DESCRIPTION}"))
+    files = [file for folder in folders for file in sorted([folder / DESCRIPTION, *folder.glob("*.npz")])]
+    return "".join(
+        f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.relative_to(SHIPPED).as_posix()}\n" for file in files
+    )
 
 
 def digest(text: str) -> str:

@@ -7,7 +7,7 @@ import shutil
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from mainmatter.clean import clean
+from mainmatter.api import clean
 from mainmatter.corpus.browse import Listing, ListingQuery, StoredCorpus
 from mainmatter.corpus.filters import Filters
 from mainmatter.corpus.folder import SUMMARY, Folder, part_name, rejects_name

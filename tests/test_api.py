@@ -1,16 +1,13 @@
-"""The API that users guess: options, Cleaner, files and URLs, async functions, and what an Extraction offers."""
+"""The API that users guess: options, Cleaner, files and URLs, and what an Extraction offers."""
 
 from __future__ import annotations
 
-import asyncio
 import copy
-import gc
 import inspect
 import json
 import os
 import pickle
 import re
-import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from io import BytesIO
@@ -22,30 +19,19 @@ from typing import TYPE_CHECKING, Any, assert_type, get_type_hints
 import pytest
 
 import mainmatter
-from mainmatter import (
-    Cleaner,
-    CleanOptions,
-    Extraction,
-    Failure,
-    FetchError,
-    InputError,
-    Limits,
-    NotAPage,
-    Page,
-    PageTooLarge,
-    UnknownName,
-)
+from mainmatter import Cleaner, Extraction, Failure, FetchError, InputError, Limits, Page, PageTooLarge
+from mainmatter.api import CleanOptions, PageLike
+from mainmatter.errors import NotAPage, UnknownName
 from mainmatter.main.choice import Controls
 from mainmatter.main.method import Main
 from mainmatter.method import Method
 from mainmatter.papers.density.method import Density
-from mainmatter.records import Columns, Document, RenderedText
+from mainmatter.records import Columns, Document
 from mainmatter.registry import FORMATS, get_format
 from small_web import serve
-from timing import PATIENCE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import Callable
 
 LONG = "The keeper wrote down every ship that passed the rock, and every night on which none did."
 PAGE = f"<title>Log</title><nav>Home</nav><h1>The log</h1><p>{LONG}</p><p>{LONG} <a href=/x>More</a></p><p>Bye"
@@ -56,10 +42,6 @@ FUNCTIONS: list[Callable[..., Any]] = [
     mainmatter.clean_many,
     mainmatter.clean_file,
     mainmatter.clean_url,
-    mainmatter.aclean,
-    mainmatter.aclean_many,
-    mainmatter.aclean_file,
-    mainmatter.aclean_url,
     Cleaner,
 ]
 # Parameters of main that are for measuring and training.
@@ -120,8 +102,6 @@ class TestOptions:
         assert_type(next(mainmatter.clean_many([PAGE])), Extraction | Failure[Page])
         assert_type(next(Cleaner().clean_many([PAGE], format="text")), str | Failure[Page])
         assert_type(next(mainmatter.clean_many([PAGE], format=len)), int | Failure[Page])
-        with pytest.warns(DeprecationWarning, match="write .markdown"):
-            found.markdown()  # type: ignore[operator]
 
     def test_none_is_what_the_method_has(self) -> None:
         assert mainmatter.clean(PAGE, dial=None, parameters=None).text == mainmatter.clean(PAGE).text
@@ -160,23 +140,6 @@ class TestOptions:
     def test_a_method_that_is_nearly_right(self) -> None:
         with pytest.raises(UnknownName, match=r"unknown method 'Desnity'; did you mean 'density'\?"):
             Cleaner(method="Desnity")
-
-
-class TestOldParameters:
-    def test_keywords_go_on_working(self) -> None:
-        calls: list[Callable[[], object]] = [
-            lambda: mainmatter.clean(PAGE, method="density", c1=0.05).text,  # type: ignore[call-arg]
-            lambda: next(mainmatter.clean_many([PAGE], method="density", c1=0.05)).text,  # type: ignore[call-overload]
-        ]
-        expected = mainmatter.clean(PAGE, method="density:c1=0.05").text
-        for call in calls:
-            with pytest.warns(DeprecationWarning, match=r"; write parameters=\{'c1': 0\.05\}") as warned:
-                assert call() == expected
-            assert [warning.filename for warning in warned] == [__file__]
-
-    def test_wrong_ones_are_refused_without_a_warning(self) -> None:
-        with pytest.raises(InputError, match="method 'density' has no parameter 'c3'; it has: c1"):
-            mainmatter.clean(PAGE, method="density", c3=1)  # type: ignore[call-arg]
 
 
 class TestWhatIsAPage:
@@ -301,7 +264,7 @@ class TestWhatIsAPage:
 
     @pytest.mark.parametrize("workers", [1, 2])
     def test_of_many_pages_each_in_its_place(self, workers: int) -> None:
-        pages: list[mainmatter.PageLike] = [
+        pages: list[PageLike] = [
             PAGE,
             "page.html",
             EXAMPLE,
@@ -327,9 +290,8 @@ class TestWhatIsAPage:
 
     @pytest.mark.parametrize("page", [PAGE, PAGE.encode(), Page(PAGE), EXAMPLE])
     def test_one_page_is_not_many(self, page: Any) -> None:
-        for many in (mainmatter.clean_many, mainmatter.aclean_many):
-            with pytest.raises(InputError, match="this is a single page"):
-                many(page)
+        with pytest.raises(InputError, match="this is a single page"):
+            mainmatter.clean_many(page)
 
 
 class TestFilesAndUrls:
@@ -384,16 +346,11 @@ class TestFilesAndUrls:
         def fetch(url: str, **_: object) -> Page:
             return Page("<div id=root></div><script src=/app.js></script>", url)
 
-        async def ask(ask_for: Callable[..., Any]) -> None:
-            await ask_for(url)
-
         monkeypatch.setattr("mainmatter.inputs.fetch.fetch", fetch)
         url, cleaner = "https://e.example/", Cleaner()
         calls: list[Callable[[], object]] = [
             lambda: mainmatter.clean_url(url),
             lambda: cleaner.clean_url(url),
-            lambda: asyncio.run(ask(mainmatter.aclean_url)),
-            lambda: asyncio.run(ask(cleaner.aclean_url)),
         ]
         for call in calls:
             with pytest.warns(mainmatter.PageWarning, match="shows almost no text without its scripts") as warned:
@@ -411,12 +368,8 @@ class TestFilesAndUrls:
     def test_a_url(self) -> None:
         with serve({"/log": ("text/html", PAGE.encode())}) as address:
             url = f"{address}/log"
-            found = [
-                mainmatter.clean_url(url, public_only=False, dial=1),
-                asyncio.run(mainmatter.aclean_url(url, public_only=False, dial=1)),
-            ]
-            for each in found:
-                assert each.json == mainmatter.clean(Page(PAGE.encode(), url, url), dial=1).json
+            extraction = mainmatter.clean_url(url, public_only=False, dial=1)
+            assert extraction.json == mainmatter.clean(Page(PAGE.encode(), url, url), dial=1).json
             with pytest.raises(FetchError, match="404"):
                 mainmatter.clean_url(f"{address}/none", public_only=False)
             with pytest.raises(FetchError, match=r"is not fetched: .* a loopback address.*public_only=False"):
@@ -494,9 +447,7 @@ class TestCleaner:
 
 def test_extract_is_clean() -> None:
     assert mainmatter.extract is mainmatter.clean
-    assert mainmatter.aextract is mainmatter.aclean
     assert Cleaner.extract is Cleaner.clean
-    assert Cleaner.aextract is Cleaner.aclean
 
 
 @pytest.mark.parametrize(
@@ -520,70 +471,6 @@ def test_keywords_of_trafilatura(keyword: str, instead: str) -> None:
             call(EXAMPLE, **{keyword: "x"})
         assert instead in str(refused.value)
         assert "epochs" not in str(refused.value)
-
-
-class TestAsync:
-    def test_pages_and_files(self) -> None:
-        async def ask() -> tuple[Extraction, ...]:
-            cleaner = Cleaner(dial=0.8)
-            return await asyncio.gather(
-                mainmatter.aclean(PAGE, dial=0.8),
-                mainmatter.aclean_file(EXAMPLE, dial=0.8),
-                cleaner.aclean(PAGE),
-                cleaner.aclean_file(EXAMPLE),
-            )
-
-        page, file = mainmatter.clean(PAGE, dial=0.8).json, mainmatter.clean(EXAMPLE, dial=0.8).json
-        assert [found.json for found in asyncio.run(ask())] == [page, file, page, file]
-
-    def test_the_event_loop_is_free_meanwhile(self) -> None:
-        loop: Any = None
-
-        class Waiting(Density):
-            """Ends when the event loop has done something else."""
-
-            def extract(self, document: Document) -> Extraction:
-                asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result(timeout=PATIENCE)
-                return super().extract(document)
-
-        async def ask() -> str:
-            nonlocal loop
-            loop = asyncio.get_running_loop()
-            return (await mainmatter.aclean(PAGE, method=Waiting())).text
-
-        assert LONG in asyncio.run(ask())
-
-    @pytest.mark.parametrize("is_async", [False, True])
-    def test_many_pages(self, is_async: bool) -> None:
-        async def slowly() -> AsyncIterator[str]:
-            for page in pages:
-                await asyncio.sleep(0)
-                yield page
-
-        async def ask() -> list[Extraction | Failure[Page]]:
-            given = slowly() if is_async else pages
-            return [result async for result in mainmatter.aclean_many(given, method="ice-baseline")]
-
-        pages = ["<p>one", "page.html", "<p>three"]
-        first, second, third = asyncio.run(ask())
-        assert isinstance(first, Extraction)
-        assert isinstance(second, Failure)
-        assert isinstance(third, Extraction)
-        assert (first.text, second.item, third.text) == ("one", Page("page.html"), "three")
-
-    def test_many_pages_in_a_format(self) -> None:
-        async def ask() -> list[str | Failure[Page]]:
-            return [result async for result in mainmatter.aclean_many(["<h1>one"], method="ice-baseline", format="tei")]
-
-        assert asyncio.run(ask()) == [mainmatter.clean("<h1>one", method="ice-baseline").to_tei()]
-
-    def test_errors_come_through(self) -> None:
-        with pytest.raises(UnknownName):
-            asyncio.run(mainmatter.aclean(PAGE, method="magic"))
-        with pytest.raises(UnknownName):
-            mainmatter.aclean_many([], method="magic")
-        with pytest.raises(UnknownName):
-            mainmatter.aclean_many([], format="magic")
 
 
 @pytest.fixture
@@ -654,53 +541,3 @@ class TestExtraction:
         assert "onerror=alert(1)&gt;" in html
         assert html.endswith(f"\n{'x' * (20_000 - len(evil) - 2)} [...]</div></div>")
         assert "Untitled" in mainmatter.clean("<p>x")._repr_html_()
-
-
-class TestOldCalls:
-    """Until 1.0, formats can be called as the methods that they were."""
-
-    @pytest.mark.parametrize("name", ["markdown", "html", "json", "tei", "cleaneval"])
-    def test_without_options(self, found: Extraction, name: str) -> None:
-        text = getattr(found, name)
-        with pytest.warns(
-            DeprecationWarning, match=rf"^Extraction\.{name}\(\) is deprecated; write \.{name}$"
-        ) as warned:
-            again = text()
-        assert again == text
-        assert type(again) is str
-        assert [warning.filename for warning in warned] == [__file__]
-
-    def test_with_options(self) -> None:
-        expected = mainmatter.clean(PAGE).to_markdown(links=False)
-        with pytest.warns(DeprecationWarning, match=r"write \.to_markdown\(links=False\)$"):
-            assert mainmatter.clean(PAGE).markdown(links=False) == expected  # type: ignore[operator]
-
-    def test_a_rendered_text_is_a_str(self, found: Extraction) -> None:
-        text = found.markdown
-        plain = found.to_markdown()
-        assert isinstance(text, str)
-        assert text == plain
-        assert hash(text) == hash(plain)
-        assert json.dumps(text) == json.dumps(plain)
-        for derived in (
-            pickle.loads(pickle.dumps(text)),
-            copy.copy(text),
-            copy.deepcopy([text])[0],
-            text[:],
-            str(text),
-        ):
-            assert type(derived) is str
-            assert derived == plain
-
-    def test_texts_do_not_keep_pages(self) -> None:
-        texts, extractions = [], []
-        for _ in range(3):
-            found = mainmatter.clean(PAGE)
-            texts.append(found.markdown)
-            extractions.append(weakref.ref(found))
-        del found
-        gc.collect()
-        assert [extraction() is None for extraction in extractions] == [True, True, False]
-        assert isinstance(texts[0], RenderedText)
-        with pytest.raises(TypeError, match=r"this is a string; call \.to_markdown\(links=False\) on the Extraction"):
-            texts[0](links=False)

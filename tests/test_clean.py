@@ -13,20 +13,9 @@ import numpy as np
 import pytest
 
 import mainmatter
-from mainmatter import (
-    Block,
-    Document,
-    Extraction,
-    Failure,
-    InputError,
-    Kind,
-    Limits,
-    Metadata,
-    Page,
-    PageTooLarge,
-    UnknownName,
-)
-from mainmatter.clean import _Sent
+from mainmatter import Block, Document, Extraction, Failure, InputError, Kind, Limits, Metadata, Page, PageTooLarge
+from mainmatter.api import _Sent
+from mainmatter.errors import ModelError, UnknownName
 from mainmatter.papers.density.method import Density
 from mainmatter.registry import FORMATS
 
@@ -372,7 +361,7 @@ def test_a_model_may_be_given_as_a_path(tmp_path: Path) -> None:
     mainmatter.get_method("ice-lm").save(path)  # type: ignore[attr-defined]
     page = "<title>Foxes</title><h1>Foxes</h1><p>Foxes are quick, and foxes are brown.</p>"
     assert mainmatter.clean(page, method=path).text == mainmatter.clean(page, method="ice-lm").text
-    with pytest.raises(mainmatter.ModelError, match="not a model"):
+    with pytest.raises(ModelError, match="not a model"):
         mainmatter.clean(page, method=tmp_path)
 
 

@@ -135,16 +135,16 @@ def test_package_docstring_runs() -> None:
 
 
 def test_cli_page_is_what_help_says() -> None:
-    script = load_script("update_cli_docs")
-    written = script.TARGET.read_text(encoding="utf-8")
-    assert written == script.cli_docs(), "out of date; run: python scripts/update_cli_docs.py"
+    script = load_script("update_docs")
+    written = script.CLI_PAGE.read_text(encoding="utf-8")
+    assert written == script.cli_docs(), "out of date; run: python scripts/update_docs.py"
 
 
 def test_http_page_is_what_the_server_describes() -> None:
     pytest.importorskip("fastapi")
-    script = load_script("update_http_docs")
-    written = script.TARGET.read_text(encoding="utf-8")
-    assert written == script.http_docs(), "out of date; run: python scripts/update_http_docs.py"
+    script = load_script("update_docs")
+    written = script.HTTP_PAGE.read_text(encoding="utf-8")
+    assert written == script.http_docs(), "out of date; run: python scripts/update_docs.py"
 
 
 def test_python_page_has_all_that_we_export() -> None:

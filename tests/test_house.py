@@ -1,4 +1,4 @@
-"""scripts/house.py: what it counts, and what it must not find. scripts/size.py: its limits."""
+"""scripts/size.py: its limits, what it counts, and what it must not find."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from script_modules import load_script
 
 ROOT = Path(__file__).parents[1]
 
-house, size = load_script("house"), load_script("size")
+size = load_script("size")
 
 
 def trees(**sources: str) -> dict[str, ast.Module]:
@@ -21,22 +21,22 @@ def trees(**sources: str) -> dict[str, ast.Module]:
 
 
 def test_classes_of_the_same_name() -> None:
-    found = house.classes_defined_twice(trees(a="class A: ...\nclass B: ...", b="def f():\n class A: ...", c="B = 1"))
+    found = size.classes_defined_twice(trees(a="class A: ...\nclass B: ...", b="def f():\n class A: ...", c="B = 1"))
     assert found == ["A"]
 
 
 def test_no_class_of_ours_has_the_name_of_another() -> None:
     files = sorted((ROOT / "src" / "mainmatter").rglob("*.py"))
-    assert house.classes_defined_twice({str(file): ast.parse(file.read_text("utf-8")) for file in files}) == []
+    assert size.classes_defined_twice({str(file): ast.parse(file.read_text("utf-8")) for file in files}) == []
 
 
 def test_private_functions_that_are_called_once() -> None:
     source = "def _once(): ...\ndef _twice(): ...\ndef _never(): ...\ndef open(): _once(), _twice(), _twice()"
-    assert house.private_functions_called_once(trees(a=source, b="_never()")) == (1, 3)
+    assert size.private_functions_called_once(trees(a=source, b="_never()")) == (1, 3)
 
 
 def test_modules_that_one_other_imports() -> None:
-    found = house.modules_imported_once(
+    found = size.modules_imported_once(
         trees(
             a="from mainmatter.b import x\nfrom mainmatter import c",
             b="def f():\n import mainmatter.c",

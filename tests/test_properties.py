@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import mainmatter
+from mainmatter.errors import NotAPage
 from mainmatter.html.parse import Element, Node, Text, decode, parse
 from mainmatter.html.read import parse_and_segment
 from mainmatter.html.segment import segment
@@ -109,7 +110,7 @@ def test_nothing_is_ever_raised(html: str | bytes, method: str) -> None:
     """But that what is neither HTML nor text is refused."""
     try:
         found = mainmatter.clean(html, method=method, url="https://e.example/")
-    except mainmatter.NotAPage:
+    except NotAPage:
         return
     outputs = {name: found.render(name) for name in FORMATS}
     json.loads(outputs["json"])
@@ -122,7 +123,7 @@ def test_nothing_is_ever_raised(html: str | bytes, method: str) -> None:
 def test_nothing_is_ever_raised_on_a_dump(text: str | bytes, method: str) -> None:
     try:
         found = mainmatter.clean(Page(text, format="text"), method=method)
-    except mainmatter.NotAPage:
+    except NotAPage:
         return
     for name in FORMATS:
         found.render(name)

@@ -16,106 +16,57 @@ if _os.environ.get("MAINMATTER_PURE") or _os.environ.get("MAINMATTER_REQUIRE_COM
     _obey_environment()
 
 from importlib import import_module as _import_module
-from sys import modules as _modules
-from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mainmatter.clean import (
-        Cleaner,
-        CleanOptions,
-        PageLike,
-        aclean,
-        aclean_file,
-        aclean_many,
-        aclean_url,
-        aextract,
-        clean,
-        clean_file,
-        clean_many,
-        clean_url,
-        extract,
-        read,
+    from mainmatter.api import (  # noqa: I001 - or each name gets a statement of its own
+        Cleaner as Cleaner,
+        clean as clean,
+        clean_file as clean_file,
+        clean_many as clean_many,
+        clean_url as clean_url,
+        extract as extract,
+        read as read,
     )
     from mainmatter.errors import (
-        DatasetError,
-        FetchError,
-        InputError,
-        MainmatterError,
-        MissingExtra,
-        ModelError,
-        NotAPage,
-        PageTooLarge,
-        PageWarning,
-        UnknownName,
+        FetchError as FetchError,
+        InputError as InputError,
+        MainmatterError as MainmatterError,
+        PageTooLarge as PageTooLarge,
+        PageWarning as PageWarning,
     )
-    from mainmatter.isolation.parallel import Failure
-    from mainmatter.limits import Limits
-    from mainmatter.method import Method
-    from mainmatter.records import Block, Document, Extraction, Kind, Metadata, Page
-    from mainmatter.registry import DEFAULT_METHOD, get_method, method_names
-    from mainmatter.render.chunks import Chunk
+    from mainmatter.isolation.parallel import Failure as Failure
+    from mainmatter.limits import Limits as Limits
+    from mainmatter.method import Method as Method
+    from mainmatter.records import (
+        Block as Block,
+        Document as Document,
+        Extraction as Extraction,
+        Kind as Kind,
+        Metadata as Metadata,
+        Page as Page,
+    )
+    from mainmatter.registry import get_method as get_method, method_names as method_names
+    from mainmatter.render.chunks import Chunk as Chunk
 
     __version__: str
 
-__all__ = [
-    "DEFAULT_METHOD",
-    "Block",
-    "Chunk",
-    "CleanOptions",
-    "Cleaner",
-    "DatasetError",
-    "Document",
-    "Extraction",
-    "Failure",
-    "FetchError",
-    "InputError",
-    "Kind",
-    "Limits",
-    "MainmatterError",
-    "Metadata",
-    "Method",
-    "MissingExtra",
-    "ModelError",
-    "NotAPage",
-    "Page",
-    "PageLike",
-    "PageTooLarge",
-    "PageWarning",
-    "UnknownName",
-    "aclean",
-    "aclean_file",
-    "aclean_many",
-    "aclean_url",
-    "aextract",
-    "clean",
-    "clean_file",
-    "clean_many",
-    "clean_url",
-    "extract",
-    "get_method",
-    "method_names",
-    "read",
-]
-
 # Names are loaded on first use: loading numpy and the parser takes a tenth of a second, which you need not wait for if
-# you only ask for help, or import this without cleaning a page. Names that are not listed here are in clean.py.
-_MODULES = {
-    "errors": (
-        "DatasetError FetchError InputError MainmatterError MissingExtra ModelError NotAPage PageTooLarge PageWarning "
-        "UnknownName"
-    ),
+# you only ask for help, or import this without cleaning a page.
+_NAMES = {
+    "api": "clean clean_file clean_many clean_url extract read Cleaner",
+    "errors": "FetchError InputError MainmatterError PageTooLarge PageWarning",
     "isolation.parallel": "Failure",
     "limits": "Limits",
     "method": "Method",
     "records": "Block Document Extraction Kind Metadata Page",
-    "registry": "DEFAULT_METHOD get_method method_names",
+    "registry": "get_method method_names",
     "render.chunks": "Chunk",
 }
-_MODULE_OF = dict.fromkeys(__all__, "clean") | {
-    name: module for module, names in _MODULES.items() for name in names.split()
-}
-_SUBMODULES = "errors html limits method models records registry render text".split()  # which all of these load
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
+_SUBMODULES = "api errors html limits method models records registry render text".split()  # which all of these load
+
+__all__ = list(_MODULE_OF)
 
 
 def __getattr__(name: str) -> object:
@@ -136,15 +87,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return [*globals(), *__all__, "__version__"]
-
-
-class _Mainmatter(_ModuleType):
-    """This module. Otherwise, importing the module `mainmatter.clean` would replace the function of the same name."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name == "clean" and isinstance(value, _ModuleType):
-            value = value.clean
-        super().__setattr__(name, value)
-
-
-_modules[__name__].__class__ = _Mainmatter

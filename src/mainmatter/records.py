@@ -8,20 +8,16 @@ can be known without markup; the HTML reader (html/read.py) has a subclass of `D
 from __future__ import annotations
 
 import json
-import threading
-import warnings
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
-from weakref import ref
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-    from weakref import ReferenceType
 
     from numpy.typing import NDArray
 
@@ -389,43 +385,6 @@ _SHOWN_TEXT = 20_000  # characters, in a notebook
 _HAVE_BYLINES = ("article", "forum")  # types of pages that are one text; elsewhere, bylines are those of entries
 
 
-class RenderedText(str):
-    """An `Extraction` in some format: a `str` that, until version 1.0, can also be called like the method it once was.
-
-    It does not keep the extraction and its page in memory, since a program may collect many texts. Only the last one of
-    each thread does, so that `clean(page).markdown(links=False)` still works.
-    """
-
-    __slots__ = ("_extraction", "_format")
-    _extraction: ReferenceType[Extraction]
-    _format: str
-    _last: ClassVar = threading.local()
-
-    @classmethod
-    def of(cls, extraction: Extraction, name: str) -> RenderedText:
-        """The extraction in a format; it is rendered once."""
-        text = extraction._rendered.get(name)
-        if text is None:
-            text = extraction._rendered[name] = extraction.render(name)
-        rendered = cls(text)
-        rendered._extraction, rendered._format = ref(extraction), name
-        cls._last.extraction = extraction
-        return rendered
-
-    def __call__(self, **options: Any) -> str:  # noqa: ANN401 - as the format has them
-        """The old way to get it, with options."""
-        name, extraction = self._format, self._extraction()
-        listed = ", ".join(f"{option}={value!r}" for option, value in options.items())
-        instead = f"to_{name}({listed})" if options else name
-        if extraction is None and options:
-            raise TypeError(f"this is a string; call .{instead} on the Extraction")
-        warnings.warn(f"Extraction.{name}() is deprecated; write .{instead}", DeprecationWarning, stacklevel=2)
-        return str(self) if extraction is None or not options else extraction.render(name, **options)
-
-    def __reduce__(self) -> tuple[type[str], tuple[str]]:
-        return str, (str(self),)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Extraction:
     """What a method decided about a document. `print` shows its text, `repr` a summary.
@@ -530,35 +489,35 @@ class Extraction:
         """
         return self.render("text")
 
-    @property
+    @cached_property
     def markdown(self) -> str:
         """The main matter as Markdown, with its links; `to_markdown` has options."""
-        return RenderedText.of(self, "markdown")
+        return self.render("markdown")
 
-    @property
+    @cached_property
     def html(self) -> str:
         """The page pruned to its main matter, as a small HTML document without scripts or styles."""
-        return RenderedText.of(self, "html")
+        return self.render("html")
 
-    @property
+    @cached_property
     def json(self) -> str:
         """Metadata, text, and every block with its score, label and reason, as JSON; `to_json` can leave those out."""
-        return RenderedText.of(self, "json")
+        return self.render("json")
 
     @property
     def jsonl(self) -> str:
         """The same on one line, without the blocks, for JSON Lines; `to_jsonl` has options."""
         return self.render("jsonl")
 
-    @property
+    @cached_property
     def tei(self) -> str:
         """The main matter as a TEI P5 document."""
-        return RenderedText.of(self, "tei")
+        return self.render("tei")
 
-    @property
+    @cached_property
     def cleaneval(self) -> str:
         """The main matter in CleanEval's markup: each block on a line that begins with `<h>`, `<p>` or `<l>`."""
-        return RenderedText.of(self, "cleaneval")
+        return self.render("cleaneval")
 
     @property
     def title(self) -> str | None:
@@ -623,10 +582,6 @@ class Extraction:
         """What `to_jsonl` writes, as a dictionary."""
         content: dict[str, Any] = json.loads(self.to_jsonl(blocks=blocks, chunks=chunks, overlap=overlap))
         return content
-
-    @cached_property
-    def _rendered(self) -> dict[str, str]:
-        return {}
 
     @property
     def _summary(self) -> str:

@@ -271,7 +271,7 @@ def test_the_chosen_block_is_explained_in_words(tab: Page) -> None:
     expect(detail).to_contain_text("pinned")
     expect(detail).to_contain_text(re.compile(r"likely to be main matter. Kept from dial 0\.\d+ on"))
     against = detail.locator("li", has_text="class cookies")
-    expect(against).to_contain_text("strongly against it")
+    expect(against).to_contain_text(re.compile("(strongly|clearly) against it"))
     assert against.locator(".bar.against").evaluate("bar => bar.offsetWidth") > 20
     expect(detail.locator("li .bar.for")).not_to_have_count(0)
     expect(detail).not_to_contain_text("names -")
@@ -359,7 +359,7 @@ def test_a_page_goes_to_annotate_to_be_corrected(tab: Page, watch: Any) -> None:
 
     tab.route("**/api/annotate/correct", answer)
     open_page(tab)
-    set_dial(tab, 0.96)
+    set_dial(tab, 0.94)
     tab.check("input[name=comments][value=keep]", force=True)
     expect(tab.locator("#main")).not_to_have_attribute("aria-busy", "true")
     tab.click("#correct")
@@ -374,10 +374,10 @@ def test_a_page_goes_to_annotate_to_be_corrected(tab: Page, watch: Any) -> None:
     tab.fill("#correct-name", "  Ada   Lamp ")
     tab.keyboard.press("Enter")
     expect(tab).to_have_url(re.compile("/teach#corrected$"))
-    page, options = asked[-1], {"comments": "keep", "dial": 0.96}
+    page, options = asked[-1], {"comments": "keep", "dial": 0.94}
     assert page == {"frame": page["frame"], "method": "main", "options": options, "annotator": "Ada Lamp"}
     tab.go_back()
-    expect(tab.locator("#dial-value")).to_have_text("0.96")
+    expect(tab.locator("#dial-value")).to_have_text("0.94")
     tab.click("#correct")  # now it is known who this is
     expect(tab).to_have_url(re.compile("/teach#corrected$"))
     assert asked[-1] | {"frame": ""} == page | {"frame": ""}
@@ -401,18 +401,18 @@ def test_the_table_sorts_and_filters(tab: Page) -> None:
 
 def test_a_reload_keeps_the_page_and_the_choices(tab: Page) -> None:
     open_page(tab)
-    set_dial(tab, 0.96)
+    set_dial(tab, 0.94)
     tab.keyboard.press("3")
     tab.check("input[name=comments][value=keep]", force=True)
     expect(tab.locator("#main")).not_to_have_attribute("aria-busy", "true")
-    expect(tab).to_have_url(re.compile(r"dial=0\.96"))
+    expect(tab).to_have_url(re.compile(r"dial=0\.94"))
     tab.reload()
     expect(tab.locator("#page-title")).to_have_text("The clock that counted fish")
     expect(tab.locator("#view-table")).to_be_visible()
-    expect(tab.locator("#dial-value")).to_have_text("0.96")
+    expect(tab.locator("#dial-value")).to_have_text("0.94")
     tab.keyboard.press("1")
     expect(tab.locator("#view-text")).to_be_visible()
-    wait_for_text(tab, clean(EXAMPLE, url=URL, dial=0.96, comments="keep").text)
+    wait_for_text(tab, clean(EXAMPLE, url=URL, dial=0.94, comments="keep").text)
 
 
 def test_files_examples_and_dumps_can_be_opened(tab: Page) -> None:
@@ -437,7 +437,7 @@ def test_files_examples_and_dumps_can_be_opened(tab: Page) -> None:
         dataTransfer.items.add(new File([html], "dropped.html", {type: "text/html"}));
         panel.dispatchEvent(new DragEvent("drop", {dataTransfer, bubbles: true, cancelable: true}));
     }"""
-    arabic = "<html dir=rtl><p>كانت المدينة تملك ساعتين، واحدة على الكنيسة وأخرى على الرصيف."
+    arabic = "<html dir=rtl><div>كانت المدينة تملك ساعتين، واحدة على الكنيسة وأخرى على الرصيف."
     tab.locator("#input-panel").evaluate(drop, arabic)
     expect(tab.locator("#page-title")).to_have_text("dropped.html")
     expect(tab).to_have_title("dropped.html · Inspect · mainmatter")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.cli import group
 from mainmatter.papers.template.method import Template
 from site_pages import notice_page, site, text_of

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawls import SENTENCE, files_of, page, pages, write_warc
-from mainmatter import InputError, Page, UnknownName
+from mainmatter import InputError, Page
 from mainmatter.corpus import Filters, Job, Progress, build_corpus
 from mainmatter.corpus.folder import INDEX, Folder
 from mainmatter.corpus.guard import Task
@@ -24,6 +24,7 @@ from mainmatter.corpus.report import corpus_report
 from mainmatter.corpus.search import build_index
 from mainmatter.corpus.work import make_work
 from mainmatter.corpus.writers import COLUMNS, mainmatter_version
+from mainmatter.errors import UnknownName
 from timing import wait_until
 
 if TYPE_CHECKING:

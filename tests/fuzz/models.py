@@ -12,7 +12,7 @@ import numpy as np
 
 from fuzz.mutation import mutate_json
 from fuzz.target import Target
-from mainmatter.clean import clean
+from mainmatter.api import clean
 from mainmatter.models import store
 from mainmatter.models.store import DESCRIPTION, SHIPPED, Model, load, save
 from mainmatter.registry import get_method

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.html import safe
 from mainmatter.html.parse import as_text, parse
 from mainmatter.html.safe import safe_html, with_loads

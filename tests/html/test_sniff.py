@@ -23,7 +23,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clean_calls import mainmatter as run
-from mainmatter import NotAPage, Page, read
+from mainmatter import Page, read
+from mainmatter.errors import NotAPage
 from mainmatter.html import sniff
 from mainmatter.html.parse import decode, decode_page
 

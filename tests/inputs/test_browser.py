@@ -410,7 +410,7 @@ def test_from_python(web: Web) -> None:
     url = web.page(f"<div id=root></div><script>root.innerHTML = '<p>{SENTENCE}</p>'</script>")
     with pytest.warns(PageWarning, match=r": shows almost no text without its scripts; clean_url\(url, browser=True\)"):
         assert mainmatter.clean_url(url).text == ""
-    assert asyncio.run(mainmatter.aclean_url(url, browser=True)).text == SENTENCE
+    assert asyncio.run(asyncio.to_thread(mainmatter.clean_url, url, browser=True)).text == SENTENCE
     assert mainmatter.clean_url(f"http://{web.private}/", browser=True, public_only=False).text == SENTENCE
 
 

@@ -25,7 +25,7 @@ def wicked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "plugin").mkdir()
     monkeypatch.syspath_prepend(install_wicked(tmp_path / "plugin"))
     registry._plugins.cache_clear()
-    module = sys.modules["mainmatter.clean"]
+    module = sys.modules["mainmatter.api"]
     monkeypatch.setattr(module, "DEFAULT_SECONDS", 1.0)
     monkeypatch.setattr(module, "DEFAULT_MEMORY", 1_000_000_000)
     yield
@@ -89,6 +89,6 @@ def test_what_cannot_be_isolated_is_refused_at_once(monkeypatch: pytest.MonkeyPa
         Cleaner(method=Local(), isolated=True)
     with pytest.raises(InputError, match="isolated must be True or False, not 1"):
         Cleaner(isolated=1)  # type: ignore[arg-type]
-    monkeypatch.setattr(sys.modules["mainmatter.clean"], "os", SimpleNamespace(name="nt"))
+    monkeypatch.setattr(sys.modules["mainmatter.api"], "os", SimpleNamespace(name="nt"))
     with pytest.raises(InputError, match="Windows"):
         Cleaner(isolated=True)

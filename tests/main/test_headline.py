@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mainmatter
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.main.choice import find_headline
 from mainmatter.main.dumps import DUMP_COLUMNS, describe_dump
 from mainmatter.main.features import describe_blocks

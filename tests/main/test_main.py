@@ -13,7 +13,7 @@ import pytest
 import mainmatter
 import mainmatter.main.method as main_module
 from main_pages import MENU, article, forum, gold_pages, linear_main, product, prose, trained
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import InputError, ModelError
 from mainmatter.lab.metrics.bag import bag_of_words
 from mainmatter.main.choice import PAGE_TYPES, best_choice, calibrate

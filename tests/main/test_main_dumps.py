@@ -13,7 +13,7 @@ import pytest
 
 import mainmatter
 from main_pages import article, examples, gold_pages, prose, trained
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import InputError, ModelError
 from mainmatter.lab.metrics.bag import bag_of_words
 from mainmatter.lab.training.examples import make_example

@@ -11,7 +11,7 @@ import pytest
 
 import mainmatter
 from main_pages import MENU, article, examples, forum, gold_pages, product, trained
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import InputError, ModelError
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.metrics.bag import bag_of_words

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from main_pages import examples, trained
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.training.examples import make_example
 from mainmatter.main import method as main

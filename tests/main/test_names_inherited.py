@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.main.features import COLUMNS, describe_blocks
 from mainmatter.main.names import _STEMS, CALLED, INHERITED, bits_of
 from mainmatter.records import Document, Page

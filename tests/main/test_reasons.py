@@ -12,7 +12,7 @@ import pytest
 
 import mainmatter
 from main_pages import article, gold_pages, linear_main, trained
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.main.features import _COLUMNS_OF, COLUMNS, FAMILIES, NAMES, PageFeatures, leave_out
 from mainmatter.main.method import Main
 from mainmatter.main.names import CALLED

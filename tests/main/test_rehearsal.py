@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import ModelError
 from mainmatter.main.examples import observe
 from mainmatter.main.method import Main

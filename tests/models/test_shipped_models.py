@@ -27,9 +27,9 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_file_has_its_digest() -> None:
-    script = load_script("model_digests")
-    assert (SHIPPED / DIGESTS).read_text("ascii") == script.digests(), "run: python scripts/model_digests.py"
-    assert f"main/{REHEARSAL}\n" in script.digests()
+    script = load_script("digests")
+    assert (SHIPPED / DIGESTS).read_text("ascii") == script.model_digests(), "run: python scripts/digests.py models"
+    assert f"main/{REHEARSAL}\n" in script.model_digests()
 
 
 def test_the_released_files_are_read(shipped: Path) -> None:

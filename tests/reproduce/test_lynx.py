@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mainmatter.clean import clean, read
+from mainmatter.api import clean, read
 from mainmatter.errors import InputError
 from mainmatter.records import Kind, Page
 from reproduce import lynx

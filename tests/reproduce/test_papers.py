@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.cli import group
 from mainmatter.records import Page
 from mainmatter.registry import METHODS, get_method

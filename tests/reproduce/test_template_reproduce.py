@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.papers.template.method import Template
 from mainmatter.records import Gold, Page

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.records import Columns, Kind, Metadata, Page
 from mainmatter.text.read import segment_text
 

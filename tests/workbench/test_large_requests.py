@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from fastapi.testclient import TestClient
 
-SCRIPT = load_script("large_requests")
+SCRIPT = load_script("workbench_load")
 SECONDS = 5.0  # of the server's processor time, health included; it takes a tenth of that
 ITEMS = 15_000  # the server refuses more by count
 REQUESTS = [*SCRIPT.bad_requests(SCRIPT.SIZE, ITEMS), *SCRIPT.bad_requests(SCRIPT.SIZE)[:9:4]]

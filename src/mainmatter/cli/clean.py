@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 from click.core import ParameterSource
 
-from mainmatter.clean import clean, read
+from mainmatter.api import clean, read
 from mainmatter.cli import options
 from mainmatter.cli.printing import harmless, progress, why_unwritable
 from mainmatter.errors import InputError

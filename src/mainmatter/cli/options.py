@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 from click.shell_completion import CompletionItem
 
-from mainmatter.clean import clean
+from mainmatter.api import clean
 from mainmatter.errors import InputError, PageWarning, suggest
 from mainmatter.inputs.fetch import is_url
 from mainmatter.inputs.paths import find_inputs

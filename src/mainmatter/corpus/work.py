@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from mainmatter.clean import clean, read
+from mainmatter.api import clean, read
 from mainmatter.corpus.duplicates import signature
 from mainmatter.corpus.language import load_identifier
 from mainmatter.corpus.records import Record, Reject

@@ -7,10 +7,11 @@ and so may the end of a `<template>` of SVG or MathML; misnested links then read
 (docs/upstream/turbohtml-crash.md). So each page is scanned before it is parsed. The few that come near are flattened:
 start tags beyond a depth are left out, all text stays. This module can go when a release that is mended is required.
 
-The scan gives an upper bound of how many elements are open. A start tag counts until its own end tag comes while no tag
-after it is open. Browsers close elements on many other occasions, which would only make the bound lower. What looks
-like a tag in comments, scripts and attributes must not close anything, so tags are told as exactly as browsers tell
-them; where that depends on what the parser has open, and the scan does not know, nothing is closed any more.
+The scan gives an upper bound of how many elements are open. A start tag counts until its own end tag comes while no
+tag after it is open, or until the start tag of the next paragraph, list item, option, cell or row surely closes it.
+Browsers close elements on many other occasions, which would only make the bound lower. What looks like a tag in
+comments, scripts and attributes must not close anything, so tags are told as exactly as browsers tell them; where that
+depends on what the parser has open, and the scan does not know, nothing is closed any more.
 """
 
 from __future__ import annotations
@@ -74,6 +75,14 @@ _SCRIPT = cython.declare(cython.ulonglong, _key("script"))
 _NOSCRIPT = cython.declare(cython.ulonglong, _key("noscript"))
 _TITLE = cython.declare(cython.ulonglong, _key("title"))
 _DESC = cython.declare(cython.ulonglong, _key("desc"))
+_P = cython.declare(cython.ulonglong, _key("p"))
+_LI = cython.declare(cython.ulonglong, _key("li"))
+_DD = cython.declare(cython.ulonglong, _key("dd"))
+_DT = cython.declare(cython.ulonglong, _key("dt"))
+_TD = cython.declare(cython.ulonglong, _key("td"))
+_TH = cython.declare(cython.ulonglong, _key("th"))
+_TR = cython.declare(cython.ulonglong, _key("tr"))
+_OPTION = cython.declare(cython.ulonglong, _key("option"))
 _keys = cython.declare(cython.ulonglong[1024], [0] * 1024)
 _kinds = cython.declare(cython.int[1024], [0] * 1024)
 
@@ -506,6 +515,27 @@ def scan(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one loop over the tags
             if end < -1:
                 continue
             foreign = surely = top + 1
+        # What is open last, and closed by this start tag. All that the parser has open after it are elements such as
+        # `<b>`, which are closed with it; if the parser has closed it long since, it must not count either.
+        if not foreign and top > floor:
+            if key in {_P, _LI, _DD, _DT}:
+                if keys[top - 1] == _P:
+                    top -= 1
+                    open_elements -= 1
+                if key != _P and top > floor and (keys[top - 1] == key or (key != _LI and keys[top - 1] in {_DD, _DT})):
+                    top -= 1
+                    open_elements -= 1
+            elif key == _OPTION:
+                if keys[top - 1] == _OPTION:
+                    top -= 1
+                    open_elements -= 1
+            elif key in {_TD, _TH, _TR} and not templates:
+                if keys[top - 1] in {_TD, _TH}:
+                    top -= 1
+                    open_elements -= 1
+                if key == _TR and top > floor and keys[top - 1] == _TR:
+                    top -= 1
+                    open_elements -= 1
         if open_elements + weight > _MOST:
             if cuts is None:
                 return start

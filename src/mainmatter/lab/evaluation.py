@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from mainmatter.clean import clean
+from mainmatter.api import clean
 from mainmatter.errors import InputError, UnknownName
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.learned import learned_by, short_digest

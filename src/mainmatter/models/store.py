@@ -207,7 +207,7 @@ def check_shipped(path: Path, data: bytes) -> None:
     if _released(SHIPPED).get(name) != hashlib.sha256(data).hexdigest():
         raise ModelError(
             f"{path}: not the file that was released: {DIGESTS} has another digest for it; install mainmatter again: "
-            "pip install --force-reinstall mainmatter. If you trained it yourself: python scripts/model_digests.py"
+            "pip install --force-reinstall mainmatter. If you trained it yourself: python scripts/digests.py models"
         )
 
 

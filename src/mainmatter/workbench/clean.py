@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, model_validator
 from starlette.exceptions import HTTPException
 
 from mainmatter import __version__
-from mainmatter.clean import clean as clean_page
+from mainmatter.api import clean as clean_page
 from mainmatter.errors import MainmatterError
 from mainmatter.models.store import load
 from mainmatter.records import Page

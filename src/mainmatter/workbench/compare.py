@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
-from mainmatter.clean import Cleaner
+from mainmatter.api import Cleaner
 from mainmatter.errors import InputError, MainmatterError
 from mainmatter.lab.metrics import METRICS, Output
 from mainmatter.lab.metrics.alignment import matching_blocks

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import FailFast, Field, model_validator
 from starlette.exceptions import HTTPException
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import InputError, MainmatterError, PageTooLarge
 from mainmatter.html.safe import safe_html
 from mainmatter.main.choice import PIECES, SWITCHES

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import BaseModel, Field
 
-from mainmatter.clean import clean
+from mainmatter.api import clean
 from mainmatter.errors import InputError
 from mainmatter.render.chunks import BYTES_PER_TOKEN, estimate_tokens
 

@@ -16,7 +16,7 @@ import secrets
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from mainmatter.clean import clean
+from mainmatter.api import clean
 from mainmatter.errors import MainmatterError
 from mainmatter.isolation.child import CallFailed, Child, ChildExited, ChildTraceback
 from mainmatter.isolation.pool import Pool

@@ -11,6 +11,7 @@ import pytest
 
 import mainmatter
 from mainmatter.corpus.adapters.documents import PageDocuments
+from mainmatter.errors import MissingExtra
 from mainmatter.records import Page
 from small_web import serve
 
@@ -125,5 +126,5 @@ def test_a_library_that_is_missing_is_named(
     monkeypatch.setitem(sys.modules, library, None)
     module = f"mainmatter.corpus.adapters.{adapter}"
     monkeypatch.delitem(sys.modules, module, raising=False)
-    with pytest.raises(mainmatter.MissingExtra, match=f"run: pip install {command}"):
+    with pytest.raises(MissingExtra, match=f"run: pip install {command}"):
         importlib.import_module(module)

@@ -10,6 +10,7 @@ import pytest
 
 import mainmatter
 from mainmatter.corpus.adapters.page import FACTS, NOTHING_KEPT, MissingLibrary, PipelineCleaner
+from mainmatter.errors import MissingExtra, UnknownName
 
 PAGE = "<title>Tides</title><p>The tide comes in twice a day, and it goes out twice a day, and that is all it does.</p>"
 
@@ -53,11 +54,11 @@ def test_what_has_no_text_has_an_error(page: object, error: str) -> None:
 
 
 def test_what_is_wrong_with_the_method_is_told_at_once() -> None:
-    with pytest.raises(mainmatter.UnknownName, match="did you mean 'density'"):
+    with pytest.raises(UnknownName, match="did you mean 'density'"):
         PipelineCleaner("densty")
     with pytest.raises(mainmatter.InputError, match="dail"):
         PipelineCleaner(parameters={"dail": 0.3})
-    with pytest.raises(mainmatter.UnknownName, match="unknown format"):
+    with pytest.raises(UnknownName, match="unknown format"):
         PipelineCleaner(format="docx")
 
 
@@ -102,7 +103,7 @@ def test_a_missing_library_is_named(library: str, adapter: str, command: str) ->
 
 
 def test_a_missing_library_is_a_missing_extra() -> None:
-    assert issubclass(MissingLibrary, mainmatter.MissingExtra)
+    assert issubclass(MissingLibrary, MissingExtra)
 
 
 @pytest.mark.parametrize("adapter", ["ray_data", "trafilatura"])

@@ -21,7 +21,7 @@ from crawl_archives import (
     rejected,
     zst,
 )
-from mainmatter.clean import read as read_page
+from mainmatter.api import read as read_page
 from mainmatter.corpus.readers.streams import stream_io
 from mainmatter.corpus.records import Record, Reject, Skipped
 

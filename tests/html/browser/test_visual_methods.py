@@ -61,7 +61,7 @@ def examples(count: int) -> list[Example]:
 def test_fiasco_with_visual_features(tmp_path: Path) -> None:
     pytest.importorskip("sklearn")
     pytest.importorskip("wordfreq")
-    method = Fiasco(features="visual+layout", gamma=0.5).fit(examples(4))
+    method = Fiasco(features="visual", gamma=0.5).fit(examples(4))
     assert method.feature_names[: len(VISUAL)] == list(VISUAL)
     method.save(tmp_path / "model")
     again = Fiasco.load(tmp_path / "model")
@@ -91,7 +91,7 @@ def test_subsets_with_visual_features(features: str, tmp_path: Path) -> None:
 
 def test_fiasco_complains_early(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(chromium.PROGRAM, str(tmp_path / "nothing"))
-    for features in ("visual", "structural+layout"):
+    for features in ("visual", "structural+visual"):
         monkeypatch.setitem(sys.modules, "cv2", sys.modules.get("cv2", object()))
         with pytest.raises((InputError, MissingExtra)):
             Fiasco(features=features).need_extras()

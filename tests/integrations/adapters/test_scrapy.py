@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import mainmatter
+from mainmatter.errors import UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -153,7 +154,7 @@ def test_the_settings() -> None:
     assert item.process_item({"body": PAGE})["clean"] == page
     assert item.process_item({"body": PAGE})["body"] == PAGE
     assert item.process_item({"body": PAGE * 3})["error"].startswith("PageTooLarge")
-    with pytest.raises(mainmatter.UnknownName):
+    with pytest.raises(UnknownName):
         pipeline(MAINMATTER_METHOD="densty")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import mainmatter
+from mainmatter.errors import UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -77,5 +78,5 @@ def test_strings_parameters_and_no_url(spark: Any) -> None:
 def test_what_is_wrong_is_told_before_a_job_starts() -> None:
     from mainmatter.corpus.adapters.spark import clean_udf  # noqa: PLC0415
 
-    with pytest.raises(mainmatter.UnknownName):
+    with pytest.raises(UnknownName):
         clean_udf("densty")

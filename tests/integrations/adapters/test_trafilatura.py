@@ -14,6 +14,7 @@ import pytest
 
 import mainmatter
 from mainmatter.corpus.adapters import trafilatura as ours
+from mainmatter.errors import UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -204,9 +205,9 @@ def test_an_extractor_gives_the_options(pages: dict[str, bytes]) -> None:
 
 
 def test_an_unknown_format_is_named() -> None:
-    with pytest.raises(mainmatter.UnknownName, match="unknown format 'docx'"):
+    with pytest.raises(UnknownName, match="unknown format 'docx'"):
         ours.extract("<p>words</p>", output_format="docx")
-    with pytest.raises(mainmatter.UnknownName, match="unknown format 'python'"):
+    with pytest.raises(UnknownName, match="unknown format 'python'"):
         ours.extract("<p>words</p>", output_format="python")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.lab.datasets import GoldPage, load_dataset
 from mainmatter.lab.metrics.alignment import common_subsequence
 from mainmatter.lab.metrics.bag import bag_of_words

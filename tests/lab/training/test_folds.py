@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from main_pages import gold_pages, trained
 from mainmatter import registry
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import DatasetError, ModelError
 from mainmatter.lab.datasets import DATASETS, GoldPage
 from mainmatter.lab.evaluation import evaluate
@@ -191,9 +191,9 @@ def test_tables_are_made_by_models_of_folds_unless_all_has_been_chosen(
     )
     assert "F1 without one family of signals" in shown
     script = load_script("main_tables")
-    for arguments in ([], ["--final", "--models", str(models)]):
+    for arguments in ([], ["--final", "--models", str(models)], ["--final", "--dumps"]):
         result = CliRunner().invoke(script.main, ["--data", "data", *arguments])
-        assert (result.exit_code, "say --models FOLDER or --final" in result.output) == (2, True)
+        assert (result.exit_code, "say --models FOLDER, --final or --dumps" in result.output) == (2, True)
 
 
 @pytest.mark.parametrize("number", range(6))

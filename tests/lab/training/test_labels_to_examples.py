@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.lab.datasets import GoldPage
 from mainmatter.lab.datasets.labels import Label, make_references
 from mainmatter.lab.training.examples import make_example, use_labels

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 import mainmatter
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.papers.density.method import Density
 from mainmatter.papers.density.strings import strings_by_tags
 from mainmatter.records import Extraction, Page

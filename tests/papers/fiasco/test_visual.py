@@ -12,11 +12,8 @@ import mainmatter
 from mainmatter.errors import MissingExtra
 from mainmatter.html.browser.rendering import Rendering, keep_rendering
 from mainmatter.papers.fiasco.visual import (
-    LAYOUT,
     VISUAL,
     find_regions,
-    layout_features,
-    measure_layout,
     measure_regions,
     visual_features,
 )
@@ -116,31 +113,11 @@ def test_a_very_high_page_is_drawn_smaller() -> None:
     assert far[:11] == pytest.approx(near, abs=0.2)
 
 
-def test_layout_columns() -> None:
-    document, rendering = rendered([paragraph(0, 10), [(800, 1000, 100, 9)], []])
-    rendering.font_sizes[1] = 8
-    rendering.weights[1] = 700
-    rendering.colours[1] = 255
-    rendering.backgrounds[1] = 0
-    rows = [dict(zip(LAYOUT, row, strict=True)) for row in measure_layout(rendering, document).tolist()]
-    text, small, unseen = rows
-    assert (text["font_size"], small["font_size"]) == (0, -1)
-    assert (text["weight"], small["weight"]) == (0, 1)
-    assert text["contrast"] == small["contrast"] == pytest.approx(1)
-    assert (text["other_background"], small["other_background"]) == (0, 1)
-    assert (small["left"], small["right"], small["top"]) == pytest.approx((0.8, 0.9, 0.5))
-    assert (text["width_share"], text["above_fold"], small["above_fold"]) == pytest.approx((0.6, 1, 0))
-    assert (text["in_main_column"], small["in_main_column"]) == (1, 0)
-    assert (text["line_count"], small["line_count"]) == pytest.approx((np.log1p(10), np.log1p(1)))
-    assert {name: value for name, value in unseen.items() if value} == {"rendered": 1}
-
-
 def test_a_rendering_that_is_kept_is_used() -> None:
     pytest.importorskip("cv2")
     document, rendering = rendered([paragraph(0, 10), []])
     keep_rendering(document, rendering)
     assert np.array_equal(visual_features(document), measure_regions(rendering, document))
-    assert layout_features(document)[:, 1].tolist() == [1, 0]
 
 
 def test_a_page_that_could_not_be_shown() -> None:
@@ -148,7 +125,6 @@ def test_a_page_that_could_not_be_shown() -> None:
     document = mainmatter.read(Page("<p>one<p>two"))
     keep_rendering(document, Rendering.nothing(2, "took too long"))
     assert not visual_features(document).any()
-    assert not layout_features(document).any()
 
 
 def test_opencv_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,4 +133,3 @@ def test_opencv_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cv2", None)
     with pytest.raises(MissingExtra, match=r"opencv.*mainmatter\[visual\]"):
         visual_features(document)
-    assert layout_features(document).shape == (1, len(LAYOUT))

@@ -15,7 +15,6 @@ from mainmatter.papers.ice.expressions import (
     GRAMMARS,
     HTML,
     MAX_EFFORT,
-    PAPER,
     Grammar,
     Tree,
     capture,
@@ -60,7 +59,7 @@ def forest(grammar: Grammar, count: int, seed: int) -> list[Tree]:
 def test_text(tree: Tree, text: str) -> None:
     assert tree.text == text
     assert BOUNDED.text(tree) == f"^(?:{text})"
-    assert PAPER.text(tree) == text
+    assert HTML.text(tree) == text
 
 
 @pytest.mark.parametrize(
@@ -160,7 +159,7 @@ def test_what_keeps_everything() -> None:
     text = "<p> one <a>two</a>\n<ul><li> three\n"
     found = BOUNDED.compile(EVERYTHING["bounded"]).findall(text)
     assert found == ["one <a>two</a>", "three"]
-    assert PAPER.compile(EVERYTHING["paper"]).findall("<p>one<a>two</a>") == ["one", "two", ""]
+    assert HTML.compile(EVERYTHING["html"]).findall("<p>one<a>two</a>") == ["", "one", "", "two", ""]
 
 
 def test_what_the_grammar_refuses() -> None:
@@ -269,8 +268,5 @@ def test_captured_in_lines_is_what_finditer_finds() -> None:
 
 
 def test_the_literals_that_the_paper_names() -> None:
-    for grammar in (PAPER, HTML):
-        assert {r"\w*?", r"<.*?>"} <= set(grammar.family_of)
-        assert not grammar.bounded
-    assert HTML.of_source
-    assert not PAPER.of_source
+    assert {r"\w*?", r"<.*?>"} <= set(HTML.family_of)
+    assert not HTML.bounded

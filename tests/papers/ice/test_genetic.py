@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mainmatter.papers.ice import genetic
-from mainmatter.papers.ice.expressions import BOUNDED, EVERYTHING, HTML, PAPER, Tree, capture, either, group, literal
+from mainmatter.papers.ice.expressions import BOUNDED, EVERYTHING, HTML, Tree, capture, either, group, literal
 from mainmatter.papers.ice.genetic import (
     WORST,
     Problem,
@@ -166,7 +166,7 @@ class Slow:
 def test_what_takes_too_long_is_worst_and_counted() -> None:
     problem: Problem = Slow()
     lines: list[str] = []
-    state = search(problem, PAPER, replace(SETTINGS, generations=3), lines.append)
+    state = search(problem, HTML, replace(SETTINGS, generations=3), lines.append)
     assert state.best.text.startswith("<")
     first = state.history[0]
     assert 0 < first.interrupted < 30

@@ -13,7 +13,7 @@ import pytest
 
 import mainmatter
 from mainmatter import get_method
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import InputError, ModelError
 from mainmatter.lab.training.examples import label
 from mainmatter.models.store import SHIPPED, load

@@ -15,7 +15,7 @@ import pytest
 
 import mainmatter
 from mainmatter import get_method
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import InputError, MissingExtra, ModelError
 from mainmatter.method import Example
 from mainmatter.models.store import SHIPPED, load
@@ -216,7 +216,7 @@ def test_save_and_load(tmp_path: Path) -> None:
         kept = method.extract(each.document).kept.tolist()
         assert again.extract(each.document).kept.tolist() == travelled.extract(each.document).kept.tolist() == kept
     with pytest.raises(ModelError, match="trained with literals=bounded"):
-        IceRegex.load(tmp_path / "model", literals="paper")
+        IceRegex.load(tmp_path / "model", literals="html")
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_a_damaged_or_dangerous_model_is_refused(tmp_path: Path, facts: dict[str
 def test_what_cannot_be() -> None:
     with pytest.raises(InputError, match="no pages to learn from"):
         IceRegex().learn([])
-    with pytest.raises(InputError, match="literals must be one of bounded, html, paper, not 'perl'"):
+    with pytest.raises(InputError, match="literals must be one of bounded, html, not 'perl'"):
         IceRegex(literals="perl")
     with pytest.raises(ModelError, match="has learned nothing yet"):
         IceRegex().extract(read(Page("<p>x")))
@@ -286,9 +286,8 @@ def test_a_digest_tells_pages_and_counting() -> None:
         digest(IceRegex(), ("<p>a b<p>c", "a b"), ("", "")),
         digest(IceRegex(), ("<p>a b", "a b"), ("<p>c", "")),
         digest(IceRegex(award=3), ("<p>a b<p>c", "a b")),
-        digest(IceRegex(literals="paper"), ("<p>a b<p>c", "a b")),
-        digest(IceRegex(literals="paper", timeout=0.1), ("<p>a b<p>c", "a b")),
         digest(IceRegex(literals="html"), ("<p>a b<p>c", "a b")),
+        digest(IceRegex(literals="html", timeout=0.1), ("<p>a b<p>c", "a b")),
         digest(IceRegex(literals="html"), ("<p>a b<p>c", "a b x")),
         digest(IceRegex(literals="html"), ("<p>a b<p> c", "a b")),
     ]
@@ -307,7 +306,7 @@ def test_a_digest_tells_pages_and_counting() -> None:
 def test_nothing_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("regex")
     monkeypatch.setattr(ice_regex, "captured_in_time", lambda pattern, text, seconds: None)
-    method = IceRegex(literals="paper", population=6, generations=2, sample=2)
+    method = IceRegex(literals="html", population=6, generations=2, sample=2)
     with pytest.raises(InputError, match=r"ice-regex: no expression finished in time; raise timeout, which is 0\.5 s"):
         method.fit(SITES[:2])
 
@@ -322,7 +321,7 @@ def test_in_time_but_for_the_last_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(ice_regex, "prune", late)
     lines: list[str] = []
-    method = IceRegex(literals="paper", population=6, generations=1, sample=2, polishing=0, timeout=5)
+    method = IceRegex(literals="html", population=6, generations=1, sample=2, polishing=0, timeout=5)
     method.fit(SITES[:2], lines.append)
     assert lines[-1] == f"fitness interrupted: {method.expression_}"
 
@@ -331,9 +330,9 @@ def test_the_extra_is_asked_for_early(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "regex", None)
     IceRegex().need_extras()
     with pytest.raises(MissingExtra, match="regex"):
-        IceRegex(literals="paper").need_extras()
+        IceRegex(literals="html").need_extras()
     with pytest.raises(MissingExtra, match="regex"):
-        IceRegex(literals="paper").learn([IceRegex().observe(SITES[0])])
+        IceRegex(literals="html").learn([IceRegex().observe(SITES[0])])
 
 
 def test_pages_without_words() -> None:
@@ -342,26 +341,6 @@ def test_pages_without_words() -> None:
     assert [page.gold_total for page in pages] == [0, 0, 1, 0]
     assert isinstance(pages[0], ObservedMarkup)
     assert method.learn(pages).extract(read(Page(""))).kept.tolist() == []
-
-
-def test_the_literals_of_the_paper(tmp_path: Path) -> None:
-    pytest.importorskip("regex")
-    method = IceRegex(literals="paper", population=10, generations=2, sample=2, timeout=0.05).fit(SITES[:3])
-    found = method.extract(SITES[4].document)
-    assert found.kept.any()
-    method.save(tmp_path)
-    assert IceRegex.load(tmp_path).extract(SITES[4].document).kept.tolist() == found.kept.tolist()
-
-
-def test_what_is_interrupted_keeps_everything() -> None:
-    pytest.importorskip("regex")
-    method = IceRegex(literals="paper", timeout=0.05)
-    bad = group(*[literal(r"(?:\w+\s*)*")] * 6, literal(r"<a>"), capture(literal(r"\d+")))
-    method.restore({"tree": bad.to_json(), "expression": bad.text}, {})
-    document = read(Page(f"<p>{'word ' * 3000}</p><p>x <a href=x>1</a>"))
-    assert method.extract(document).kept.all()  # without a time-out, this would not end
-    observed = method.observe(Example(document, Gold(text="x"), np.zeros(2), document.columns.kinds))
-    assert Fitness(method, [observed]).fitness(bad, [0]) is None
 
 
 def test_the_shipped_model() -> None:
@@ -488,7 +467,7 @@ def test_the_preset_has_weights_of_its_own() -> None:
     assert isinstance(method, IceRegex)
     assert method.weights() == "ice-regex-paper"
     assert method.parameters == load(SHIPPED / "ice-regex-paper").parameters
-    assert IceRegex().weights() == IceRegex(literals="paper").weights() == "ice-regex"
+    assert IceRegex().weights() == "ice-regex"
     # AI::Genetic's defaults, the paper's points, no help that the paper does not tell of.
     told = {"population": 100, "mutation": 0.05, "award": 2, "penalty": 1, "polishing": 0, "parsimony": 0}
     assert told.items() <= method.parameters.items()

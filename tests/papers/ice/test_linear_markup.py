@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.papers.ice.linear_markup import LinearMarkup, write_markup
 from mainmatter.records import Columns, Document, Kind, Page
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.papers.ice.source import Source
 from mainmatter.records import Page
 from timing import assert_linear

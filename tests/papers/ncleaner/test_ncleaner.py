@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mainmatter
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import InputError, ModelError
 from mainmatter.lab.training.examples import label
 from mainmatter.models.store import SHIPPED, load

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import ModelError
 from mainmatter.lab.training.examples import label
 from mainmatter.papers.ncleaner.method import Ncleaner

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from mainmatter.papers.ncleaner import ngrams
-from mainmatter.papers.ncleaner.ngrams import Alphabet, LogOdds, NgramCounts, NgramModel, cross_entropies, write_texts
+from mainmatter.papers.ncleaner.ngrams import Alphabet, LogOdds, NgramCounts, NgramModel, write_texts
+from reproduce.ncleaner import cross_entropies
 
 AB = Alphabet("ab")
 A, B = ngrams.CLASSES, ngrams.CLASSES + 1

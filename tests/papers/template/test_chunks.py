@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import InputError
 from mainmatter.papers.template.chunks import UNITS, Chunks, check_unit, find_chunks, hash_text
 from mainmatter.records import Document, Page

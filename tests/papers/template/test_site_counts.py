@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import InputError, ModelError
 from mainmatter.models.store import Model, save
 from mainmatter.papers.template.chunks import find_chunks

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import mainmatter
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import InputError, ModelError
 from mainmatter.lab.training.examples import make_example
 from mainmatter.models.store import Model, save

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 
 import mainmatter
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import InputError
 from mainmatter.papers.template.imatch import imatch_signatures
 from mainmatter.papers.template.method import Template

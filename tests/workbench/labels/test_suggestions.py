@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from annotated import HTML, TEXTS, store_with_page
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.papers.density.method import Density
 from mainmatter.records import Page
 from mainmatter.registry import get_method

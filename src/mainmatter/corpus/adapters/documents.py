@@ -11,7 +11,7 @@ from dataclasses import replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
-from mainmatter.clean import Cleaner, CleanOptions
+from mainmatter.api import Cleaner, CleanOptions
 from mainmatter.corpus.adapters.page import FACTS, NOTHING_KEPT
 from mainmatter.errors import InputError, MainmatterError
 from mainmatter.inputs.paths import Input, look_through

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
-from mainmatter.clean import clean
+from mainmatter.api import clean
 from mainmatter.corpus.language import identify
 from mainmatter.errors import InputError, MissingExtra, UnknownName
 from mainmatter.isolation.parallel import Failure, ordered_map

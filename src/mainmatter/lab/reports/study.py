@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mainmatter.clean import clean
+from mainmatter.api import clean
 from mainmatter.errors import MissingExtra
 from mainmatter.isolation.parallel import Failure, ordered_map
 from mainmatter.lab.evaluation import MethodByConvention, TTest, paired_t_test

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.lab.datasets.labels import Referred, carry_over, kind_of_label, make_references, trace
 from mainmatter.lab.metrics.alignment import matching_blocks
 from mainmatter.limits import DEFAULT_LIMITS, Limits

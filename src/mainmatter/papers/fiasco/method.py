@@ -38,7 +38,7 @@ from mainmatter.papers.fiasco.features import (
 from mainmatter.papers.fiasco.nodes import Spans, find_nodes, sum_below
 from mainmatter.papers.fiasco.svm import Fold, Kernel, Svm, grid_search, need_trainer, restore_svm, train_svm
 from mainmatter.papers.fiasco.texts import NumberedWords
-from mainmatter.papers.fiasco.visual import LAYOUT, VISUAL, layout_features, need_rendering, visual_features
+from mainmatter.papers.fiasco.visual import VISUAL, need_rendering, visual_features
 from mainmatter.records import Document, Extraction, Kind
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "structural": STRUCTURAL,
     "pos": POS,
     "visual": VISUAL,
-    "layout": LAYOUT,
 }
 _LISTED = {*LISTED_LINGUISTIC, *LISTED_STRUCTURAL, *POS, *VISUAL}  # by the paper
 _MOST_KEYWORDS = 200  # for each of clean and dirty text
@@ -141,8 +140,8 @@ class Fiasco(Trainable[NodesOfPage]):
         C: what an error costs in training (the paper: 32).
         gamma: how fast likeness fades with distance (the paper: 8).
         kernel: rbf, linear, polynomial or sigmoid.
-        features: families of features, joined by "+": linguistic, structural, pos (needs HanTa), visual and layout
-            (both render the page, which needs Chromium).
+        features: families of features, joined by "+": linguistic, structural, pos (needs HanTa) and visual
+            (renders the page, which needs Chromium).
         most_nodes: train with so many nodes, taken evenly from all pages: time and size grow with it.
         clean_weight: how much more an error on a clean node costs than one on a dirty node (the paper: 1).
         threshold: a node is clean if its decision value is above this; higher keeps less (the paper: 0).
@@ -246,9 +245,9 @@ class Fiasco(Trainable[NodesOfPage]):
         return [*names, *KEYWORDS] if "linguistic" in self.families else names
 
     def names_of(self, family: str) -> tuple[str, ...]:
-        """The features of a family, without keywords. Layout is all ours, so `own_features` does not apply to it."""
+        """The features of a family, without keywords."""
         names = FAMILIES[family]
-        return names if self.own_features or family == "layout" else tuple(name for name in names if name in _LISTED)
+        return names if self.own_features else tuple(name for name in names if name in _LISTED)
 
     def weights(self) -> str:
         """The shipped model: with the paper's target nodes, that of the preset "paper"."""
@@ -456,8 +455,8 @@ class Fiasco(Trainable[NodesOfPage]):
     def _need_features(self) -> None:
         if "pos" in self.families:
             need_tagger()
-        if not {"visual", "layout"}.isdisjoint(self.families):
-            need_rendering(opencv="visual" in self.families)
+        if "visual" in self.families:
+            need_rendering()
 
     def _learned(self) -> tuple[Svm, NDArray[np.float32], NDArray[np.float32]]:
         """The machine and the scale."""
@@ -511,7 +510,6 @@ class Fiasco(Trainable[NodesOfPage]):
                 "pos": lambda: pos_features(document, spans, elements.texts),
                 # What is seen of a node is the region of the block that holds most of its own text.
                 "visual": lambda: visual_features(document)[belonging.main_blocks()],
-                "layout": lambda: layout_features(document)[belonging.main_blocks()],
             }
         else:
             nodes = find_nodes(document)
@@ -521,7 +519,6 @@ class Fiasco(Trainable[NodesOfPage]):
                 "structural": lambda: structural_features(document, nodes, logs=logs),
                 "pos": lambda: pos_features(document, spans),
                 "visual": lambda: visual_features(document),
-                "layout": lambda: layout_features(document),
             }
         rows = np.hstack([self._chosen(family, columns[family]()) for family in self.families]).astype(np.float32)
         no_labels = np.zeros(len(rows), np.bool_)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -123,7 +123,7 @@ class DecisionTree:
         conditions: dict[tuple[int, str], str] = {}
         while (above := self._parents[node]) != LEAF:
             test = self.tests[above]
-            sign, value = self._condition(above, self.branches[above].index(node))
+            sign, value = self.condition(above, self.branches[above].index(node))
             # From the bottom up: the first bound of a kind is the tightest.
             conditions.setdefault((test, sign), f"{self.attributes[test].name} {sign} {value}")
             node = above
@@ -138,40 +138,8 @@ class DecisionTree:
         expected = errors + extra_errors(total, errors, self.confidence)
         return f"({total:.1f}/{expected:.1f})"
 
-    def printout(self, lines: int | None = None) -> str:
-        """The tree as indented text, as in figure 2 of ICE; only the first lines if a number is given."""
-        printed: list[str] = []
-        for line in self._lines():
-            if lines is not None and len(printed) >= lines:
-                printed.append("[...]")
-                break
-            printed.append(line)
-        return "\n".join(printed)
-
-    def _lines(self) -> Iterator[str]:
-        if self.tests[0] == LEAF:
-            yield self._outcome(0).strip()
-            return
-        waiting = [(0, branch, 0) for branch in self._branches_to_print(0)]
-        while waiting:
-            above, branch, depth = waiting.pop()
-            node = self.branches[above][branch]
-            sign, value = self._condition(above, branch)
-            condition = f"{'| ' * depth}{self.attributes[self.tests[above]].name} {sign} {value}"
-            is_leaf = self.tests[node] == LEAF
-            yield f"{condition}:{self._outcome(node)}" if is_leaf else f"{condition}:"
-            if not is_leaf:
-                waiting += [(node, below, depth + 1) for below in self._branches_to_print(node)]
-
-    def _branches_to_print(self, node: int) -> list[int]:
-        """The branches of a node, the last to print first: leaves before trees, as C4.5 does."""
-        found = [branch for branch, child in enumerate(self.branches[node]) if child != LEAF]
-        return sorted(found, key=lambda branch: (self.tests[self.branches[node][branch]] == LEAF, -branch))
-
-    def _outcome(self, node: int) -> str:
-        return f" {self.classes[self.labels[node]]} {self.figures(node)}"
-
-    def _condition(self, node: int, branch: int) -> tuple[str, str]:
+    def condition(self, node: int, branch: int) -> tuple[str, str]:
+        """What leads to a branch of a node: the sign of the comparison, and the value."""
         values = self.attributes[self.tests[node]].values
         if values is not None:
             return "=", values[branch] or '""'

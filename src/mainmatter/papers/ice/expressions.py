@@ -4,10 +4,9 @@ A tree has the paper's four kinds of nodes: capturing groups, non-capturing grou
 literals, which are its leaves and come out of a fixed set, a `Grammar`. Whatever nodes are put together, the result
 is a valid expression: a literal is valid alone, and the three others put brackets around what they hold.
 
-There are three grammars. `PAPER` is like the paper's: expressions may match anywhere, and some take time without end.
-So may those of `HTML`, which are matched against the page's own HTML, as in the paper. `BOUNDED` is what ships. Its
-expressions are matched against a text of lines (papers/ice/linear_markup.py), at the
-beginning of a line, in time linear in the text, whatever that is:
+There are two grammars. `HTML` is like the paper's: its expressions are matched against the page's own HTML, anywhere,
+and some take time without end. `BOUNDED` is the default. Its expressions are matched against a text of lines
+(papers/ice/linear_markup.py), at the beginning of a line, in time linear in the text, whatever that is:
 
 1. A literal reads on from one place and within one line, or over the end of that line into the next. It takes time
    linear in those, and there is one way to match it at most: its repetitions are of single classes of characters,
@@ -191,16 +190,14 @@ class Grammar:
         name: what it is called.
         families: literals that can take each other's place, by what they do: a search puts them together in that
             order at first, and changes one for another of its family more often than for any.
-        anchored: an expression matches at the beginning of a line only.
-        bounded: each literal has one way to match, within a line or over its end; trees are kept to `MAX_EFFORT`.
-        of_source: an expression is matched against the page's HTML; else against lines of markup made of it.
+        bounded: each literal has one way to match, within a line of markup or over its end, expressions match at the
+            beginning of a line only, and trees are kept to `MAX_EFFORT`; else an expression is matched against the
+            page's HTML, anywhere.
     """
 
     name: str
     families: dict[str, tuple[str, ...]]
-    anchored: bool
     bounded: bool
-    of_source: bool = False
     family_of: dict[str, str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -209,11 +206,11 @@ class Grammar:
     @cached_property
     def digest(self) -> str:
         """Tells this set of literals from an earlier or later one of the same name."""
-        return hashlib.sha256(repr((self.families, self.anchored, self.bounded, MAX_EFFORT)).encode()).hexdigest()
+        return hashlib.sha256(repr((self.families, self.bounded, MAX_EFFORT)).encode()).hexdigest()
 
     def text(self, tree: Tree) -> str:
         """The regular expression of a tree, to be compiled with `re.MULTILINE`."""
-        return f"^(?:{tree.text})" if self.anchored else tree.text
+        return f"^(?:{tree.text})" if self.bounded else tree.text
 
     def compile(self, tree: Tree) -> re.Pattern[str]:
         """The expression of a tree, ready for matching."""
@@ -323,31 +320,7 @@ BOUNDED = Grammar(
         # Over the end of the line.
         "line": (r"\n", r"[^\n]*+\n"),
     },
-    anchored=True,
     bounded=True,
-)
-
-PAPER = Grammar(
-    "paper",
-    families={
-        "text": (
-            r"\w*?",
-            r"\w+",
-            r"\s+",
-            r"\s*?",
-            r"\d+",
-            r".*?",
-            r".+",
-            r"[^<>]*",
-            r"[^<>]+",
-            r"[^<>]{40,}",
-            r"(?:\w+\s*)*",
-            r"(?:[^<>]+\s?)+",
-        ),
-        "tags": (r"<.*?>", r"<[^>]*>", r"<p[^>]*>", r"<div>", r"<li>", r"<a>", r"</a>", r"<h[1-6]>", r"<t[dr]>", r"\n"),
-    },
-    anchored=False,
-    bounded=False,
 )
 
 # The first two are the paper's own; it does not name the others. Like them they are short, lazy, and of one line.
@@ -362,16 +335,13 @@ HTML = Grammar(
         ),
         "text": (r"\w*?", r"\w+", r"\s*?", r"\s+", r"\d+", r".*?", r".", r"\W", r"[^<]*?", r"[^<]+", r"[^<>]*"),
     },
-    anchored=False,
     bounded=False,
-    of_source=True,
 )
 
-GRAMMARS = {grammar.name: grammar for grammar in (BOUNDED, PAPER, HTML)}
+GRAMMARS = {grammar.name: grammar for grammar in (BOUNDED, HTML)}
 
 EVERYTHING = {
     "bounded": group(literal(r"<\S*+ "), capture(literal(r"[^\n]*+"))),
-    "paper": group(literal(r"<.*?>"), capture(literal(r"[^<>]*"))),
     "html": either(literal(r"<.*?>"), capture(literal(r"[^<]+"))),
 }
 """For each grammar an expression that keeps the whole text, which is where the paper's search ended."""

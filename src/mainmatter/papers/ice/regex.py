@@ -4,9 +4,9 @@ The page is written as lines of markup, one a block (papers/ice/linear_markup.py
 match is left, and what its capturing groups hold is kept. A block is kept if more than half of its text is.
 
 The search is in papers/ice/genetic.py; expressions are trees (papers/ice/expressions.py), which compile by construction
-and, in the default grammar, match in linear time by construction, so that no time-out is needed. The paper's own
-literals are available too (`literals="paper"`), with the time-out that they need. So is its way of matching, against
-the page's own HTML (`literals="html"`): papers/ice/source.py maps what is captured there to blocks.
+and, in the default grammar, match in linear time by construction, so that no time-out is needed. The paper's way of
+matching is available too, against the page's own HTML (`literals="html"`), with the time-out that it needs:
+papers/ice/source.py maps what is captured there to blocks.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def captured_in_time(pattern: Any, text: str, seconds: float) -> list[Span] | No
     return spans
 
 
-def compile_for_time_out(expression: str, *, ignore_case: bool = False) -> Any:  # noqa: ANN401 - it has no types
-    """Compile an expression with a matcher that can be interrupted.
+def compile_for_time_out(expression: str) -> Any:  # noqa: ANN401 - it has no types
+    """Compile an expression with a matcher that can be interrupted; tags are written in both cases, so case is ignored.
 
     Raises:
         MissingExtra: the package `regex` is not installed.
@@ -90,7 +90,7 @@ def compile_for_time_out(expression: str, *, ignore_case: bool = False) -> Any: 
         regex = import_module("regex")
     except ImportError as error:
         raise MissingExtra("regex", "train") from error
-    return regex.compile(expression, regex.MULTILINE | (regex.IGNORECASE if ignore_case else 0))
+    return regex.compile(expression, regex.MULTILINE | regex.IGNORECASE)
 
 
 def _add_groups(spans: list[Span], groups: Iterable[Span]) -> None:
@@ -150,10 +150,10 @@ class ObservedMarkup:
     gold: NDArray[np.int32]
     gold_total: int
 
-    def judge(self, pattern: Any, method: IceRegex) -> tuple[int, int] | None:  # noqa: ANN401 - of Python, or a package
-        """How many words of the blocks that an expression keeps are right, how many not; None if it was too slow."""
-        spans = _capture(pattern, self.markup, method)
-        return None if spans is None else self.score(self.markup.shares(spans) > method.threshold)
+    def judge(self, pattern: re.Pattern[str], method: IceRegex) -> tuple[int, int]:
+        """How many words of the blocks that an expression keeps are right, and how many not."""
+        spans = captured_in_lines(pattern, self.markup.text, self.markup.lines)
+        return self.score(self.markup.shares(spans) > method.threshold)
 
     @property
     def parts(self) -> list[bytes]:
@@ -190,7 +190,7 @@ class ObservedSource:
 
         All content of the capturing groups is the text, tags that they may hold included.
         """
-        spans = _capture(pattern, self.source, method)
+        spans = captured_in_time(pattern, self.source.text, method.timeout)
         if spans is None:
             return None
         found = Counter(words(" ".join([self.source.text[start:end] for start, end in spans])))
@@ -212,9 +212,9 @@ class IceRegex(Trainable[Observed]):
 
     Args:
         threshold: a block is kept if more than this share of its text is captured.
-        literals: what expressions are made of: "bounded", which match in linear time, or "paper", as in the paper,
-            which may not, so that training and extraction need the package `regex` and a time-out; so may "html",
-            which are matched against the page's HTML, as in the paper, and not against lines of markup.
+        literals: what expressions are made of: "bounded", which match lines of markup in linear time, or "html", which
+            are matched against the page's HTML, as in the paper, and may take time without end, so that training and
+            extraction need the package `regex` and a time-out.
         strategy: of the search: "tournament", or "fittest", as in the paper (papers/ice/genetic.py).
         population: how many expressions a generation of the search has.
         generations: how many generations.
@@ -229,7 +229,7 @@ class IceRegex(Trainable[Observed]):
         award: points for each word that is in the gold text (the paper's 2).
         penalty: points off for each word that is not (the paper's 1).
         per_page: divide a page's points by those of its gold text, so that large pages do not rule.
-        timeout: seconds of processor time that an expression may take for a page, with all but the bounded literals.
+        timeout: seconds of processor time that an expression may take for a page, with the literals "html".
         checkpoint: a folder for the state of the search after each generation, from which the same search (seed,
             parameters, pages) continues; it is not part of a model.
     """
@@ -306,13 +306,7 @@ class IceRegex(Trainable[Observed]):
         """Keep the blocks whose text is captured."""
         if not hasattr(self, "tree_"):
             raise ModelError(f"{self.name} has learned nothing yet: call fit, load or load_shipped")
-        page = Source.of(document) if self._grammar.of_source else write_markup(document)
-        spans = _capture(self._pattern, page, self)
-        # What took too long gives the whole page, as the paper's best expression did.
-        if spans is None:
-            scores = np.ones(len(document))
-        else:
-            scores = page.shares(spans) if isinstance(page, LinearMarkup) else page.shares(spans, document)
+        scores = self._shares(document)
         codes = np.where(scores > self.threshold, _ENOUGH, np.where(scores > 0, _TOO_LITTLE, _NOTHING))
         codes[(scores == 1) & (codes == _ENOUGH)] = _ALL
         return Extraction(
@@ -325,6 +319,16 @@ class IceRegex(Trainable[Observed]):
             threshold=self.threshold,
         )
 
+    def _shares(self, document: Document) -> NDArray[np.float64]:
+        """The share of each block's text that is captured."""
+        if self._grammar.bounded:
+            markup = write_markup(document)
+            return markup.shares(captured_in_lines(self._pattern, markup.text, markup.lines))
+        source = Source.of(document)
+        spans = captured_in_time(self._pattern, source.text, self.timeout)
+        # What took too long gives the whole page, as the paper's best expression did.
+        return np.ones(len(document)) if spans is None else source.shares(spans, document)
+
     def need_extras(self) -> None:
         """Check this before any work.
 
@@ -336,12 +340,12 @@ class IceRegex(Trainable[Observed]):
 
     def weights(self) -> str:
         """The shipped model of the default, or that of the preset "paper"."""
-        return f"{self.name}-paper" if self._grammar.of_source else self.name
+        return self.name if self._grammar.bounded else f"{self.name}-paper"
 
     def observe(self, example: Example) -> Observed:
         """Write a page as markup, and number its words; or take its HTML as it is."""
         gold_words = Counter(words(example.gold.text or ""))
-        if self._grammar.of_source:
+        if not self._grammar.bounded:
             return ObservedSource(Source.of(example.document), gold_words)
         numbers: dict[str, int] = {}
         blocks = [words(text) for text in example.document.columns.texts]
@@ -462,11 +466,4 @@ class Fitness:
 def _compile(grammar: Grammar, tree: Tree) -> Any:  # noqa: ANN401 - of Python, or of a package
     if grammar.bounded:
         return grammar.compile(tree)
-    return compile_for_time_out(grammar.text(tree), ignore_case=grammar.of_source)
-
-
-def _capture(pattern: Any, page: LinearMarkup | Source, method: IceRegex) -> list[Span] | None:  # noqa: ANN401
-    """What an expression captures of a page; None if it took too long."""
-    if isinstance(page, LinearMarkup) and GRAMMARS[method.literals].bounded:
-        return captured_in_lines(pattern, page.text, page.lines)
-    return captured_in_time(pattern, page.text, method.timeout)
+    return compile_for_time_out(grammar.text(tree))

@@ -297,7 +297,7 @@ class IceTree(Trainable[Instances]):
         if self.tree_ is None or self.stop_words_ is None:
             raise ModelError("ice-tree has learned no tree yet: train it, or load a model")
         values, tags, _ = self._measure(document, self.stop_words_)
-        nodes = self.tree_.find(_with_tags(values, tags, self.tree_.attributes[-1].values or ()))
+        nodes = self.tree_.find(with_tags(values, tags, self.tree_.attributes[-1].values or ()))
         scores = _probabilities(self.tree_)[nodes]
         if self.decision == "majority":
             labels = self.tree_.labels[nodes]
@@ -333,7 +333,7 @@ class IceTree(Trainable[Instances]):
         self.stop_words_ = find_frequent_words(observations)
         tags = sorted({tag for page in observations for tag in page.tags})
         names = _names(self.features, kl=self.kl)
-        values = np.concatenate([_with_tags(self._values(page), page.tags, tags) for page in observations], axis=1)
+        values = np.concatenate([with_tags(self.values_of(page), page.tags, tags) for page in observations], axis=1)
         labels = np.concatenate([page.labels for page in observations]).astype(np.intp)
         if not len(labels):
             raise InputError("ice-tree: no block to learn from")
@@ -350,29 +350,6 @@ class IceTree(Trainable[Instances]):
         self.tree_ = tree.rounded()  # what is measured is what is saved
         report(f"a tree of {len(self.tree_)} nodes from {len(labels)} blocks")
         return self
-
-    def error_rate(self, observations: Sequence[Instances]) -> tuple[int, int]:
-        """How many blocks of pages get the wrong class of four, and how many there are (ICE 3.3).
-
-        The class is that of most instances of a leaf, whatever `threshold` is.
-
-        Raises:
-            ModelError: it has learned no tree yet.
-        """
-        if self.tree_ is None:
-            raise ModelError("ice-tree has learned no tree yet: train it, or load a model")
-        wrong = total = 0
-        for page in observations:
-            nodes = self.tree_.find(_with_tags(self._values(page), page.tags, self.tree_.attributes[-1].values or ()))
-            wrong += int((self.tree_.labels[nodes] != page.labels).sum())
-            total += len(page.labels)
-        return wrong, total
-
-    def printout(self, lines: int | None = None) -> str:
-        """The tree as indented text, as in figure 2 of ICE; only the first lines if a number is given."""
-        if self.tree_ is None:
-            raise ModelError("ice-tree has learned no tree yet: train it, or load a model")
-        return self.tree_.printout(lines)
 
     def facts_and_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """The tree and the stop words."""
@@ -409,7 +386,7 @@ class IceTree(Trainable[Instances]):
         # Training sees 32 bits, so that observations are small; prediction must see the same numbers.
         return np.stack(rows).astype(np.float32).astype(np.float64), document.tags, counts.words
 
-    def _values(self, page: Instances) -> NDArray[np.float32]:
+    def values_of(self, page: Instances) -> NDArray[np.float32]:
         """The numeric features of a page that was observed, with the share of stop words."""
         values = page.values.copy()
         stop_words = count_shallow(page.texts, self.stop_words_ or frozenset()).stop_words
@@ -484,7 +461,7 @@ def _neighbour(values: NDArray[np.float64], offset: int) -> NDArray[np.float64]:
     return padded[start : start + len(values)]
 
 
-def _with_tags(values: NDArray[np.floating[Any]], tags: Sequence[str], known: Sequence[str]) -> NDArray[np.float64]:
+def with_tags(values: NDArray[np.floating[Any]], tags: Sequence[str], known: Sequence[str]) -> NDArray[np.float64]:
     """Features with the numbers of the tags as the last row."""
     numbers = {tag: number for number, tag in enumerate(known)}
     row = np.fromiter((numbers.get(tag, UNKNOWN) for tag in tags), np.float64, len(tags))

@@ -478,61 +478,6 @@ class LogOdds:
         return np.log(one, out=one)
 
 
-def cross_entropies(
-    folds: Sequence[Sequence[str]], alphabet: Alphabet, orders: Sequence[int], qs: Sequence[float]
-) -> Floats:
-    """How well models predict texts that they were not trained on: bits a symbol (NCleaner 3, figure 2).
-
-    Each fold is predicted by models of all other folds; the mean is over all symbols.
-
-    Args:
-        folds: the texts of each fold.
-        alphabet: what to write them in.
-        orders: the lengths of n-grams to try, in rising order.
-        qs: the interpolation parameters to try.
-
-    Returns:
-        One row for each length, one column for each q.
-    """
-    longest = max(orders)
-    parts = [ngram_codes(write_texts(alphabet, texts, longest), alphabet.size, longest) for texts in folds]
-    parts = [codes[codes % alphabet.size != BEGIN] for codes in parts]
-    fold_of = np.repeat(np.arange(len(parts)), [len(codes) for codes in parts])
-    frequencies = _held_out_frequencies(np.concatenate(parts), fold_of, alphabet.size, longest)
-    totals = [np.zeros(len(fold_of)) for _ in qs]
-    found = np.zeros((len(orders), len(qs)))
-    for n, frequency in enumerate(frequencies, 1):
-        for column, q in enumerate(qs):
-            totals[column] = q * totals[column] + frequency
-            if n in orders:
-                bits = np.log2(totals[column] * weight_of_longest(q, n))
-                found[list(orders).index(n), column] = -bits.mean()
-    return found
-
-
-def _held_out_frequencies(codes: Ints, fold_of: Ints, size: int, longest: int) -> list[Floats]:
-    """For each length of n-grams, the relative frequency of each symbol after its history in all other folds."""
-    folds = int(fold_of[-1]) + 1
-    in_other_folds = len(codes) - np.bincount(fold_of, minlength=folds)
-    single = _count_outside(codes % size, fold_of, folds)
-    frequency = (single + 1) / (in_other_folds[fold_of] + size - 1)
-    found = [frequency]
-    for n in range(2, longest + 1):
-        gram = codes % size**n
-        grams = _count_outside(gram, fold_of, folds)
-        histories = _count_outside(gram // size, fold_of, folds)
-        frequency = np.where(histories > 0, grams / np.maximum(histories, 1), frequency)
-        found.append(frequency)
-    return found
-
-
-def _count_outside(codes: Ints, fold_of: Ints, folds: int) -> Ints:
-    """How often each code occurs in folds other than its own."""
-    _, numbers = np.unique(codes, return_inverse=True)
-    _, in_own = np.unique(numbers * folds + fold_of, return_inverse=True)
-    return np.bincount(numbers)[numbers] - np.bincount(in_own)[in_own]
-
-
 # The models of clean and of dirty text: small enough to travel, checked, tables made only once
 
 ARRAYS = ("clean_codes", "clean_counts", "dirty_codes", "dirty_counts")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import InputError, MainmatterError
 from mainmatter.isolation.child import Child, ChildExited
 from mainmatter.limits import DEFAULT_LIMITS, Limits

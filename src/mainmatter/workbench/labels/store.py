@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self, cast, get_args
 
-from mainmatter.clean import read
+from mainmatter.api import read
 from mainmatter.errors import InputError
 from mainmatter.lab.datasets.labels import Label, Referred, carry_over, make_references, trace
 from mainmatter.limits import DEFAULT_LIMITS, Limits

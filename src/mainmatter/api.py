@@ -9,9 +9,8 @@ two, and the `Extraction` that it returns renders itself (render/).
 from __future__ import annotations
 
 import os
-import warnings
 from collections import deque
-from collections.abc import AsyncIterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import partial
 from inspect import Parameter, cleandoc, signature
@@ -29,7 +28,7 @@ from mainmatter.registry import DEFAULT_METHOD, METHODS, get_format, get_method,
 from mainmatter.text.read import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Unpack
 
     from mainmatter.method import Method
@@ -135,7 +134,7 @@ def clean(html: PageLike, *, url: str | None = None, **options: Unpack[CleanOpti
             page has another URL; or `html` is not a page, but a URL or the name of a file.
         MainmatterError: with `isolated`, the page crashed its process, took more than 60 s or more than 2 GB.
     """
-    return _with_old_parameters(options).clean(html, url=url)
+    return Cleaner(**options).clean(html, url=url)
 
 
 extract = clean  # as trafilatura calls it
@@ -234,93 +233,7 @@ def clean_many(
         InputError: the method has no such parameter; the method is an object, which already has its parameters;
             `pages` is a single page; or `workers` is less than 1.
     """
-    return _with_old_parameters(options).clean_many(pages, workers=workers, format=format)
-
-
-@_lists_options
-async def aclean(html: PageLike, *, url: str | None = None, **options: Unpack[CleanOptions]) -> Extraction:
-    """`clean` for asyncio: runs in a thread, so that the event loop stays free.
-
-    Threads share the interpreter: ten pages at once take about as long as ten pages one after another. To use several
-    cores, call `clean_many` with `workers`.
-
-    Args:
-        html: the page, as for `clean`.
-        url: where it came from, if known.
-        options: see `CleanOptions`.
-    """
-    return await _in_thread(lambda: Cleaner(**options).clean(html, url=url))
-
-
-aextract = aclean
-
-
-@_lists_options
-async def aclean_file(
-    path: str | PathLike[str], *, url: str | None = None, **options: Unpack[CleanOptions]
-) -> Extraction:
-    """`clean_file` for asyncio: runs in a thread (see `aclean`).
-
-    Args:
-        path: the file.
-        url: where the page came from, if known.
-        options: see `CleanOptions`.
-    """
-    return await _in_thread(lambda: Cleaner(**options).clean_file(path, url=url))
-
-
-@_lists_options
-async def aclean_url(
-    url: str,
-    *,
-    browser: bool = False,
-    timeout: float | None = None,
-    public_only: bool = True,
-    **options: Unpack[CleanOptions],
-) -> Extraction:
-    """`clean_url` for asyncio: runs in a thread (see `aclean`). It can wait for many servers at once.
-
-    Args:
-        url: an address that begins with http:// or https://.
-        browser: as for `clean_url`.
-        timeout: as for `clean_url`.
-        public_only: as for `clean_url`.
-        options: see `CleanOptions`.
-    """
-    cleaner = await _in_thread(lambda: Cleaner(**options))
-    return await cleaner.aclean_url(url, browser=browser, timeout=timeout, public_only=public_only)
-
-
-@overload
-def aclean_many(
-    pages: Iterable[PageLike] | AsyncIterable[PageLike], *, format: None = ..., **options: Unpack[CleanOptions]
-) -> AsyncIterator[Extraction | Failure[Page]]: ...
-@overload
-def aclean_many(
-    pages: Iterable[PageLike] | AsyncIterable[PageLike], *, format: str, **options: Unpack[CleanOptions]
-) -> AsyncIterator[str | Failure[Page]]: ...
-@overload
-def aclean_many(
-    pages: Iterable[PageLike] | AsyncIterable[PageLike],
-    *,
-    format: Callable[[Extraction], Result],
-    **options: Unpack[CleanOptions],
-) -> AsyncIterator[Result | Failure[Page]]: ...
-@_lists_options
-def aclean_many(
-    pages: Iterable[PageLike] | AsyncIterable[PageLike],
-    *,
-    format: str | Callable[[Extraction], Any] | None = None,  # noqa: A002 - the word users know
-    **options: Unpack[CleanOptions],
-) -> AsyncIterator[Any]:
-    """`clean_many` for `async for`: cleans one page after another, in a thread (see `aclean`).
-
-    Args:
-        pages: as for `clean_many`, or an asynchronous iterator.
-        format: as for `clean_many`.
-        options: see `CleanOptions`.
-    """
-    return Cleaner(**options).aclean_many(pages, format=format)
+    return Cleaner(**options).clean_many(pages, workers=workers, format=format)
 
 
 class Cleaner:
@@ -405,15 +318,6 @@ class Cleaner:
         self, url: str, *, browser: bool = False, timeout: float | None = None, public_only: bool = True
     ) -> Extraction:
         """Fetch a page and keep its main matter; see `mainmatter.clean_url`."""
-        extraction, note = self._fetch_and_clean(url, browser, timeout, public_only)
-        if note:
-            warn_caller(note)
-        return extraction
-
-    def _fetch_and_clean(
-        self, url: str, browser: bool, timeout: float | None, public_only: bool
-    ) -> tuple[Extraction, str | None]:
-        """The extraction of a page, and a warning for the caller, who cannot be found from inside a thread."""
         from mainmatter.inputs.fetch import is_url  # noqa: PLC0415 - those who have the page need none of it
 
         if not isinstance(url, str) or not is_url(url):
@@ -427,11 +331,8 @@ class Cleaner:
         page = fetch(url, limits=self.limits, public_only=public_only, **settings)
         extraction = self.clean(page)
         if extraction.document.needs_scripts and not browser:
-            return (
-                extraction,
-                f"{url}: shows almost no text without its scripts; clean_url(url, browser=True) runs them",
-            )
-        return extraction, None
+            warn_caller(f"{url}: shows almost no text without its scripts; clean_url(url, browser=True) runs them")
+        return extraction
 
     @overload
     def clean_many(
@@ -468,53 +369,6 @@ class Cleaner:
             return _clean_in_processes(all_pages, workers, self, write)
         return ordered_map(partial(_clean_page, method=self.method, limits=self.limits, write=write), all_pages)
 
-    async def aclean(self, html: PageLike, *, url: str | None = None) -> Extraction:
-        """As `clean`, in a thread; see `mainmatter.aclean`."""
-        return await _in_thread(lambda: self.clean(html, url=url))
-
-    aextract = aclean
-
-    async def aclean_file(self, path: str | PathLike[str], *, url: str | None = None) -> Extraction:
-        """As `clean_file`, in a thread; see `mainmatter.aclean`."""
-        return await _in_thread(lambda: self.clean_file(path, url=url))
-
-    async def aclean_url(
-        self, url: str, *, browser: bool = False, timeout: float | None = None, public_only: bool = True
-    ) -> Extraction:
-        """As `clean_url`, in a thread; see `mainmatter.aclean_url`."""
-        extraction, note = await _in_thread(lambda: self._fetch_and_clean(url, browser, timeout, public_only))
-        if note:
-            warn_caller(note)
-        return extraction
-
-    @overload
-    def aclean_many(
-        self, pages: Iterable[PageLike] | AsyncIterable[PageLike], *, format: None = ...
-    ) -> AsyncIterator[Extraction | Failure[Page]]: ...
-    @overload
-    def aclean_many(
-        self, pages: Iterable[PageLike] | AsyncIterable[PageLike], *, format: str
-    ) -> AsyncIterator[str | Failure[Page]]: ...
-    @overload
-    def aclean_many(
-        self, pages: Iterable[PageLike] | AsyncIterable[PageLike], *, format: Callable[[Extraction], Result]
-    ) -> AsyncIterator[Result | Failure[Page]]: ...
-    def aclean_many(
-        self,
-        pages: Iterable[PageLike] | AsyncIterable[PageLike],
-        *,
-        format: str | Callable[[Extraction], Any] | None = None,  # noqa: A002 - the word users know
-    ) -> AsyncIterator[Any]:
-        """As `clean_many`, for `async for`; see `mainmatter.aclean_many`."""
-        _need_several(pages)
-        self.clean_many([], format=format)  # raises an error at once if it is wrong
-
-        async def results() -> AsyncIterator[Any]:
-            async for page in pages if isinstance(pages, AsyncIterable) else _asynchronously(pages):
-                yield await _in_thread(partial(next, self.clean_many([page], format=format)))
-
-        return results()
-
 
 def read(page: Page, limits: Limits = DEFAULT_LIMITS) -> Document:
     """Read a page into blocks, without deciding anything.
@@ -525,22 +379,6 @@ def read(page: Page, limits: Limits = DEFAULT_LIMITS) -> Document:
     """
     limits.check(page)
     return read_text(page) if page.format == "text" else read_html(page)
-
-
-def _with_old_parameters(options: CleanOptions) -> Cleaner:
-    """Until version 1.0, the functions that used to accept parameters of all methods as keywords still do."""
-    if options.keys() <= _OPTIONS.keys():
-        return Cleaner(**options)
-    given: dict[str, Any] = {**options}
-    old = {name: given.pop(name) for name in options if name not in _OPTIONS}
-    cleaner = Cleaner(**given | {"parameters": {**(given.get("parameters") or {}), **old}})
-    warnings.warn(
-        f"passing parameters of a method as keywords is deprecated, except those that CleanOptions lists; "
-        f"write parameters={old!r}",
-        DeprecationWarning,
-        stacklevel=3,
-    )
-    return cleaner
 
 
 def _to_page(html: object, limits: Limits, url: str | None = None) -> Page:
@@ -585,17 +423,6 @@ def _page_or_failure(html: object, limits: Limits) -> Page | Failure[Page]:
 def _need_several(pages: object) -> None:
     if isinstance(pages, str | bytes | Page | PathLike):
         raise InputError("this is a single page; pass a list of pages, or call clean")
-
-
-async def _in_thread(work: Callable[[], Result]) -> Result:
-    from asyncio import to_thread  # noqa: PLC0415 - callers that await have loaded it
-
-    return await to_thread(work)
-
-
-async def _asynchronously(pages: Iterable[PageLike]) -> AsyncIterator[PageLike]:
-    for page in pages:
-        yield page
 
 
 def _choose(method: str | PathLike[str] | Method, parameters: dict[str, Any]) -> Method:

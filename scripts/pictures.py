@@ -1,9 +1,9 @@
-"""Take the pictures of the workbench that the documentation shows.
+"""Take the pictures of the workbench and of reports that the documentation shows.
 
-python scripts/workbench_pictures.py [--only NAME] [--folder docs/images]
+python scripts/pictures.py [--only NAME] [--folder docs/images]
 
 It starts a server of its own on pages that we wrote, with two annotators' labels and a corpus of our example crawl, and
-takes pictures 1280 pixels wide.
+takes pictures 1280 pixels wide. The reports are of tests/quality/pages and of examples/crawl.warc.gz.
 """
 
 from __future__ import annotations
@@ -14,17 +14,22 @@ import tempfile
 import threading
 import time
 from contextlib import chdir, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import uvicorn
 from playwright.sync_api import expect, sync_playwright
 
-from mainmatter.clean import clean
+from mainmatter.api import clean
 from mainmatter.corpus import Job, build_corpus
 from mainmatter.corpus.filters import Filters
+from mainmatter.corpus.report import corpus_report
 from mainmatter.html.browser.chromium import find_chromium
+from mainmatter.lab.datasets import load_dataset
 from mainmatter.lab.datasets.labels import Label
+from mainmatter.lab.evaluation import evaluate
+from mainmatter.lab.reports import evaluation_report
 from mainmatter.records import Kind, Page
 from mainmatter.workbench.app import STATIC, make_app
 from mainmatter.workbench.labels.store import Store
@@ -33,8 +38,8 @@ from mainmatter.workbench.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from playwright.sync_api import Browser, ViewportSize
     from playwright.sync_api import Page as Tab
-    from playwright.sync_api import ViewportSize
 
     from mainmatter.lab.datasets.labels import LabelKind
 
@@ -45,6 +50,9 @@ SITE = ROOT / "examples" / "site"
 CRAWL = "examples/crawl.warc.gz"
 EXAMPLE = STATIC / "example.html"
 SIZE: ViewportSize = {"width": 1280, "height": 860}
+REPORT_SIZE: ViewportSize = {"width": 1280, "height": 1950}
+METHODS = ("ice-heuristic", "density", "ncleaner", "main")
+MADE = datetime(2026, 1, 2, 12, tzinfo=UTC)  # fixed, so that the same pages give the same picture
 ARGUMENTS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking".split()
 TEACH_SECONDS = 300
 KINDS: dict[Kind, LabelKind] = {Kind.HEADING: "heading", Kind.LIST_ITEM: "list"}
@@ -56,26 +64,68 @@ CONTESTED = 7  # every so many blocks, Piet sees it otherwise
 def main() -> None:
     """Take all pictures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=PICTURES, action="append", help="take this picture; may be repeated")
+    names = [*PICTURES, *REPORTS]
+    parser.add_argument("--only", choices=names, action="append", help="take this picture; may be repeated")
     parser.add_argument("--folder", type=Path, default=ROOT / "docs" / "images")
     arguments = parser.parse_args()
-    with (
-        tempfile.TemporaryDirectory() as workbench,
-        serving(Path(workbench), make_corpus(Path(workbench) / "harbour-lamp")) as address,
-        sync_playwright() as playwright,
-    ):
-        label_pages(Path(workbench) / "annotations.db")
+    wanted = arguments.only or names
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=ARGUMENTS)
-        for name in arguments.only or PICTURES:
+        photograph_workbench(browser, Path(folder), [name for name in wanted if name in PICTURES], arguments.folder)
+        for name in wanted:
+            if name in REPORTS:
+                photograph_report(browser, Path(folder), name, arguments.folder / f"{name}.png")
+        browser.close()
+
+
+def photograph_workbench(browser: Browser, workbench: Path, names: list[str], pictures: Path) -> None:
+    """Take pictures of the workbench, whose files go into a folder."""
+    if not names:
+        return
+    with serving(workbench, make_corpus(workbench / "harbour-lamp")) as address:
+        label_pages(workbench / "annotations.db")
+        for name in names:
             scheme, shoot = PICTURES[name]
             context = browser.new_context(base_url=address, viewport=SIZE, color_scheme=scheme, device_scale_factor=1)
             tab = context.new_page()
             shoot(tab)
-            path = arguments.folder / f"workbench-{name}.png"
+            path = pictures / f"workbench-{name}.png"
             tab.screenshot(path=path, animations="disabled")
             print(f"{path}: {path.stat().st_size:,} bytes")
             context.close()
-        browser.close()
+
+
+def photograph_report(browser: Browser, folder: Path, name: str, picture: Path) -> None:
+    """Take a picture of a report, from a part of it on."""
+    make, start = REPORTS[name]
+    file = folder / f"{name}.html"
+    with chdir(ROOT):  # reports show the paths of their inputs
+        file.write_text(make(folder), "utf-8")
+    tab = browser.new_page(viewport=REPORT_SIZE, color_scheme="light")
+    tab.goto(file.as_uri())
+    tab.evaluate("document.documentElement.style.scrollBehavior = 'auto'")
+    if start:
+        tab.evaluate("id => document.getElementById(id).scrollIntoView()", start)
+    tab.screenshot(path=picture)
+    print(f"{picture}: {picture.stat().st_size:,} bytes")
+    tab.close()
+
+
+def evaluation_page(folder: Path) -> str:  # noqa: ARG001 - a report of a corpus needs a place for it
+    """The report of some methods on the pages that we wrote."""
+    pages = load_dataset("tests/quality/pages")
+    results = [evaluate(method, "our pages", pages, ["bag", "shingle"]) for method in METHODS]
+    command = f"mainmatter evaluate {' '.join(METHODS)} --on tests/quality/pages --metric bag --metric shingle"
+    return evaluation_report(results, {"our pages": pages}, command=command, made=MADE)
+
+
+def corpus_page(folder: Path) -> str:
+    """The report of the example crawl."""
+    (folder / "examples").symlink_to(ROOT / "examples")
+    with chdir(folder):
+        build_corpus([CRAWL], "corpus", Job(duplicates="near", site_templates=True, shard_size=20_000))
+        command = f"mainmatter corpus {CRAWL} --output corpus --drop-duplicates near --site-templates --shard-size 0.02"
+        return corpus_report("corpus", command=command, made=MADE)
 
 
 def make_corpus(out: Path) -> str:
@@ -238,6 +288,12 @@ PICTURES: dict[str, tuple[Scheme, Callable[[Tab], None]]] = {
     "annotate": ("light", shoot_annotate),
     "merge": ("light", shoot_merge),
     "teach": ("light", shoot_teach),
+}
+
+# What makes a report, and the part that the picture begins with.
+REPORTS: dict[str, tuple[Callable[[Path], str], str]] = {
+    "report-evaluation": (evaluation_page, "distribution"),
+    "report-corpus": (corpus_page, ""),
 }
 
 

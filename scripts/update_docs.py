@@ -1,6 +1,8 @@
-"""Write docs/reference/http.md from the server's OpenAPI description; tests/test_docs.py checks that it is up to date.
+"""Write docs/reference/cli.md and http.md; tests/test_docs.py checks that they are up to date.
 
-python scripts/update_http_docs.py
+python scripts/update_docs.py
+
+The first is made of the commands' own --help, the second of the server's OpenAPI description.
 """
 
 from __future__ import annotations
@@ -11,6 +13,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from mainmatter.cli import group
 from mainmatter.workbench.app import make_app
 from mainmatter.workbench.settings import Settings
 
@@ -19,13 +24,24 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 Row = tuple[str, str, str, str]
-TARGET = Path(__file__).parents[1] / "docs" / "reference" / "http.md"
+REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
+CLI_PAGE, HTTP_PAGE = REFERENCE / "cli.md", REFERENCE / "http.md"
+WIDTH = 100
 VERBS = ("get", "post", "put", "patch", "delete")
-HEAD = """\
+CLI_HEAD = """\
+# Commands
+
+The `--help` of every command. `scripts/update_docs.py` generates this page.
+
+Exit codes: 0 everything worked; 1 something could not be done, and standard error says what; 2 the command was called
+with wrong arguments; 130 it was interrupted by Ctrl-C.
+"""
+
+HTTP_HEAD = """\
 # HTTP API
 
 Every call of the server that `mainmatter serve` starts. [The server and its API](../how-to/serve.md) shows how to run
-it, and how to use the most important calls. This page is made by `scripts/update_http_docs.py`.
+it, and how to use the most important calls. This page is made by `scripts/update_docs.py`.
 
 - A running server describes itself for programs, as OpenAPI 3.1, at `/api/openapi.json`; its page `/api` lets you try
   each call.
@@ -34,6 +50,23 @@ it, and how to use the most important calls. This page is made by `scripts/updat
 - You may rely on the calls under [Pages](#pages) and [Server](#server). The others serve the workbench, and may change
   with a minor version.
 """
+
+
+def cli_docs() -> str:
+    """The page: each command with its help."""
+    sections = (f"\n## {name}\n\n```text\n{help_text}\n```\n" for name, help_text in _helps(group, "mainmatter", None))
+    return CLI_HEAD + "".join(sections)
+
+
+def _helps(command: click.Command, name: str, parent: click.Context | None) -> Iterator[tuple[str, str]]:
+    """The full name and the help of a command and of those below it."""
+    context = click.Context(command, parent, info_name=name, terminal_width=WIDTH, help_option_names=["-h", "--help"])
+    yield context.command_path, command.get_help(context).rstrip()
+    if isinstance(command, click.Group):
+        for below in command.list_commands(context):
+            sub = command.get_command(context, below)
+            assert sub is not None
+            yield from _helps(sub, below, context)
 
 
 def http_docs() -> str:
@@ -48,7 +81,7 @@ def http_docs() -> str:
     usual = _usual_errors([operation for _, _, operation in calls])
     rows = [(f"`{status}`", meaning) for status, meaning in usual.items()]
     parts = [
-        HEAD,
+        HTTP_HEAD,
         "## Errors\n",
         "What a status means, unless the call says otherwise.\n",
         _table("Status Meaning", rows),
@@ -186,4 +219,5 @@ def _table(head: str, rows: Iterable[tuple[str, ...]]) -> str:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(http_docs(), encoding="utf-8")
+    CLI_PAGE.write_text(cli_docs(), encoding="utf-8")
+    HTTP_PAGE.write_text(http_docs(), encoding="utf-8")
