@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from bench import fidelity
+from bench.__main__ import command as bench_command
 from bench.fidelity import (
     WRITERS,
     FidelityResult,
@@ -18,7 +19,6 @@ from bench.fidelity import (
     kept_html,
     measure_fidelity,
 )
-from mainmatter.cli import group
 from mainmatter.errors import MissingExtra, UnknownName
 from mainmatter.html.read import read_html
 from mainmatter.lab.datasets import GoldPage
@@ -147,8 +147,8 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("tiny")
 def test_command_writes_tables_and_lists_what_went_wrong(tmp_path: Path) -> None:
-    arguments = ["bench", "fidelity", "mainmatter", "--on", "tiny", "--every", "2", "--pages", "1", "--show", "2"]
-    result = CliRunner().invoke(group, [*arguments, "--kind", "links", "-o", "out"])
+    arguments = ["fidelity", "mainmatter", "--on", "tiny", "--every", "2", "--pages", "1", "--show", "2"]
+    result = CliRunner().invoke(bench_command, [*arguments, "--kind", "links", "-o", "out"])
     assert result.exit_code == 0, result.output
     assert "tiny, 1 pages: share that came through" in result.stdout
     assert "| links      |     0.0000 |  1 |" in result.stdout
@@ -164,22 +164,20 @@ def test_command_writes_tables_and_lists_what_went_wrong(tmp_path: Path) -> None
 
 @pytest.mark.usefixtures("tiny")
 def test_command_on_chosen_pages() -> None:
-    result = CliRunner().invoke(
-        group, ["bench", "fidelity", "mainmatter", "--on", "tiny", "--page", "1", "--page", "3"]
-    )
+    result = CliRunner().invoke(bench_command, ["fidelity", "mainmatter", "--on", "tiny", "--page", "1", "--page", "3"])
     assert "tiny, 2 pages" in result.stdout
-    unknown = CliRunner().invoke(group, ["bench", "fidelity", "mainmatter", "--on", "tiny", "--page", "9"])
+    unknown = CliRunner().invoke(bench_command, ["fidelity", "mainmatter", "--on", "tiny", "--page", "9"])
     assert unknown.exit_code == 2
     assert "no page of tiny has the id 9" in unknown.output
 
 
 @pytest.mark.usefixtures("tiny")
 def test_command_says_that_nothing_went_wrong_and_knows_its_kinds() -> None:
-    arguments = ["bench", "fidelity", "mainmatter", "--on", "tiny", "--pages", "1", "--show", "9"]
+    arguments = ["fidelity", "mainmatter", "--on", "tiny", "--pages", "1", "--show", "9"]
     assert (
         CliRunner()
-        .invoke(group, [*arguments, "--kind", "form"])
+        .invoke(bench_command, [*arguments, "--kind", "form"])
         .stdout.endswith("\nmainmatter on tiny: nothing went wrong\n")
     )
-    unknown = CliRunner().invoke(group, [*arguments, "--kind", "bold"])
+    unknown = CliRunner().invoke(bench_command, [*arguments, "--kind", "bold"])
     assert "unknown kind 'bold'" in unknown.output
