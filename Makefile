@@ -9,7 +9,7 @@ DATA ?= ../shared/data
 COMPILE = $(BIN)/python hatch_build.py
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test test-fast coverage chromium test-integrations check check-python check-scripts check-docs dist bench quality \
+.PHONY: demo test test-fast test-slow coverage chromium test-integrations test-libraries test-pipelines check check-python check-scripts check-docs dist bench quality \
 	models results results-papers results-accuracy results-speed results-fidelity results-robustness results-teaching docs clean fuzz lock image
 
 demo: $(VENV)/installed
@@ -26,6 +26,13 @@ CORE_TESTS := tests/html tests/text tests/render tests/main tests/contract tests
 test-fast: $(VENV)/installed-dev
 	$(COMPILE)
 	$(BIN)/python -m pytest -q -n auto --dist loadfile --ignore tests/html/browser $(CORE_TESTS)
+
+# What nobody waits for, by CI each night: hostile pages at their full size, kills in a row, licences, and an hour of fuzzing. One test has
+# pip resolve an extra, and is skipped without a package registry.
+test-slow: $(VENV)/installed-dev
+	$(COMPILE)
+	$(BIN)/python -m pytest -n auto --dist loadfile tests/slow
+	$(MAKE) fuzz SECONDS=3600
 
 # Which lines the tests run: a table here, pages under COVERAGE. TESTS=tests/html measures what the tests of one folder run.
 COVERAGE ?= $(VENV)/coverage
@@ -45,23 +52,31 @@ chromium: | $(BIN)/python
 			>$(VENV)/chromium.log 2>&1; \
 	} || echo "Chromium is not here and could not be installed: tests that need a browser will be skipped"
 
+test-integrations: test-libraries test-pipelines
+
+# Engines, S3, peers and libraries that read our corpora or call us: 1.5 GB more in $(VENV); Spark needs Java. What is skipped is shown.
+PIPELINES := dolma llama_index nemo_curator
+test-libraries: $(VENV)/installed-integrations
+	$(COMPILE)
+	$(BIN)/python -m pytest -n auto --dist loadfile $(PIPELINES:%=--ignore tests/integrations/adapters/test_%.py) tests/integrations
+
 # dolma and NeMo Curator (6 GB) pin other versions than ours, and LlamaIndex brings many packages: their tests run in environments of
 # their own; needs uv.
-test-integrations: $(VENV)-dolma/installed $(VENV)-llama-index/installed $(VENV)-nemo/installed
-	$(VENV)-dolma/bin/python -m pytest -q tests/corpus/adapters/test_dolma.py
-	$(VENV)-llama-index/bin/python -m pytest -q tests/corpus/adapters/test_llama_index.py
-	$(VENV)-nemo/bin/python -m pytest -q tests/corpus/adapters/test_nemo_curator.py
+test-pipelines: $(VENV)-dolma/installed $(VENV)-llama-index/installed $(VENV)-nemo/installed
+	$(VENV)-dolma/bin/python -m pytest -q tests/integrations/adapters/test_dolma.py
+	$(VENV)-llama-index/bin/python -m pytest -q tests/integrations/adapters/test_llama_index.py
+	$(VENV)-nemo/bin/python -m pytest -q tests/integrations/adapters/test_nemo_curator.py
 
-# Formatting, lint, types, documentation.
-check: check-python check-scripts check-docs
+# Formatting, lint, types. The documentation is built by itself, since that needs an environment of its own.
+check: check-python check-scripts
 
 check-python: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-check-docs: $(VENV)/installed-dev
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir $(VENV)/site 2>$(VENV)/docs.log || (cat $(VENV)/docs.log; false)
+check-docs: $(VENV)-docs/installed
+	NO_MKDOCS_2_WARNING=1 $(VENV)-docs/bin/mkdocs build --strict --site-dir $(VENV)-docs/site 2>$(VENV)-docs/log || (cat $(VENV)-docs/log; false)
 
 # Types of the workbench's scripts (tsconfig.json), by npm's TypeScript, which is kept in the environment.
 TYPESCRIPT := 7.0.2
@@ -114,7 +129,7 @@ image:
 
 # Speed, memory and accuracy beside the peers; DATA is the folder of gold standards, BENCH gets tables and plots.
 BENCH ?= $(VENV)/bench
-bench: $(VENV)/installed-dev
+bench: $(VENV)/installed-integrations
 	$(COMPILE)
 	$(BIN)/python -m bench speed --data $(DATA)
 	$(BIN)/python -m bench speed --profile --data $(DATA)
@@ -168,7 +183,7 @@ results-papers: $(VENV)/installed-dev
 
 # Hours: `main` is trained five times, three other methods three times each, and ten tools read some 8,000 pages. On sets that a method has
 # learned from, its figures are those of the cross-validation.
-results-accuracy: $(VENV)/installed-dev
+results-accuracy: $(VENV)/installed-integrations
 	mkdir -p $(RESULTS)
 	$(BIN)/python scripts/cross_validate.py main --data $(DATA) --save $(RESULTS)/folds -o $(RESULTS)/main.json
 	$(BIN)/python scripts/cross_validate.py fiasco ice-lm ice-tree --folds 3 --data $(DATA) -o $(RESULTS)/papers.json
@@ -176,7 +191,7 @@ results-accuracy: $(VENV)/installed-dev
 	$(BIN)/mainmatter evaluate main trafilatura turbohtml --on wcxb-dev --metric metadata --data $(DATA)
 
 results-speed: CRAWL = $(RESULTS)/crawl.warc.gz
-results-speed: $(VENV)/installed-dev
+results-speed: $(VENV)/installed-integrations
 	mkdir -p $(RESULTS)
 	$(BIN)/python -m bench speed --data $(DATA)
 	$(BIN)/python -m bench speed --profile --data $(DATA)
@@ -184,12 +199,12 @@ results-speed: $(VENV)/installed-dev
 	$(BIN)/python scripts/make_crawl.py --data $(DATA) --on wcxb-dev --on trafilatura-eval-a --on readability --pages 2000 -o $(CRAWL)
 	$(BIN)/python -m bench corpus $(CRAWL) -j 1
 
-results-fidelity: $(VENV)/installed-dev
+results-fidelity: $(VENV)/installed-integrations
 	$(BIN)/python -m bench fidelity --data $(DATA) -o $(RESULTS)
 
 # Hostile pages, and a corpus that is killed again and again.
 results-robustness: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -q -rP tests/test_hostile.py
+	$(BIN)/python -m pytest -q -rP tests/slow/test_hostile.py
 	$(BIN)/python scripts/kill_test.py examples/crawl.warc.gz --kills 20 --seed 5 --shard-size 4
 
 # Many hours, so by itself: 66 trials, and simulated annotators.
@@ -198,11 +213,11 @@ results-teaching: $(VENV)/installed-dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python scripts/teaching_curve.py report --work $(RESULTS)/teaching
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python scripts/simulate_annotator.py --data $(DATA) --work $(RESULTS)/annotators
 
-docs: $(VENV)/installed-dev
-	$(BIN)/mkdocs serve
+docs: $(VENV)-docs/installed
+	$(VENV)-docs/bin/mkdocs serve
 
 clean:
-	rm -rf $(VENV) $(VENV)-dist $(VENV)-dolma $(VENV)-llama-index $(VENV)-nemo dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-dist $(VENV)-docs $(VENV)-dolma $(VENV)-llama-index $(VENV)-nemo dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # What `make demo` and `make test` install: first the packages, then mainmatter, whose hot modules are compiled meanwhile. What pip and uv
 # print goes into a log, and is shown if they fail. Bytecode is written for what is imported, not for all that is installed.
@@ -216,8 +231,11 @@ endif
 $(VENV)/installed: EXTRAS = corpus search
 $(VENV)/installed: ABOUT = 400 MB
 $(VENV)/installed-dev: EXTRAS = dev
-$(VENV)/installed-dev: ABOUT = 2.6 GB
-$(VENV)/installed $(VENV)/installed-dev: pyproject.toml hatch_build.py | $(BIN)/python
+$(VENV)/installed-dev: ABOUT = 1.1 GB
+$(VENV)/installed-integrations: EXTRAS = integrations
+$(VENV)/installed-integrations: ABOUT = 2.6 GB
+$(VENV)/installed-integrations: | $(VENV)/installed-dev
+$(VENV)/installed $(VENV)/installed-dev $(VENV)/installed-integrations: pyproject.toml hatch_build.py | $(BIN)/python
 	@echo "installing the packages that are needed for this into $(VENV), $(ABOUT)"
 	@$(BIN)/python scripts/requirements_of.py $(EXTRAS) >$(VENV)/requirements.txt
 	@$(PIP_INSTALL) --requirement $(VENV)/requirements.txt $(QUIETLY)
@@ -234,6 +252,11 @@ LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-h
 lock:
 	$(LOCK) requirements/build.in -o requirements/build.txt
 	$(LOCK) requirements/release.in -o requirements/release.txt
+
+$(VENV)-docs/installed: pyproject.toml scripts/requirements_of.py
+	$(PYTHON) -m venv --clear $(VENV)-docs
+	$(PYTHON) scripts/requirements_of.py docs >$(VENV)-docs/requirements.txt
+	$(VENV)-docs/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --requirement $(VENV)-docs/requirements.txt && touch $@
 
 # dolma needs urllib3 before 2, we a later one, for URLs alone: so it gets none of our dependencies but the parser.
 $(VENV)-dolma/installed: pyproject.toml

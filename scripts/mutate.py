@@ -138,8 +138,8 @@ SAME_BEHAVIOUR: dict[tuple[str, str], str] = {
         "if 3 * len(line) <= letters or (line.isascii() and len(line) < letters + self.min_words):",
     ): "more lines are counted that are too short",
     (
-        "FIRST_YEAR, LAST_YEAR = 1990, 2099 # outside lie placeholders such as 0001-01-01 and 1970-01-01",
-        "FIRST_YEAR, LAST_YEAR = 1990, 2308 # outside lie placeholders such as 0001-01-01 and 1970-01-01",
+        "FIRST_YEAR, LAST_YEAR = 1990, 2099 # outside are placeholders such as 0001-01-01 and 1970-01-01",
+        "FIRST_YEAR, LAST_YEAR = 1990, 2308 # outside are placeholders such as 0001-01-01 and 1970-01-01",
     ): "no pattern finds a year from 2100 on",
     (
         'yield as_markup(value) if level < 2 else f"<ul><li>{as_markup(value)}</ul>"',

@@ -6,6 +6,13 @@ import os
 import signal
 from typing import TYPE_CHECKING
 
+# BLAS starts a thread for each core, in each of the test runner's workers: they wait for each other, and training on a
+# busy machine takes ten times as long. numpy reads these variables when it is first imported, and processes that tests
+# start inherit them.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("MKL_NUM_THREADS", "1")
+
 import pytest
 from hypothesis import settings
 

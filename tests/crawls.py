@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -124,3 +125,11 @@ def files_of(out: Path) -> dict[str, bytes]:
         for file in sorted(out.rglob("*"))
         if file.is_file() and file.name != "summary.json" and "__run" not in file.relative_to(out).parts
     }
+
+
+def slow_crawl(tmp_path: Path, count: int) -> tuple[Path, dict[str, str]]:
+    """An archive whose pages take a twentieth of a second each, with the method wicked, and the path to that."""
+    (tmp_path / "plugin").mkdir()
+    contents = {url: html.replace(b"</body>", b"<!-- SLOW --></body>") for url, html in pages(count).items()}
+    path = os.pathsep.join([str(install_wicked(tmp_path / "plugin")), os.environ.get("PYTHONPATH", "")])
+    return write_warc(tmp_path / "crawl.warc.gz", contents), {"PYTHONPATH": path}

@@ -5,24 +5,19 @@ Where a change of outputs is wanted, record them anew (`python scripts/digests.p
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 
 import pytest
+
+from script_modules import load_script
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data"
 RECORDED: dict[str, str] = json.loads((ROOT / "tests" / "digests.json").read_text("utf-8"))
 
 pq = pytest.importorskip("pyarrow.parquet")
-_SPEC = importlib.util.spec_from_file_location("digests", ROOT / "scripts" / "digests.py")
-assert _SPEC is not None
-assert _SPEC.loader is not None
-digests = importlib.util.module_from_spec(_SPEC)
-sys.modules["digests"] = digests
-_SPEC.loader.exec_module(digests)
+digests = load_script("digests")
 
 
 def test_the_pages_that_we_wrote_give_what_was_recorded() -> None:

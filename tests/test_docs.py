@@ -11,7 +11,7 @@ an installation are skipped.
 from __future__ import annotations
 
 import doctest
-import importlib.util
+import importlib
 import os
 import re
 import shutil
@@ -19,15 +19,12 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import mainmatter
 from reproduce import papers
-
-if TYPE_CHECKING:
-    from types import ModuleType
+from script_modules import load_script
 
 ROOT = Path(__file__).parents[1]
 FILES = [file for file in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if file.is_file()]
@@ -137,24 +134,15 @@ def test_package_docstring_runs() -> None:
     assert doctest.testmod(importlib.import_module("mainmatter")).failed == 0
 
 
-def _script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_cli_page_is_what_help_says() -> None:
-    script = _script("update_docs")
+    script = load_script("update_docs")
     written = script.CLI_PAGE.read_text(encoding="utf-8")
     assert written == script.cli_docs(), "out of date; run: python scripts/update_docs.py"
 
 
 def test_http_page_is_what_the_server_describes() -> None:
     pytest.importorskip("fastapi")
-    script = _script("update_docs")
+    script = load_script("update_docs")
     written = script.HTTP_PAGE.read_text(encoding="utf-8")
     assert written == script.http_docs(), "out of date; run: python scripts/update_docs.py"
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shlex
 import shutil
 import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import pytest
@@ -18,23 +16,11 @@ import pytest
 from bench import picture
 from mainmatter.cli import group
 from mainmatter.lab.datasets import DATASETS
-
-if TYPE_CHECKING:
-    from types import ModuleType
+from script_modules import load_script
 
 ROOT = Path(__file__).parents[1]
 OURS = "main"
 TRAFILATURA = ("trafilatura", "trafilatura, no comments")
-
-
-def _load(path: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"front_door_{Path(path).stem}", ROOT / path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # where dataclasses look for it
-    spec.loader.exec_module(module)
-    return module
 
 
 PAGE = picture.PAGE.read_text(encoding="utf-8")
@@ -133,7 +119,7 @@ def test_the_commands_of_make_results_exist_with_their_options() -> None:
             _parse(import_module(f"{words[2]}.__main__").command, words[3:])
             parsed.add(words[2])
         elif program == "python" and words[1].startswith("scripts/"):
-            module = _load(words[1])
+            module = load_script(Path(words[1]).stem)
             if isinstance(getattr(module, "main", None), click.Command):
                 _parse(module.main, words[2:])
                 parsed.add(words[1])
@@ -151,7 +137,7 @@ def _parse(command: click.Command, words: list[str]) -> None:
 
 
 def test_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    demo: Any = _load("examples/demo.py")
+    demo: Any = load_script("demo", ROOT / "examples")
     monkeypatch.setattr(demo, "OUT", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "80")
     demo.main()
@@ -168,6 +154,6 @@ def test_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
 
 
 def test_a_demo_that_fails_says_which_command() -> None:
-    demo: Any = _load("examples/demo.py")
+    demo: Any = load_script("demo", ROOT / "examples")
     with pytest.raises(SystemExit, match=r"this command failed: mainmatter clean nothing\.html\n.*no such file"):
         demo.output_of("clean", "nothing.html")

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from script_modules import load_script
+
 ROOT = Path(__file__).parents[1]
-
-
-def load_script(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where dataclasses look for it
-    spec.loader.exec_module(module)
-    return module
-
 
 size = load_script("size")
 
@@ -55,16 +44,6 @@ def test_modules_that_one_other_imports() -> None:
         )
     )
     assert found == ["b"]
-
-
-def test_a_page_passes_through_few_files() -> None:
-    [(prelude, statement)] = [traced for what, traced in size.STATEMENTS.items() if "clean(html).text" in what]
-    traced = size.trace(ROOT / "src", prelude, statement)
-    assert traced is not None
-    functions, files = traced
-    assert 50 < functions <= 120
-    assert {"api.py", "main/method.py", "render/text.py"} <= set(files)
-    assert len(files) <= 16
 
 
 @pytest.mark.parametrize("part", size.PARTS, ids=lambda part: part.name)

@@ -1,4 +1,4 @@
-"""What goes into a source distribution, and that the documented installation works with the pip that Python brings."""
+"""What goes into a source distribution, wheels and images, and what is said while packages are installed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import tomllib
-import venv
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ from mainmatter import compiled
 from timing import PATIENCE
 
 ROOT = Path(__file__).parents[1]
-RESOLVE = ["install", "--quiet", "--dry-run", "--ignore-installed", "--disable-pip-version-check"]
 
 
 def test_a_source_distribution_can_be_checked_and_its_documentation_built() -> None:
@@ -110,26 +108,3 @@ def test_make_says_what_takes_time_and_shows_what_an_installer_prints_only_if_it
     needed = re.findall(r"^[\w-]+", (tmp_path / ".venv/requirements.txt").read_text("utf-8"), re.MULTILINE)
     assert {"numpy", "pyarrow", "tantivy"} <= set(needed)
     assert not {"fastapi", "matplotlib", "rapidfuzz"} & set(needed)
-
-
-@pytest.fixture(scope="module")
-def bundled_pip(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The pip that comes with this interpreter, in an environment of its own."""
-    folder = tmp_path_factory.mktemp("bundled")
-    try:
-        venv.create(folder, with_pip=True)
-    except subprocess.CalledProcessError as error:
-        pytest.skip(f"this Python brings no pip: {error}")
-    pip = [str(folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"), "-m", "pip"]
-    probe = [*pip, *RESOLVE, "--no-deps", "--retries", "0", "--timeout", "10", "hatchling"]
-    reached = subprocess.run(probe, check=False, capture_output=True, text=True, timeout=60)
-    if reached.returncode:
-        pytest.skip(f"pip reaches no package registry: {reached.stderr.strip().splitlines()[-1]}")
-    return pip
-
-
-def test_the_extra_bench_can_be_installed_with_the_bundled_pip(bundled_pip: list[str]) -> None:
-    """Half a minute. pip 23.2, which Python 3.11.7 brings, died of how other packages spell an extra of lxml."""
-    command = [*bundled_pip, *RESOLVE, f"{ROOT}[bench]"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr

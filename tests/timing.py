@@ -24,7 +24,7 @@ PATIENCE = 240.0
 """Seconds until something that never happens is given up: far more than the busiest machine needs."""
 
 
-def assert_linear(make: Callable[[int], Callable[[], object]], size: int) -> float:
+def assert_linear(make: Callable[[int], Callable[[], object]], size: int, quick: float = QUICK) -> float:
     """Hold that work takes time linear in its size: a quarter of the size takes more than a ninth of the time.
 
     A size is large enough if what takes time in proportion to its square takes seconds, since work that is quick
@@ -34,6 +34,8 @@ def assert_linear(make: Callable[[int], Callable[[], object]], size: int) -> flo
         make: prepares work of some size, anew for each try, so that no try finds what another has left; this is not
             measured.
         size: the full size.
+        quick: seconds below which nothing is compared; fewer for sizes that are smaller than they could be, since
+            what is quadratic is soon quick on those.
 
     Returns:
         The processor time of the full size in seconds, 0 where lines are traced.
@@ -42,7 +44,7 @@ def assert_linear(make: Callable[[int], Callable[[], object]], size: int) -> flo
         make(size)()
         return 0.0
     seconds = _seconds(make(size))
-    if seconds < QUICK:
+    if seconds < quick:
         return seconds
     quarter = min(_seconds(make(size // 4)) for _ in range(TRIES))
     for _ in range(TRIES - 1):

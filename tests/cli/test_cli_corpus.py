@@ -1,9 +1,8 @@
-"""`mainmatter corpus` as a real process: what it says, its exit codes, interrupts and kills."""
+"""`mainmatter corpus` as a real process: what it says, its exit codes, interrupts."""
 
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import os
 import pty
 import random
@@ -11,17 +10,11 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import pytest
-
-from crawls import files_of, install_wicked, page, pages, write_warc
+from crawls import files_of, page, pages, slow_crawl, write_warc
+from script_modules import load_script
 from timing import PATIENCE, wait_until
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 MAINMATTER = [sys.executable, "-c", "from mainmatter.cli import main; main()"]
 ROOT = Path(__file__).parents[2]
@@ -47,14 +40,7 @@ def without_progress(errors: str) -> str:
     )
 
 
-@pytest.fixture(scope="module")
-def kill_test() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("kill_test", ROOT / "scripts" / "kill_test.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+kill_test = load_script("kill_test")
 
 
 def test_it_says_what_came_of_it_and_does_nothing_the_second_time(tmp_path: Path) -> None:
@@ -155,15 +141,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(tmp_path: Pa
     assert sorted(files_of(out)) == [".huggingface.yaml", "__about/README.md", "part-00000.jsonl"]
 
 
-def slow_crawl(tmp_path: Path, count: int) -> tuple[Path, dict[str, str]]:
-    """An archive whose pages take a twentieth of a second each, with the method wicked, and the path to that."""
-    (tmp_path / "plugin").mkdir()
-    contents = {url: html.replace(b"</body>", b"<!-- SLOW --></body>") for url, html in pages(count).items()}
-    path = os.pathsep.join([str(install_wicked(tmp_path / "plugin")), os.environ.get("PYTHONPATH", "")])
-    return write_warc(tmp_path / "crawl.warc.gz", contents), {"PYTHONPATH": path}
-
-
-def test_an_interrupt_is_answered_and_leaves_no_process(tmp_path: Path, kill_test: ModuleType) -> None:
+def test_an_interrupt_is_answered_and_leaves_no_process(tmp_path: Path) -> None:
     crawl, env = slow_crawl(tmp_path, 400)
     out = tmp_path / "out"
     command = [*MAINMATTER, "corpus", str(crawl), "-o", str(out), "-m", "wicked", "-j", "2", "--shard-size", "0.02"]
@@ -207,27 +185,3 @@ def test_a_terminal_shows_one_live_line_within_a_shard(tmp_path: Path) -> None:
     assert "\n" not in shown.decode()
     assert lines[-1] == ""
     assert printed.startswith(b"pages")
-
-
-def test_killed_again_and_again_it_gives_the_same_bytes(
-    tmp_path: Path, kill_test: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    crawl, env = slow_crawl(tmp_path, 60)
-    monkeypatch.setenv("PYTHONPATH", env["PYTHONPATH"])
-    options = ["-m", "wicked", "-j", "2", "--shard-size", "0.004", "--drop-duplicates", "exact", "-f", "jsonl"]
-    command = [*MAINMATTER, "corpus", str(crawl), *options, "-o"]
-    began = time.monotonic()
-    subprocess.run([*command, str(tmp_path / "calm")], check=True, capture_output=True, timeout=PATIENCE)
-    seconds = time.monotonic() - began
-    for share in (
-        2,
-        4,
-        8,
-    ):  # a machine that is less busy now may be done before the last kill: then sooner ones are tried
-        out = tmp_path / f"out{share}"
-        killed = kill_test.kill_again_and_again([*command, str(out)], 3, seconds / share, random.Random(1))
-        assert kill_test.compare(tmp_path / "calm", out) == []
-        assert len(files_of(out)) > 3
-        if killed.total() == 3:
-            return
-    pytest.fail("all is done before anybody can be killed")

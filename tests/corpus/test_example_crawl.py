@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 import gzip
-import importlib.util
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from types import ModuleType
+from script_modules import load_script
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture(scope="module")
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_crawl", EXAMPLES / "make_crawl.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+def script() -> Any:
+    return load_script("make_crawl", EXAMPLES)
 
 
-def test_the_archive_is_what_the_script_makes(script: ModuleType) -> None:
+def test_the_archive_is_what_the_script_makes(script: Any) -> None:
     made = gzip.decompress((EXAMPLES / "crawl.warc.gz").read_bytes())
     assert made == gzip.decompress(script.make_archive()), "out of date; run: python examples/make_crawl.py"
 
 
-def test_it_holds_what_a_crawl_holds(script: ModuleType) -> None:
+def test_it_holds_what_a_crawl_holds(script: Any) -> None:
     answers = list(script.all_answers(script.read_articles()))
     assert len(answers) == len({answer.url for answer in answers}) == 40
     bodies = [answer.body for answer in answers]
@@ -47,7 +38,7 @@ def test_it_holds_what_a_crawl_holds(script: ModuleType) -> None:
     assert bodies.count(b"") == 1
 
 
-def test_every_article_is_inside_the_template(script: ModuleType) -> None:
+def test_every_article_is_inside_the_template(script: Any) -> None:
     articles = script.read_articles()
     pages = {answer.url: answer.body.decode() for answer in script.all_answers(articles) if b"<h1>" in answer.body}
     assert len(articles) == 30

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mainmatter.corpus.readers import find_shards, read_slice
 from mainmatter.corpus.records import Record, Skipped
 from mainmatter.records import Page
+from script_modules import load_script
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "make_crawl.py"
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def make(pages: list[Page]) -> bytes:
-    spec = importlib.util.spec_from_file_location("make_crawl", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return b"".join(module.make_crawl(pages))
+    return b"".join(load_script("make_crawl").make_crawl(pages))
 
 
 def test_what_went_in_comes_out(tmp_path: Path) -> None:

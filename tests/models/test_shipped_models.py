@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,8 +11,10 @@ from mainmatter.errors import ModelError
 from mainmatter.main.rehearsal import REHEARSAL, load_rehearsal
 from mainmatter.models import store
 from mainmatter.models.store import DESCRIPTION, DIGESTS, SHIPPED, load
+from script_modules import load_script
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "digests.py"
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture
@@ -26,11 +27,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_file_has_its_digest() -> None:
-    spec = importlib.util.spec_from_file_location("digests", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+    script = load_script("digests")
     assert (SHIPPED / DIGESTS).read_text("ascii") == script.model_digests(), "run: python scripts/digests.py models"
     assert f"main/{REHEARSAL}\n" in script.model_digests()
 

@@ -33,7 +33,6 @@ from mainmatter.workbench.app import make_app
 from mainmatter.workbench.page_source import PageSource
 from mainmatter.workbench.settings import Settings
 from timing import assert_linear
-from workbench import bad_peers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -214,17 +213,6 @@ def test_methods_of_a_form_that_are_no_json(client: TestClient) -> None:
     answer = client.post("/api/compare", files={"file": ("page.html", b"<p>x")}, data={"methods": "main"})
     assert answer.status_code == 400
     assert answer.json()["error"].startswith("methods is not valid JSON: ")
-
-
-def test_a_peer_that_hangs_or_crashes_costs_its_column(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("justext")
-    pytest.importorskip("goose3")
-    monkeypatch.setattr("mainmatter.workbench.compare.contribute", bad_peers.contribute)
-    answer = client.post("/api/compare", json={"html": "<p>Words of a page.", "methods": ["main", "justext", "goose3"]})
-    columns = answer.json()["columns"]
-    assert columns[0]["error"] is None
-    assert "longer than 6 s" in columns[1]["error"]
-    assert "ended the process" in columns[2]["error"]
 
 
 @pytest.mark.parametrize(

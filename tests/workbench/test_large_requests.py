@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -18,21 +17,14 @@ pytest.importorskip("fastapi", reason="needs the extra serve")
 from mainmatter.workbench import bodies
 from mainmatter.workbench.annotate import MOST_LABELS
 from mainmatter.workbench.reading import MOST_VALUES, count_values
+from script_modules import load_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fastapi.testclient import TestClient
 
-_SPEC = importlib.util.spec_from_file_location(
-    "workbench_load", Path(__file__).parents[2] / "scripts" / "workbench_load.py"
-)
-assert _SPEC is not None
-assert _SPEC.loader is not None
-SCRIPT: Any = importlib.util.module_from_spec(_SPEC)
-sys.modules["workbench_load"] = SCRIPT  # its dataclasses look there
-_SPEC.loader.exec_module(SCRIPT)
-
+SCRIPT = load_script("workbench_load")
 SECONDS = 5.0  # of the server's processor time, health included; it takes a tenth of that
 ITEMS = 15_000  # the server refuses more by count
 REQUESTS = [*SCRIPT.bad_requests(SCRIPT.SIZE, ITEMS), *SCRIPT.bad_requests(SCRIPT.SIZE)[:9:4]]

@@ -28,18 +28,6 @@ def error_of(answer: Any, status: int = 422) -> str:
     return str(answer.json()["error"])
 
 
-def test_methods_and_a_peer_on_a_page(client: TestClient) -> None:
-    pytest.importorskip("trafilatura")
-    asked = {"pages": [PAGE], "methods": ["main", "density:c1=0.5", "trafilatura"], "metrics": ["bag", "cleaneval"]}
-    rows = client.post("/api/evaluate", json=asked).json()
-    assert [row["method"] for row in rows] == asked["methods"]
-    assert rows[0]["dataset"] == "set"
-    assert rows[0]["scores"]["bag"]["f1"] == 1.0
-    assert set(rows[0]["scores"]) == {"bag", "cleaneval"}
-    assert rows[0]["pages"][0][0] == "fog"
-    assert rows[0]["failures"] == []
-
-
 def test_every_metric_gives_json(client: TestClient) -> None:
     asked = {"pages": [PAGE, {"html": "<p>x"}], "metrics": sorted(METRICS), "name": "two"}
     (row,) = client.post("/api/evaluate", json=asked).json()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections import defaultdict
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,25 +21,15 @@ from mainmatter.lab.training import folds
 from mainmatter.lab.training.folds import FoldPage, assign_folds, load_fold_pages, load_folds, train_folds
 from mainmatter.main.method import Main
 from mainmatter.records import Gold, Page
+from script_modules import load_script
 from toys import LONG, Cutoff
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
-SCRIPTS = Path(__file__).parents[3] / "scripts"
+    from pathlib import Path
 
 
 def page(html: str, url: str | None = None, text: str | None = LONG) -> GoldPage:
     return GoldPage(Page(html, url), Gold(text), {})
-
-
-def load_script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    return script
 
 
 def test_what_sets_share_is_in_one_fold() -> None:

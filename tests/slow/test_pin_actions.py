@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[1] / "scripts" / "pin_actions.py"
+SCRIPT = Path(__file__).parents[2] / "scripts" / "pin_actions.py"
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import socket
 import subprocess
 import sys
@@ -24,10 +23,6 @@ from timing import wait_until
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-
-for package in ("flask", "moto", "s3fs"):
-    if importlib.util.find_spec(package) is None:
-        pytest.skip(f"{package} is not installed", allow_module_level=True)
 
 
 @pytest.fixture(scope="module")

@@ -15,13 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-for name in ("pyarrow", "pyspark"):
-    pytest.importorskip(name, reason=f"{name} is not installed")
 if shutil.which("java") is None:
     pytest.skip("Spark needs Java, which is not on this machine", allow_module_level=True)
 
-import pyarrow as pa  # noqa: E402
-import pyarrow.parquet as pq  # noqa: E402
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 from mainmatter.lab.datasets import DATASETS
 from mainmatter.models.store import DESCRIPTION, SHIPPED
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 NOTICE = (ROOT / "NOTICE").read_text("utf-8")
 MODELS = sorted(path.parent for path in SHIPPED.glob(f"*/{DESCRIPTION}"))
 FILES = [

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-SCRIPT = Path(__file__).parents[1] / "scripts" / "mutate.py"
+from script_modules import load_script
+
 SOURCE = '''\
 """Numbers in texts and in names of things stay: 7."""
 _LIMIT, SIZES = 0.5, {"a": 3, "b": 2_000}
@@ -28,15 +26,9 @@ class Shop:
 '''
 
 
-@pytest.fixture(name="script", scope="module")
-def load_script() -> Any:
-    spec = importlib.util.spec_from_file_location("mutate", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["mutate"] = module  # its dataclasses look there
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture(scope="module")
+def script() -> Any:
+    return load_script("mutate")
 
 
 def changed(script: Any, kind: str) -> list[str]:

@@ -26,7 +26,6 @@ TEXT = mainmatter.clean(PAGE).text
 def ray_of_one() -> Iterator[None]:
     """A Ray of our own, with as little as it needs."""
     ray = pytest.importorskip("ray", reason="ray is not installed")
-    pytest.importorskip("pandas", reason="Ray Data needs pandas: pip install 'ray[data]'")
     ray.init(num_cpus=2, object_store_memory=80_000_000, include_dashboard=False, log_to_driver=False)
     yield
     ray.shutdown()

@@ -129,7 +129,6 @@ def test_installed_peers_and_their_versions(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.data
 def test_resiliparse_agrees_on_wcxb() -> None:
-    pytest.importorskip("resiliparse")
     found = evaluate("resiliparse", "wcxb-dev", real("wcxb-dev"), ["bag"], workers=WORKERS)
     assert found.failures == []
     assert found.scores["bag"]["f1"] == pytest.approx(0.776, abs=0.005)
@@ -137,7 +136,6 @@ def test_resiliparse_agrees_on_wcxb() -> None:
 
 @pytest.mark.data
 def test_trafilatura_agrees_on_cleaneval() -> None:
-    pytest.importorskip("trafilatura")
     found = evaluate("trafilatura", "cleaneval-final", real("cleaneval-final"), ["bag"], workers=WORKERS)
     assert found.failures == []
     assert found.scores["bag"]["f1"] == pytest.approx(0.892, abs=0.005)

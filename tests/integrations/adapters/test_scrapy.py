@@ -20,8 +20,6 @@ from mainmatter.errors import UnknownName
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-pytest.importorskip("scrapy", reason="scrapy is not installed")
-
 from scrapy import Field, Item
 from scrapy.http import HtmlResponse
 from scrapy.settings import Settings

@@ -14,7 +14,7 @@ from llama_index.core.schema import MetadataMode
 from mainmatter.corpus.adapters.llama_index import MainmatterReader
 
 if TYPE_CHECKING:
-    from corpus.adapters.conftest import FindProgram
+    from integrations.adapters.conftest import FindProgram
 
 
 def test_the_program_of_the_documentation(program: FindProgram, site: Path) -> None:

@@ -11,7 +11,6 @@ ARCHIVE = Path(__file__).parents[2] / "examples" / "crawl.warc.gz"
 
 
 def test_ours_and_a_loop_make_a_corpus_of_the_same_archive() -> None:
-    pytest.importorskip("resiliparse")
     turns: list[Throughput] = []
     found = measure_throughput(["main", "fastwarc-resiliparse"], [ARCHIVE], [1], rounds=1, on_turn=turns.append)
     assert [one.name for one in found] == ["main", "fastwarc-resiliparse"]
@@ -24,15 +23,12 @@ def test_ours_and_a_loop_make_a_corpus_of_the_same_archive() -> None:
 
 
 def test_two_processes_read_two_archives() -> None:
-    pytest.importorskip("resiliparse")
     (one,) = measure_throughput(["fastwarc-resiliparse"], [ARCHIVE, ARCHIVE], [2])
     (single,) = measure_throughput(["fastwarc-resiliparse"], [ARCHIVE], [1])
     assert one.pages == 2 * single.pages
 
 
 def test_datatrove_with_trafilatura_runs_here() -> None:
-    pytest.importorskip("datatrove")
-    pytest.importorskip("magic")
     (one,) = measure_throughput(["datatrove-trafilatura"], [ARCHIVE], [1])
     assert one.pages > 15
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,33 +10,22 @@ import pytest
 from crawls import pages, write_warc
 from mainmatter.corpus.engines import ENGINES
 from mainmatter.corpus.retries import DEADLINE
+from script_modules import load_script
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
-SCRIPTS = Path(__file__).parents[2] / "scripts"
-
-
-def load(name: str, patch: pytest.MonkeyPatch) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    patch.setitem(sys.modules, name, script)
-    spec.loader.exec_module(script)
-    return script
+    from pathlib import Path
 
 
 @pytest.fixture
-def simulation(monkeypatch: pytest.MonkeyPatch) -> Any:
+def simulation() -> Any:
     pytest.importorskip("fsspec")
-    return load("simulate_dump", monkeypatch)
+    return load_script("simulate_dump")
 
 
 def test_a_driver_asks_once_for_each_archive_and_marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     s3fs = pytest.importorskip("s3fs")
     s3fs.S3FileSystem.clear_instance_cache()  # or it would ask the server of an earlier test
-    script = load("storage_requests", monkeypatch)
+    script = load_script("storage_requests")
     for name in script.VARIABLES:  # which it sets
         monkeypatch.setenv(name, "")
     monkeypatch.setattr("mainmatter.corpus.engines.ENGINES", dict(ENGINES))

@@ -5,10 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
-pytest.importorskip("langchain_core", reason="langchain-core is not installed")
-
 from langchain_core.documents import Document
 
 from mainmatter.corpus.adapters.langchain import MainmatterLoader, MainmatterTransformer
@@ -16,7 +12,7 @@ from mainmatter.corpus.adapters.langchain import MainmatterLoader, MainmatterTra
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from corpus.adapters.conftest import FindProgram
+    from integrations.adapters.conftest import FindProgram
 
 TEXT = "The tide comes in twice a day, and it goes out twice a day, and that is all it does."
 

@@ -119,7 +119,6 @@ def test_blocks_of_the_page_that_an_output_has() -> None:
 
 
 def test_trafilatura_is_judged_by_what_it_keeps() -> None:
-    pytest.importorskip("trafilatura")
     extraction = Extraction(
         document := read_html(PAGE.page), "test", np.ones(len(document)), np.ones(len(document), np.bool_), [], []
     )
