@@ -59,7 +59,7 @@ def _sample(pages: Sequence[GoldPage], count: int | None, *, in_order: bool = Fa
     """So many pages at random, or all; these in the order of the set if need be."""
     if in_order and (count is None or count >= len(pages)):
         return pages
-    return random.Random(0).sample(pages, min(count or len(pages), len(pages)))  # noqa: S311 - no secret
+    return random.Random(0).sample(pages, min(count or len(pages), len(pages)))  # no secret
 
 
 @command.command(name="accuracy")

@@ -368,7 +368,7 @@ def plot_tradeoff(panels: Sequence[tuple[str, Sequence[TradeoffPoint]]]) -> Figu
         MissingExtra: matplotlib is not installed.
     """
     try:
-        from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
+        from matplotlib.figure import Figure  # an extra
     except ImportError as error:
         raise MissingExtra("matplotlib", "plot") from error
     figure = Figure(figsize=(6.5 * max(1, len(panels)), 5), layout="constrained")
@@ -433,7 +433,7 @@ def _box(left: float, bottom: float, width: float, height: float) -> tuple[float
     return left, bottom, left + width, bottom + height
 
 
-def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> Any:  # noqa: ANN401 - a number
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> Any:  # a number
     across = min(one[2], other[2]) - max(one[0], other[0])
     up = min(one[3], other[3]) - max(one[1], other[1])
     return across * up if across > 0 and up > 0 else 0

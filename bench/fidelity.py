@@ -69,7 +69,7 @@ def mainmatter(extraction: Extraction) -> tuple[str, Extraction]:
 
 def trafilatura(extraction: Extraction) -> tuple[str, Extraction]:
     """Trafilatura's Markdown with all that it can keep; the reference are the blocks whose text is in it."""
-    from trafilatura import extract  # noqa: PLC0415 - an extra
+    from trafilatura import extract  # an extra
 
     page = extraction.document.page
     found = extract(
@@ -112,7 +112,7 @@ def blocks_among(blocks: Sequence[str], output: Sequence[str]) -> list[bool]:
 
 def html_to_markdown(extraction: Extraction) -> tuple[str, Extraction]:
     """What html-to-markdown makes of the HTML of the kept part: all of it, also what stands in a menu or a form."""
-    from html_to_markdown import ConversionOptions, PreprocessingOptions, convert  # noqa: PLC0415 - an extra
+    from html_to_markdown import ConversionOptions, PreprocessingOptions, convert  # an extra
 
     options = ConversionOptions(
         hidden_content="all",
@@ -124,7 +124,7 @@ def html_to_markdown(extraction: Extraction) -> tuple[str, Extraction]:
 
 def markdownify(extraction: Extraction) -> tuple[str, Extraction]:
     """What markdownify makes of the HTML of the kept part."""
-    from markdownify import markdownify as convert  # noqa: PLC0415 - an extra
+    from markdownify import markdownify as convert  # an extra
 
     html = kept_html(extraction)
     return convert(html, heading_style="ATX", sub_symbol="<sub>", sup_symbol="<sup>"), extraction

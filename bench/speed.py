@@ -281,7 +281,7 @@ def _has_model(method: Method) -> bool:
 def _time_steps(method: Method, page: Page, clock: Callable[[], float]) -> dict[str, float]:
     """The seconds of each step, once."""
 
-    def timed(function: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:  # noqa: ANN401
+    def timed(function: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
         gc.collect(0)
         start = clock()
         result = function(*arguments)

@@ -62,10 +62,10 @@ _LIST_CLOSE = ("bullet_list_close", "ordered_list_close")
 @cache
 def _parser(*, formulas: bool) -> MarkdownIt:
     try:
-        from markdown_it import MarkdownIt  # noqa: PLC0415 - an extra
-        from mdit_py_plugins.deflist import deflist_plugin  # noqa: PLC0415
-        from mdit_py_plugins.dollarmath import dollarmath_plugin  # noqa: PLC0415
-        from mdit_py_plugins.footnote import footnote_plugin  # noqa: PLC0415
+        from markdown_it import MarkdownIt  # an extra
+        from mdit_py_plugins.deflist import deflist_plugin
+        from mdit_py_plugins.dollarmath import dollarmath_plugin
+        from mdit_py_plugins.footnote import footnote_plugin
     except ImportError as error:
         raise MissingExtra("mdit-py-plugins", "bench") from error
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -152,11 +152,11 @@ class _MarkdownReader:
         elif kind == "html_block":
             self._html_block(token.content)
 
-    def _enter(self, **frame: Any) -> None:  # noqa: ANN401 - attributes of a block
+    def _enter(self, **frame: Any) -> None:  # attributes of a block
         self._frames.append(self._frame)
         self._frame = frame
 
-    def _add(self, spans: list[Span], **frame: Any) -> None:  # noqa: ANN401 - attributes of a block
+    def _add(self, spans: list[Span], **frame: Any) -> None:  # attributes of a block
         block = MarkedBlock(spans, items=tuple(self._items), quotes=tuple(self._quotes), **(frame or self._frame))
         self._structure.blocks.append(block)
 

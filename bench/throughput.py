@@ -101,7 +101,7 @@ def measure_throughput(
 
 
 def _take_turn(name: str, archives: Sequence[Path], workers: int) -> Throughput:
-    import pyarrow.parquet as pq  # noqa: PLC0415 - an extra
+    import pyarrow.parquet as pq  # an extra
 
     megabytes = sum(archive.stat().st_size for archive in archives) / 1e6
     with TemporaryDirectory() as folder:

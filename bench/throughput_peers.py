@@ -22,10 +22,10 @@ _PAGE_SECONDS = 10.0  # datatrove's own second is for loading trafilatura too: o
 
 def datatrove_trafilatura(archives: Sequence[Path], out: Path, workers: int) -> None:
     """Datatrove's local pipeline with its trafilatura extractor, one task an archive."""
-    from datatrove.executor import LocalPipelineExecutor  # noqa: PLC0415 - an extra
-    from datatrove.pipeline.extractors import Trafilatura  # noqa: PLC0415
-    from datatrove.pipeline.readers import WarcReader  # noqa: PLC0415
-    from datatrove.pipeline.writers import ParquetWriter  # noqa: PLC0415
+    from datatrove.executor import LocalPipelineExecutor  # an extra
+    from datatrove.pipeline.extractors import Trafilatura
+    from datatrove.pipeline.readers import WarcReader
+    from datatrove.pipeline.writers import ParquetWriter
 
     inputs = out / "inputs"  # datatrove reads folders
     inputs.mkdir(parents=True)
@@ -56,12 +56,12 @@ def fastwarc_resiliparse(archives: Sequence[Path], out: Path, workers: int) -> N
 
 
 def _resiliparse_loop(archive: Path, target: Path) -> None:
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-    import pyarrow.parquet as pq  # noqa: PLC0415
-    from fastwarc.warc import ArchiveIterator, WarcRecordType  # noqa: PLC0415
-    from resiliparse.extract.html2text import extract_plain_text  # noqa: PLC0415
-    from resiliparse.parse.encoding import detect_encoding  # noqa: PLC0415
-    from resiliparse.parse.html import HTMLTree  # noqa: PLC0415
+    import pyarrow as pa  # an extra
+    import pyarrow.parquet as pq
+    from fastwarc.warc import ArchiveIterator, WarcRecordType
+    from resiliparse.extract.html2text import extract_plain_text
+    from resiliparse.parse.encoding import detect_encoding
+    from resiliparse.parse.html import HTMLTree
 
     schema = pa.schema([("id", pa.string()), ("url", pa.string()), ("text", pa.string())])
     rows: list[dict[str, str | None]] = []
@@ -80,7 +80,7 @@ def _resiliparse_loop(archive: Path, target: Path) -> None:
 
 
 def _write(writer: object, schema: object, rows: list[dict[str, str | None]]) -> None:
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     writer.write_table(pa.Table.from_pylist(rows, schema))  # type: ignore[attr-defined]
     rows.clear()

@@ -316,10 +316,10 @@ def _grow(folds: list[Fold], name: str) -> float:
     return right / max(1, sum(len(fold.test) for fold in folds))
 
 
-def _trees(name: str) -> Any:  # noqa: ANN401 - scikit-learn has no types
+def _trees(name: str) -> Any:  # scikit-learn has no types
     try:
-        from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier  # noqa: PLC0415 - an extra
-        from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415
+        from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier  # an extra
+        from sklearn.tree import DecisionTreeClassifier
     except ImportError as error:
         raise MissingExtra("scikit-learn", "train") from error
     if name == "bagged trees":

@@ -139,7 +139,7 @@ def _observe(run: Run, method: Trainable[Any], pages: Sequence[GoldPage]) -> Obs
         return observe_pages(method, pages, workers=run.workers, on_page=advance)
 
 
-def _measure(run: Run, method: Any, dataset: str, pages: Sequence[GoldPage]) -> Evaluation:  # noqa: ANN401
+def _measure(run: Run, method: Any, dataset: str, pages: Sequence[GoldPage]) -> Evaluation:
     """Measure a method, or one of that name."""
     label = method if isinstance(method, str) else method.name
     return run.evaluate(f"{label} on {dataset}", method, dataset, pages, [_METRIC])

@@ -596,7 +596,7 @@ def learning_curve(run: Run) -> ResultsPage:
     by = front_end()
     sources = [list(observe(run, each).observations) for each in (by, None)]
     order = list(range(len(sources[0])))
-    Random(_SEED).shuffle(order)  # noqa: S311 - no secret
+    Random(_SEED).shuffle(order)  # no secret
     theirs, ours = ([source[i] for i in order] for source in sources)
     sizes = [size for size in (_SIZES[1:3] if run.quick else _SIZES) if size < len(order)] + [len(order)]
     words = [sum(page.gold_words for page in ours[:size]) for size in sizes]

@@ -145,14 +145,14 @@ def read_comparison(page: str) -> list[list[str]]:
     return list(takewhile(lambda row: len(row) == len(head), rows[rows.index(head) + 2 :])) if head in rows else []
 
 
-def new_figure(width: float, height: float, **options: Any) -> Figure:  # noqa: ANN401 - they are matplotlib's
+def new_figure(width: float, height: float, **options: Any) -> Figure:  # they are matplotlib's
     """An empty picture, in inches.
 
     Raises:
         MissingExtra: matplotlib is not installed.
     """
     try:
-        from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
+        from matplotlib.figure import Figure  # an extra
     except ImportError as error:
         raise MissingExtra("matplotlib", "plot") from error
     return Figure(figsize=(width, height), **options)

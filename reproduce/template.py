@@ -55,7 +55,7 @@ LAYOUTS: dict[Layout, str] = {"table": "laid out by tables", "div": "laid out by
 SEEDS = range(5)
 
 
-def as_the_paper(**parameters: Any) -> Template:  # noqa: ANN401 - any of the method's
+def as_the_paper(**parameters: Any) -> Template:  # any of the method's
     """The method with the preset "paper", or with other parameters beside it."""
     return Template(**Template.presets["paper"] | parameters)
 
@@ -514,7 +514,7 @@ def _check_by_sample(run: Run, report: ResultsPage) -> list[Compared]:
     for label, method in methods.items():
         method.fit(one.page for one in made)
         ratios = [discover(method, [one]).ttdr for one in made]
-        samples = [Random(seed).sample(ratios, _CHECKED) for seed in range(_CHECKS)]  # noqa: S311 - no secret
+        samples = [Random(seed).sample(ratios, _CHECKED) for seed in range(_CHECKS)]  # no secret
         errors = [_quantile(0.9) * pstdev(sample) / sqrt(_CHECKED) for sample in samples]
         of_all = mean(ratios)
         near = mean(abs(mean(sample) - of_all) <= error for sample, error in zip(samples, errors, strict=True))
@@ -751,7 +751,7 @@ def _sample_real_site(sizes: Sequence[int], draws: int, pages: Sequence[GoldPage
         for size in sizes:
             of_draws = []
             for draw in range(draws if size < len(site) else 1):
-                chosen = Random(draw).sample(site.documents, min(size, len(site)))  # noqa: S311 - no secret
+                chosen = Random(draw).sample(site.documents, min(size, len(site)))  # no secret
                 dropped = dropped_blocks(Template(**parameters).fit(chosen), site)
                 again = sum(int((mask & before).sum()) for mask, before in zip(dropped, of_all, strict=True))
                 found = measure(dropped, site)
@@ -807,7 +807,7 @@ def _ratios_of_sample(task: tuple[SiteShape, int, int]) -> list[float]:
     shape, size, draws = task
     made = make_site(shape)
     without_copies = [one for one in made if not one.is_copy]
-    chosen = [Random(draw).sample(without_copies, size) for draw in range(draws)]  # noqa: S311 - no secret
+    chosen = [Random(draw).sample(without_copies, size) for draw in range(draws)]  # no secret
     return [
         mean(discover(Template(**parameters).fit(one.page for one in sample), made).ttdr for sample in chosen)
         for parameters in _TWO_WAYS.values()

@@ -134,7 +134,7 @@ def draw_queries(pages: Sequence[PageTerms], most: int, seed: int) -> tuple[list
     Each has at least two pages that are about it (by the criterion "lead"), and no two of a list the same pages. In
     the first list one word of a pair at least is a template word, in the second list neither is.
     """
-    rng = Random(seed)  # noqa: S311 - no secret
+    rng = Random(seed)  # no secret
     template = template_words(pages)
     usable = _usable_words(pages)
     return (

@@ -101,7 +101,7 @@ class MadePage:
 
 def make_site(shape: SiteShape, seed: int = 0) -> list[MadePage]:
     """The pages of a site; the same seed gives the same pages."""
-    random = Random(f"{shape.name} {seed}")  # noqa: S311 - no secret
+    random = Random(f"{shape.name} {seed}")  # no secret
     writer = _Writer(random, _WORDS[shape.language].split(), "" if shape.language == "zh" else " ")
     shared = {"header": writer.lines(3), "footer": writer.lines(5), "search": writer.lines(2)}
     sections = [

@@ -72,7 +72,7 @@ def timed(action: Callable[[], Any]) -> tuple[Any, float]:
 
 def write(out: Path, parts: int, rows: int) -> None:
     """A corpus of made-up rows."""
-    chance = random.Random(1)  # noqa: S311 - made up, and the same each time
+    chance = random.Random(1)  # made up, and the same each time
     for part in range(parts):
         writer = make_writer(Job())
         for i in range(part * rows, (part + 1) * rows):

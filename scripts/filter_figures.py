@@ -47,7 +47,7 @@ def main() -> None:
 @data_option
 def language(data: Path) -> None:
     """How often the language is told as pages, or the gold standard, say."""
-    from resiliparse.parse.lang import detect_fast  # noqa: PLC0415
+    from resiliparse.parse.lang import detect_fast
 
     raw = load_identifier()
     rows = [["texts", "pages", "ours", "py3langid as it comes", "Resiliparse", "ms, ours"]]
@@ -105,7 +105,7 @@ def duplicates(data: Path) -> None:
     texts = [page.gold.text for page in load_dataset("wcxb-dev", data) if page.gold.text]
     words = [text.split() for text in texts if len(text.split()) >= LEAST_WORDS]
     click.echo(f"{len(words):,} texts, median {median(map(len, words)):,.0f} words")
-    changes = _Changes(Random(7), [word for text in words for word in text])  # noqa: S311 - no secret
+    changes = _Changes(Random(7), [word for text in words for word in text])  # no secret
     known = {kind: [signature(kind, " ".join(text)) for text in words] for kind in KINDS}
     rows = [["changed", "Jaccard, median", *KINDS, "lowest Jaccard found"]]
     for change, shares in (

@@ -41,7 +41,7 @@ def main() -> None:
         began = time.monotonic()
         subprocess.run([*COMMAND, arguments.input, "-o", str(calm), *options], check=True)
         seconds = time.monotonic() - began
-        chance = random.Random(arguments.seed)  # noqa: S311 - no secret
+        chance = random.Random(arguments.seed)  # no secret
         command = [*COMMAND, arguments.input, "-o", str(disturbed), *options]
         kills = kill_again_and_again(command, arguments.kills, seconds, chance)
         problems = compare(calm, disturbed)

@@ -72,7 +72,7 @@ class Tables:
     def __init__(self, models: Sequence[str], pages: Sequence[FoldPage], workers: int) -> None:
         self._models, self._pages, self._workers = models, pages, workers
 
-    def run(self, convention: Convention = "own", **parameters: Any) -> dict[str, np.ndarray]:  # noqa: ANN401
+    def run(self, convention: Convention = "own", **parameters: Any) -> dict[str, np.ndarray]:
         """The four figures of all pages of each set."""
         runners = [MethodByConvention(get_method(model, **parameters), convention) for model in self._models]
         found = defaultdict(list)

@@ -433,7 +433,7 @@ class Laboratory:
                 os.dup2(log, stream)
             sys.path.insert(0, str(self._copy))
             os.environ["PYTHONPATH"] = str(self._copy)
-            import pytest  # noqa: PLC0415
+            import pytest
 
             # Libraries that were imported before have no rewritten assertions, and need none.
             options = (
@@ -497,7 +497,7 @@ def choose(only: tuple[str, ...], constants_only: bool, limit: int | None, seed:
         ]
     if limit is None or limit >= len(mutants):
         return mutants
-    chosen = sorted(random.Random(seed).sample(range(len(mutants)), limit))  # noqa: S311 - nothing is secret here
+    chosen = sorted(random.Random(seed).sample(range(len(mutants)), limit))  # nothing is secret here
     return [mutants[number] for number in chosen]
 
 
@@ -519,7 +519,7 @@ def summary(counts: Counter[tuple[str, str]]) -> str:
 
 def _try_all(mutants: list[Mutant], verbose: bool) -> Counter[tuple[str, str]]:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads do not survive a fork
-    import pytest  # noqa: F401, PLC0415 - for the children
+    import pytest  # noqa: F401 - for the children
 
     for name in _LIBRARIES:
         with contextlib.suppress(ImportError):

@@ -107,14 +107,14 @@ def draw(task: str, data: Path, seed: int) -> tuple[list[GoldPage], list[GoldPag
         known = [page for page in load_dataset(NEWS, data) if page.gold.text]
         [(site, _)] = Counter(map(site_of, known)).most_common(1)
         pages = [page for page in known if site_of(page) == site]
-        Random(seed).shuffle(pages)  # noqa: S311 - no secret
+        Random(seed).shuffle(pages)  # no secret
         half = min(IN_STORE, max(PAGES, len(pages) // 2))
         return pages[:half], pages[half:][:MEASURED]
     known = load_dataset("house-wcxb", data)
     pages = [page for page in known if page.groups.get("page_type") == task and page.gold.text]
     fold = set(folds_by_site(pages, 2, seed)[0])
     pool = [pages[number] for number in sorted(fold)]
-    Random(seed).shuffle(pool)  # noqa: S311 - no secret
+    Random(seed).shuffle(pool)  # no secret
     return pool[:IN_STORE], [page for number, page in enumerate(pages) if number not in fold][:MEASURED]
 
 

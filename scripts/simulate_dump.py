@@ -155,7 +155,7 @@ class Stage:
 
     def __init__(self, dump: Dump, costs: Costs, work: Callable[[int], tuple[float, float]], shards: int) -> None:
         self.dump, self.costs, self.work = dump, costs, work
-        self.chance = random.Random(f"{dump.seed} {len(costs.stages)}")  # noqa: S311 - no secret
+        self.chance = random.Random(f"{dump.seed} {len(costs.stages)}")  # no secret
         self.waiting = deque(range(shards))
         self.left = shards
         self.running: dict[int, _Task] = {}  # by a number that no other task had
@@ -264,7 +264,7 @@ class Stage:
 def simulate(dump: Dump) -> Costs:
     """Plan, clean, drop duplicates if that is wanted, and finish."""
     random.seed(dump.seed)  # of the pauses
-    chance = random.Random(dump.seed)  # noqa: S311 - no secret
+    chance = random.Random(dump.seed)  # no secret
     costs = Costs()
     sizes = plan(dump, costs)
     pages_of_mb = dump.pages / sum(sizes)
@@ -350,7 +350,7 @@ def tell(dump: Dump, costs: Costs, core_price: float) -> list[tuple[str, str]]:
 @click.option("--seed", type=int, default=1, show_default=True)
 def main(
     node_hours: float, latency: float, outage_hours: float, outage_minutes: float, restart_minutes: float,
-    core_price: float, **options: Any,  # noqa: ANN401 - those of Dump
+    core_price: float, **options: Any,  # those of Dump
 ) -> None:  # fmt: skip
     """Print what one run takes."""
     dump = Dump(

@@ -247,9 +247,9 @@ class Stopped(Exception):
 
 def measure(server: Server, shards: int, *, named: bool) -> Iterator[Part]:
     """What each part of a run takes."""
-    from mainmatter.corpus import Job, build_corpus  # noqa: PLC0415 - not for the server
-    from mainmatter.corpus.engines import ENGINES  # noqa: PLC0415
-    from mainmatter.corpus.summary import Report  # noqa: PLC0415
+    from mainmatter.corpus import Job, build_corpus  # not for the server
+    from mainmatter.corpus.engines import ENGINES
+    from mainmatter.corpus.summary import Report
 
     def stop(work: object, numbers: object, workers: object = None) -> Iterator[Report]:  # noqa: ARG001
         parts.append(watch.part("plan"))
@@ -302,8 +302,8 @@ def measure(server: Server, shards: int, *, named: bool) -> Iterator[Part]:
 
 def work(server: Server, archive: Path) -> Iterator[Part]:
     """What all of a run with one shard asks for, whose archive is there and is cleaned."""
-    from mainmatter.corpus import Job, build_corpus  # noqa: PLC0415 - not for the server
-    from mainmatter.corpus.storage import write_whole  # noqa: PLC0415
+    from mainmatter.corpus import Job, build_corpus  # not for the server
+    from mainmatter.corpus.storage import write_whole
 
     source = f"s3://{BUCKET}/one/{archive.name}"
     write_whole(source, archive.read_bytes())

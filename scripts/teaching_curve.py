@@ -80,7 +80,7 @@ def run(names: tuple[str, ...], data: Path, work: Path, seeds: int, first_seed: 
     started = time.monotonic()
     tasks, rest = split_tasks(data)
     base = make_base(rest, work / "base")
-    others = [page for task in NOTHING_NEW for page in Random(0).sample(tasks[task], MOST_OTHERS)]  # noqa: S311
+    others = [page for task in NOTHING_NEW for page in Random(0).sample(tasks[task], MOST_OTHERS)]
     before = dict.fromkeys(map(_key, read_trials(work)))
     of_others = measure(str(base), others)
     for seed in range(first_seed, first_seed + seeds):
@@ -237,7 +237,7 @@ def try_teaching(
     pool = [pages[number] for number in fold]
     rest = [page for number, page in enumerate(pages) if number not in set(fold)]
     for each in (pool, rest):
-        Random(seed).shuffle(each)  # noqa: S311 - no secret
+        Random(seed).shuffle(each)  # no secret
     if size > len(pool):
         return None
     started = time.monotonic()

@@ -72,8 +72,8 @@ def labels_by_text(store: Store, annotator: str, page_id: int = 1) -> dict[str, 
 
 def segment_otherwise(monkeypatch: pytest.MonkeyPatch, change: Callable[[str], str]) -> None:
     """From now on, the store reads pages as if their HTML were another: a new version of the segmenter."""
-    from mainmatter.api import read  # noqa: PLC0415
-    from mainmatter.workbench.labels import store  # noqa: PLC0415
+    from mainmatter.api import read
+    from mainmatter.workbench.labels import store
 
     def read_otherwise(page: Page, *_: object) -> object:
         assert isinstance(page.html, str)

@@ -54,7 +54,7 @@ def test_main_decides_as_for_a_dump() -> None:
 
 
 def test_main_keeps_what_the_title_says() -> None:
-    from mainmatter.main.features import COLUMNS, describe_blocks  # noqa: PLC0415
+    from mainmatter.main.features import COLUMNS, describe_blocks
 
     column = COLUMNS.index("in_title")
     assert not describe_blocks(made()).dense[:, column].any()
@@ -130,7 +130,13 @@ def labelled(html: str = LAMPS, page_type: str | None = "article", **found: int)
 
 
 def test_the_headline_is_the_title_whether_it_is_kept_or_not() -> None:
-    assert labelled(The=LABELS.index("headline")).metadata == replace(DECLARED, title=HEADLINE)
+    page = f"{LAMPS}<p>It burns again."
+    assert labelled(page, The=LABELS.index("headline")).metadata == replace(DECLARED, title=HEADLINE)
+
+
+def test_the_only_block_of_a_page_is_not_its_title() -> None:
+    alone = labelled(f"<title>Lamps</title><p>{HEADLINE}", The=LABELS.index("headline"))
+    assert alone.metadata == DECLARED
 
 
 def test_without_a_headline_or_without_labels_the_page_says_what_its_title_is() -> None:

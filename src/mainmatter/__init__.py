@@ -74,7 +74,7 @@ def __getattr__(name: str) -> object:
     if name in _MODULE_OF:
         value = getattr(_import_module(f"mainmatter.{_MODULE_OF[name]}"), name)
     elif name == "__version__":
-        from importlib.metadata import version  # noqa: PLC0415 - it loads much that nothing else needs
+        from importlib.metadata import version  # it loads much that nothing else needs
 
         value = version("mainmatter")
     elif name in _SUBMODULES:

@@ -209,7 +209,7 @@ def clean_many(
     pages: Iterable[PageLike],
     *,
     workers: int = 1,
-    format: str | Callable[[Extraction], Any] | None = None,  # noqa: A002 - the word users know
+    format: str | Callable[[Extraction], Any] | None = None,  # the word users know
     **options: Unpack[CleanOptions],
 ) -> Iterator[Any]:
     """Keep the main matter of many pages, in order. A page that cannot be cleaned gives a `Failure`; none is lost.
@@ -310,7 +310,7 @@ class Cleaner:
 
     def clean_file(self, path: str | PathLike[str], *, url: str | None = None) -> Extraction:
         """Keep the main matter of a page in a file; see `mainmatter.clean_file`."""
-        from mainmatter.inputs.paths import read_file  # noqa: PLC0415 - those who have the page need none of it
+        from mainmatter.inputs.paths import read_file  # those who have the page need none of it
 
         return self.clean(read_file(path, self.limits), url=url)
 
@@ -318,16 +318,16 @@ class Cleaner:
         self, url: str, *, browser: bool = False, timeout: float | None = None, public_only: bool = True
     ) -> Extraction:
         """Fetch a page and keep its main matter; see `mainmatter.clean_url`."""
-        from mainmatter.inputs.fetch import is_url  # noqa: PLC0415 - those who have the page need none of it
+        from mainmatter.inputs.fetch import is_url  # those who have the page need none of it
 
         if not isinstance(url, str) or not is_url(url):
             raise InputError(f"{url}: is not a URL that begins with http:// or https://; for a file, use clean_file")
         settings: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
         fetch: Callable[..., Page]
         if browser:
-            from mainmatter.inputs.browser import fetch_with_browser as fetch  # noqa: PLC0415 - few need one
+            from mainmatter.inputs.browser import fetch_with_browser as fetch  # few need one
         else:
-            from mainmatter.inputs.fetch import fetch  # noqa: PLC0415 - those who have the page need none of it
+            from mainmatter.inputs.fetch import fetch  # those who have the page need none of it
         page = fetch(url, limits=self.limits, public_only=public_only, **settings)
         extraction = self.clean(page)
         if extraction.document.needs_scripts and not browser:
@@ -351,7 +351,7 @@ class Cleaner:
         pages: Iterable[PageLike],
         *,
         workers: int = 1,
-        format: str | Callable[[Extraction], Any] | None = None,  # noqa: A002 - the word users know
+        format: str | Callable[[Extraction], Any] | None = None,  # the word users know
     ) -> Iterator[Any]:
         """Keep the main matter of many pages, in order; see `mainmatter.clean_many`."""
         _need_several(pages)
@@ -391,13 +391,13 @@ def _to_page(html: object, limits: Limits, url: str | None = None) -> Page:
     if url is not None and not isinstance(url, str):
         raise InputError(f"url must be a string, such as 'https://e.example/', not {type(url).__name__}")
     if (isinstance(html, str) and "<" not in html) or (isinstance(html, bytes) and b"<" not in html):
-        from mainmatter.inputs.paths import refuse_name  # noqa: PLC0415 - pages have tags
+        from mainmatter.inputs.paths import refuse_name  # pages have tags
 
         refuse_name(html)
     if isinstance(html, str | bytes):
         return Page(html, url)
     if isinstance(html, PathLike):
-        from mainmatter.inputs.paths import read_file  # noqa: PLC0415 - those who have the page need none of it
+        from mainmatter.inputs.paths import read_file  # those who have the page need none of it
 
         html = read_file(html, limits)
     if not isinstance(html, Page):
@@ -462,7 +462,7 @@ _MOST_MADE = 32
 
 def _clean_page(
     page: Page | Failure[Page], method: Method, limits: Limits, write: Callable[[Extraction], Any] | None
-) -> Any:  # noqa: ANN401 - an extraction, or what is written of it
+) -> Any:  # an extraction, or what is written of it
     if isinstance(page, Failure):
         return page
     extraction = method.extract(read(page, limits))
@@ -507,7 +507,7 @@ def _need_children(cleaner: Cleaner) -> None:
     """
     if os.name != "posix":
         raise InputError("isolated=True needs child processes as Linux and macOS have them, and Windows has not")
-    from multiprocessing.reduction import ForkingPickler  # noqa: PLC0415 - few need it
+    from multiprocessing.reduction import ForkingPickler  # few need it
 
     try:
         ForkingPickler.dumps(cleaner)
@@ -521,7 +521,7 @@ class _IsolatedService:
     def __init__(self, method: Method, limits: Limits) -> None:
         self._method, self._limits = method, limits
 
-    def __call__(self, sent: _Sent, write: Callable[[Extraction], Any] | None) -> Any:  # noqa: ANN401
+    def __call__(self, sent: _Sent, write: Callable[[Extraction], Any] | None) -> Any:
         extraction = self._method.extract(read(sent.page, self._limits))
         if write is not None:
             return write(extraction)
@@ -530,9 +530,9 @@ class _IsolatedService:
         return _without_page(extraction)
 
 
-def _clean_in_child(page: Page, cleaner: Cleaner, write: Callable[[Extraction], Any] | None) -> Any:  # noqa: ANN401
-    from mainmatter.isolation.child import ChildExited  # noqa: PLC0415 - who needs no processes need not load it
-    from mainmatter.isolation.kept import kept_child, why_ended  # noqa: PLC0415
+def _clean_in_child(page: Page, cleaner: Cleaner, write: Callable[[Extraction], Any] | None) -> Any:
+    from mainmatter.isolation.child import ChildExited  # who needs no processes need not load it
+    from mainmatter.isolation.kept import kept_child, why_ended
 
     cleaner.limits.check(page)
     wall = WALL_FACTOR * DEFAULT_SECONDS
@@ -548,7 +548,7 @@ def _clean_in_child(page: Page, cleaner: Cleaner, write: Callable[[Extraction], 
 def _clean_each_in_child(
     pages: Iterable[Page | Failure[Page]], cleaner: Cleaner, write: Callable[[Extraction], Any] | None
 ) -> Iterator[Any]:
-    def clean_one(page: Page | Failure[Page]) -> Any:  # noqa: ANN401 - an extraction, or what is written of it
+    def clean_one(page: Page | Failure[Page]) -> Any:  # an extraction, or what is written of it
         if isinstance(page, Failure):
             return page
         result = _clean_in_child(page, cleaner, write)
@@ -566,21 +566,21 @@ class _Sent:
         self.page = page
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from pickle import PickleBuffer  # noqa: PLC0415 - who needs no processes need not load it
+        from pickle import PickleBuffer  # who needs no processes need not load it
 
         html, *others = (getattr(self.page, field.name) for field in fields(Page))
         return _Sent._receive, (PickleBuffer(html) if isinstance(html, bytes) else html, *others)
 
     @staticmethod
-    def _receive(*facts: Any) -> _Sent:  # noqa: ANN401 - those of the page
+    def _receive(*facts: Any) -> _Sent:  # those of the page
         return _Sent(Page(*facts))
 
 
-def _clean_sent_page(sent: _Sent | None, method: Method, limits: Limits, write: Callable[[Extraction], Any]) -> Any:  # noqa: ANN401
+def _clean_sent_page(sent: _Sent | None, method: Method, limits: Limits, write: Callable[[Extraction], Any]) -> Any:
     return None if sent is None else _clean_page(sent.page, method, limits, write)
 
 
-def _isolate_sent_page(sent: _Sent | None, cleaner: Cleaner, write: Callable[[Extraction], Any] | None) -> Any:  # noqa: ANN401
+def _isolate_sent_page(sent: _Sent | None, cleaner: Cleaner, write: Callable[[Extraction], Any] | None) -> Any:
     return None if sent is None else _clean_in_child(sent.page, cleaner, write)
 
 

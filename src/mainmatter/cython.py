@@ -49,19 +49,19 @@ def exceptval(_value: object = None, *, check: bool = True) -> Callable[[_T], _T
     return cfunc
 
 
-def declare(_type: object, value: Any = None) -> Any:  # noqa: ANN401
+def declare(_type: object, value: Any = None) -> Any:
     """A variable of a type of C, with its first value."""
     return value
 
 
-def cast(_type: object, value: Any) -> Any:  # noqa: ANN401
+def cast(_type: object, value: Any) -> Any:
     """The value as another type; here it stays what it is."""
     return value
 
 
 if TYPE_CHECKING:
 
-    def __getattr__(name: str) -> Any: ...  # noqa: ANN401
+    def __getattr__(name: str) -> Any: ...
 
 else:
 

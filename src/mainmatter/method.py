@@ -145,7 +145,7 @@ def parse_parameters(name: str, listed: str) -> dict[str, Any]:
     return parameters
 
 
-def expand_preset(name: str, maker: Any, chosen: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - of any package
+def expand_preset(name: str, maker: Any, chosen: Mapping[str, Any]) -> dict[str, Any]:  # of any package
     """Replace the preset among some parameters by what it stands for; the other parameters override it.
 
     A method's class lists its presets in `presets`, by name: "paper" is the system as its paper describes it.
@@ -344,7 +344,7 @@ class Trainable(ABC, Generic[Observation]):
         return save(Model(self.name, self.version, self.parameters, facts, arrays, card or {}), path)
 
     @classmethod
-    def load(cls, path: str | Path, **parameters: Any) -> Self:  # noqa: ANN401 - each method has its own
+    def load(cls, path: str | Path, **parameters: Any) -> Self:  # each method has its own
         """Make a method from a model in a folder. You can change parameters that do not shape what is learned.
 
         Raises:

@@ -334,14 +334,14 @@ class Document:
         return [""] * len(self.containers.first)
 
     @cached_property
-    def parsed(self) -> Any:  # noqa: ANN401 - a tuple[Tree, Segments], types of html/ that are not known here
+    def parsed(self) -> Any:  # a tuple[Tree, Segments], types of html/ that are not known here
         """The page's tree and the blocks' nodes in it; None for a page without markup.
 
         All callers share it, so do not change it.
         """
         return None
 
-    def parse_again(self) -> Any:  # noqa: ANN401 - as above
+    def parse_again(self) -> Any:  # as above
         """A tree and its nodes, as in `parsed`, that you may change; None for a page without markup."""
         return None
 
@@ -611,7 +611,7 @@ class Extraction:
             f'<div style="white-space: pre-wrap; max-height: 24em; overflow: auto">{escape(text)}</div></div>'
         )
 
-    def chunks(self, max_tokens: int = 512, overlap: int = 0, tokenizer: Any = None) -> list[Chunk]:  # noqa: ANN401
+    def chunks(self, max_tokens: int = 512, overlap: int = 0, tokenizer: Any = None) -> list[Chunk]:
         """Cut the text into chunks for retrieval, at headings and paragraphs; each chunk says where it comes from.
 
         Args:
@@ -625,12 +625,12 @@ class Extraction:
         Raises:
             InputError: an argument has an invalid value.
         """
-        from mainmatter.render.chunks import split  # noqa: PLC0415 - as the formats
+        from mainmatter.render.chunks import split  # as the formats
 
         return split(self, max_tokens, overlap, tokenizer)
 
-    def render(self, format: str, **options: Any) -> str:  # noqa: A002, ANN401 - the word users know
+    def render(self, format: str, **options: Any) -> str:  # the word users know
         """The main matter in any format of `mainmatter.registry.FORMATS`, with that format's options."""
-        from mainmatter.registry import get_format  # noqa: PLC0415 - records know the formats by name only
+        from mainmatter.registry import get_format  # records know the formats by name only
 
         return get_format(format)(self, **options)

@@ -56,7 +56,7 @@ def method_names() -> list[str]:
     return sorted({*METHODS, *_plugins()})
 
 
-def get_method(name: str, /, **parameters: Any) -> Method:  # noqa: ANN401 - each method has its own
+def get_method(name: str, /, **parameters: Any) -> Method:  # each method has its own
     """Make a method by its name.
 
     Args:
@@ -128,13 +128,13 @@ def _is_path(name: str) -> bool:
     return is_model(name) or "/" in name or os.sep in name or os.path.isdir(name)  # noqa: PTH112 - any string is fine
 
 
-def _maker(name: str) -> Any:  # noqa: ANN401 - a class, or whatever another package's entry point names
+def _maker(name: str) -> Any:  # a class, or whatever another package's entry point names
     if not _is_known(name):
         raise UnknownName("method", name, method_names())
     return _load(METHODS[name]) if name in METHODS else _load_plugin(name)
 
 
-def _trained(maker: Any, name: str) -> type[Trainable[Any]]:  # noqa: ANN401
+def _trained(maker: Any, name: str) -> type[Trainable[Any]]:
     """A method's class, which must be one that learns."""
     if isinstance(maker, type) and issubclass(maker, Trainable):
         return maker
@@ -153,12 +153,12 @@ def get_format(name: str) -> Renderer:
 
 
 @cache
-def _load(target: str) -> Any:  # noqa: ANN401 - whatever the target is
+def _load(target: str) -> Any:  # whatever the target is
     module, _, name = target.partition(":")
     return getattr(import_module(module), name)
 
 
-def _load_plugin(name: str) -> Any:  # noqa: ANN401 - whatever makes the method
+def _load_plugin(name: str) -> Any:  # whatever makes the method
     point = _plugins()[name]
     try:
         return point.load()
@@ -168,6 +168,6 @@ def _load_plugin(name: str) -> Any:  # noqa: ANN401 - whatever makes the method
 
 @cache
 def _plugins() -> dict[str, Any]:
-    from importlib.metadata import entry_points  # noqa: PLC0415 - our own methods are known without
+    from importlib.metadata import entry_points  # our own methods are known without
 
     return {point.name: point for point in entry_points(group="mainmatter.methods")}

@@ -76,8 +76,8 @@ def running(folder: Path, **chosen: Any) -> Iterator[Server]:
     """`mainmatter serve` on a free port, with a workbench of its own; `chosen` goes to `Settings`."""
     uvicorn = pytest.importorskip("uvicorn")
     pytest.importorskip("fastapi")
-    from mainmatter.workbench.app import make_app  # noqa: PLC0415 - an extra
-    from mainmatter.workbench.settings import Settings  # noqa: PLC0415
+    from mainmatter.workbench.app import make_app  # an extra
+    from mainmatter.workbench.settings import Settings
 
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
@@ -111,7 +111,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def chromium() -> Iterator[Browser]:
     """The system's Chromium, without a window."""
     pytest.importorskip("playwright")
-    from playwright.sync_api import expect, sync_playwright  # noqa: PLC0415 - an extra
+    from playwright.sync_api import expect, sync_playwright  # an extra
 
     try:
         program = find_chromium()

@@ -184,7 +184,7 @@ def test_a_run_on_storage_that_fails_at_random_gives_the_same_bytes(
     facts.mkdir()
     (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: faulty\nVersion: 1.0\n", encoding="utf-8")
     (facts / "entry_points.txt").write_text("[fsspec.specs]\nfaulty = faulty:Faulty\n", encoding="utf-8")
-    import fsspec  # noqa: PLC0415 - an extra
+    import fsspec  # an extra
 
     log = tmp_path / "log"
     monkeypatch.setattr(retries, "FIRST_PAUSE", retries.FIRST_PAUSE)  # which the file system changes in all processes

@@ -72,7 +72,7 @@ def test_random_bytes_are_refused_as_text_that_somebody_has_decoded(codec: str) 
 
 
 @given(st.integers(64, 3000), st.randoms(use_true_random=False), st.sampled_from(["html", "text"]))
-def test_no_random_bytes_pass(size: int, rng: random.Random, format: str) -> None:  # noqa: A002
+def test_no_random_bytes_pass(size: int, rng: random.Random, format: str) -> None:
     refusal(Page(rng.randbytes(size), format="text" if format == "text" else "html"))
 
 

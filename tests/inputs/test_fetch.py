@@ -77,7 +77,7 @@ class Handler(BaseHTTPRequestHandler):
         with suppress(OSError):  # who asked has gone
             self.wfile.write(body)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name
+    def log_message(self, format: str, *args: object) -> None:  # its name
         """Say nothing."""
 
 

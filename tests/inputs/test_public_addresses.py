@@ -129,7 +129,7 @@ class Handler(BaseHTTPRequestHandler):
         with suppress(OSError):
             self.wfile.write(b"<p>page" + b" " * 5000)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+    def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
 
 

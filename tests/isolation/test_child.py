@@ -70,7 +70,7 @@ def test_errors_come_back_as_themselves_and_cost_nothing(steady: Child) -> None:
 
 
 def _pickling_errors() -> tuple[type[Exception], ...]:
-    from pickle import PicklingError  # noqa: PLC0415
+    from pickle import PicklingError
 
     return (PicklingError,)
 

@@ -46,7 +46,7 @@ _NEEDS_POSIX = "this command needs Linux or macOS; on Windows, use Docker or the
 class ErrorsAsMessages(click.Command):
     """A command that says what went wrong in one line, without a traceback."""
 
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - whatever the command returns
+    def invoke(self, ctx: click.Context) -> Any:  # whatever the command returns
         """Run the command; our errors and those of files become click's."""
         try:
             return super().invoke(ctx)
@@ -92,7 +92,7 @@ class _LazyGroup(ErrorsAsMessages, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            from mainmatter.inputs.fetch import is_url  # noqa: PLC0415 - commands that there are do not need it
+            from mainmatter.inputs.fetch import is_url  # commands that there are do not need it
 
             if is_url(name) or Path(name).exists():
                 ctx.fail(f"No such command {name!r}; to clean a page: mainmatter clean {shlex.quote(name)}")
@@ -102,8 +102,8 @@ class _LazyGroup(ErrorsAsMessages, click.Group):
 
 def _print_version(ctx: click.Context, _parameter: click.Parameter, asked: bool) -> None:
     if asked:
-        from mainmatter import __version__  # noqa: PLC0415 - other commands do not need them
-        from mainmatter.compiled import status  # noqa: PLC0415
+        from mainmatter import __version__  # other commands do not need them
+        from mainmatter.compiled import status
 
         click.echo(f"mainmatter {__version__} ({status()})")
         ctx.exit()

@@ -113,7 +113,7 @@ def add(
 
 
 def _field_names(html: str, url: str, id_: str) -> FieldNames:
-    from mainmatter.corpus.readers import FieldNames  # noqa: PLC0415 - few commands need it
+    from mainmatter.corpus.readers import FieldNames  # few commands need it
 
     return FieldNames(html, url, id_)
 

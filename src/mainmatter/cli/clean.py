@@ -344,7 +344,7 @@ def check_knows_sites(method: str, found: Sequence[Input]) -> None:
         BadParameter: the method has no use for what sites repeat, or knows it already, or an input cannot be read
             twice.
     """
-    from mainmatter.corpus.site_templates import check_method  # noqa: PLC0415 - few need a corpus run to clean a page
+    from mainmatter.corpus.site_templates import check_method  # few need a corpus run to clean a page
 
     try:
         check_method(method)
@@ -362,7 +362,7 @@ def check_has_sites(method: str) -> None:
     """
     if split_name(method)[0] != "template":
         return
-    from mainmatter.corpus.site_templates import check_has_templates  # noqa: PLC0415 - few need a corpus run here
+    from mainmatter.corpus.site_templates import check_has_templates  # few need a corpus run here
 
     try:
         check_has_templates(method)
@@ -382,7 +382,7 @@ def count_sites(method: str, found: Sequence[Input], limits: Limits, folder: str
         limits: how large a page may be.
         folder: where the counts go.
     """
-    from mainmatter.papers.template.method import Template  # noqa: PLC0415 - few count sites
+    from mainmatter.papers.template.method import Template  # few count sites
 
     chosen = get_method(method)
     template = chosen if isinstance(chosen, Template) else Template()

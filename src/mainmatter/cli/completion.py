@@ -16,7 +16,7 @@ def command(shell: str) -> None:
     zsh    add to ~/.zshrc:    eval "$(mainmatter completion zsh)"
     fish   run once:           mainmatter completion fish > ~/.config/fish/completions/mainmatter.fish
     """  # noqa: D301 - click wants the control character
-    from mainmatter.cli import group  # noqa: PLC0415 - which imports this file
+    from mainmatter.cli import group  # which imports this file
 
     maker = get_completion_class(shell)
     assert maker is not None

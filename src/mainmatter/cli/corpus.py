@@ -233,7 +233,7 @@ def command(
         context.exit(INTERRUPTED)
     _say(summary)
     if report is not None:
-        from mainmatter.corpus.report import corpus_report  # noqa: PLC0415 - few runs need it
+        from mainmatter.corpus.report import corpus_report  # few runs need it
 
         write_report(report, corpus_report(output))
         click.echo(f"report: {report}")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command(name="explain")
 @options.one_page
 @click.option("--only", type=options.OneOf(["kept", "dropped"]), help="Show only these blocks.")
-def command(page: str, only: str | None, **choices: Any) -> None:  # noqa: ANN401 - see options.one_page
+def command(page: str, only: str | None, **choices: Any) -> None:  # see options.one_page
     """Show why each block of a page was kept or dropped.
 
     PAGE is an HTML file, a plain-text dump (.txt), a URL, or - for standard input.

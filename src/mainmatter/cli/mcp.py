@@ -70,8 +70,8 @@ def command(
     if find_spec("mcp") is None:
         raise MissingExtra("mcp", "mcp")
     get_method(method)  # complain before any work
-    from mainmatter.workbench.agents import AgentTools  # noqa: PLC0415 - an extra
-    from mainmatter.workbench.settings import Settings, is_loopback  # noqa: PLC0415
+    from mainmatter.workbench.agents import AgentTools  # an extra
+    from mainmatter.workbench.settings import Settings, is_loopback
 
     is_made = http and token is None and not is_loopback(host)
     settings = Settings(
@@ -89,7 +89,7 @@ def command(
 
 
 def _run(tools: AgentTools, *, over_http: bool) -> None:
-    import anyio  # noqa: PLC0415 - an extra
+    import anyio  # an extra
 
     if not over_http:
         # The thread that waits for input cannot be interrupted; workers end with this process.
@@ -114,9 +114,9 @@ def _run(tools: AgentTools, *, over_http: bool) -> None:
 
 
 async def _serve_http(tools: AgentTools) -> None:
-    import uvicorn  # noqa: PLC0415 - an extra
+    import uvicorn  # an extra
 
-    from mainmatter.workbench.agents import make_http_app  # noqa: PLC0415
+    from mainmatter.workbench.agents import make_http_app
 
     settings = tools.settings
     with listen(settings.host, settings.port) as listening:

@@ -45,7 +45,7 @@ class OneOf(_Choice):
         super().__init__(tuple(choices))
         self._others = others or {}
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The name.
 
         Raises:
@@ -207,8 +207,8 @@ def with_browser(inputs: list[Input], browser: bool, allow_private: bool) -> lis
     for one in inputs:
         if not is_url(one.name):
             raise click.UsageError(f"--browser loads URLs, and {click.format_filename(one.name)} is not a URL")
-    from mainmatter.html.browser.chromium import need_browser  # noqa: PLC0415 - few need it
-    from mainmatter.inputs.browser import fetch_with_browser  # noqa: PLC0415
+    from mainmatter.html.browser.chromium import need_browser  # few need it
+    from mainmatter.inputs.browser import fetch_with_browser
 
     need_browser()
     return [replace(one, fetch=fetch_with_browser) for one in inputs]

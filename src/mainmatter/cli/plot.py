@@ -21,7 +21,7 @@ from mainmatter.render.plot import save_plot
     show_default=True,
     help="The file to write; its ending (.png, .svg, .pdf) sets the format.",
 )
-def command(page: str, output: Path, **choices: Any) -> None:  # noqa: ANN401 - see options.one_page
+def command(page: str, output: Path, **choices: Any) -> None:  # see options.one_page
     """Draw where the text of a page is, and which of it was kept.
 
     The picture is that of the Density paper (figures 2 and 3), for any method. The page's structural tags are in order

@@ -30,15 +30,15 @@ from mainmatter.files import write_whole
     metavar="PIXELS",
     help="How wide the browser's window is.",
 )
-def command(page: str, output: Path, width: int, **choices: Any) -> None:  # noqa: ANN401 - see options.one_page
+def command(page: str, output: Path, width: int, **choices: Any) -> None:  # see options.one_page
     """Show a page as a browser does, with its blocks outlined.
 
     Kept blocks are green with a bar at their left, dropped ones pale with a dashed line; each has its number, as in
     `mainmatter explain`, and its score. Nothing but the page itself is fetched, so style sheets and pictures from
     elsewhere are missing. Needs the extra `visual` and Chromium.
     """
-    from mainmatter.html.browser.chromium import Chromium  # noqa: PLC0415 - not for --help
-    from mainmatter.render.screenshot import summary, take_picture  # noqa: PLC0415
+    from mainmatter.html.browser.chromium import Chromium  # not for --help
+    from mainmatter.render.screenshot import summary, take_picture
 
     if output.suffix.lower() != ".png":
         raise InputError(f"{output}: pictures of pages are PNG files; let the name end in .png")

@@ -16,7 +16,7 @@ def check_place(path: str) -> None:
         InputError: it is a folder, or lies where no file can be.
         MissingExtra: it is remote, which needs fsspec, or Jinja2 is not installed.
     """
-    from mainmatter.lab.reports.html import environment  # noqa: PLC0415 - all of lab comes with it, which few runs need
+    from mainmatter.lab.reports.html import environment  # all of lab comes with it, which few runs need
 
     environment()
     if path.startswith(("http://", "https://")):

@@ -102,7 +102,7 @@ def command(
     for package in ("fastapi", "uvicorn", "python_multipart"):
         if find_spec(package) is None:
             raise MissingExtra(package.replace("_", "-"), "serve")
-    from mainmatter.workbench.settings import Settings, is_loopback  # noqa: PLC0415 - an extra
+    from mainmatter.workbench.settings import Settings, is_loopback  # an extra
 
     made = token is None and not is_loopback(host)
     chosen: dict[str, Any] = {} if workers is None else {"workers": workers}
@@ -139,9 +139,9 @@ def checked_token(token: str | None) -> str | None:
 
 def _run(settings: Settings, *, opens: bool) -> None:
     with listen(settings.host, settings.port) as listening:
-        import uvicorn  # noqa: PLC0415 - an extra
+        import uvicorn  # an extra
 
-        from mainmatter.workbench.app import make_app  # noqa: PLC0415
+        from mainmatter.workbench.app import make_app
 
         class Server(uvicorn.Server):
             async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -159,11 +159,11 @@ def _run(settings: Settings, *, opens: bool) -> None:
         click.get_current_context().exit(1)
 
 
-def server_config(app: Any) -> uvicorn.Config:  # noqa: ANN401 - any application that uvicorn runs
+def server_config(app: Any) -> uvicorn.Config:  # any application that uvicorn runs
     """How uvicorn runs our servers."""
-    import uvicorn  # noqa: PLC0415 - an extra
+    import uvicorn  # an extra
 
-    from mainmatter.workbench.connections import Connection  # noqa: PLC0415
+    from mainmatter.workbench.connections import Connection
 
     return uvicorn.Config(
         app,
@@ -192,7 +192,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _welcome(settings: Settings, port: int, *, opens: bool) -> None:
-    from mainmatter.workbench.choosing import offered_method  # noqa: PLC0415 - an extra
+    from mainmatter.workbench.choosing import offered_method  # an extra
 
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     shown = "127.0.0.1" if settings.host in ("0.0.0.0", "") else "[::1]" if settings.host == "::" else host  # noqa: S104

@@ -418,7 +418,7 @@ def open_table(path: str) -> Iterator[Any]:
             raise InputError(str(error)) from error
 
 
-def statistics_of(group: Any, name: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+def statistics_of(group: Any, name: str) -> Any:  # pyarrow has no types
     """What a group of rows says of one of its columns; None if it says nothing, or has no such column."""
     for i in range(group.num_columns):
         column = group.column(i)
@@ -427,7 +427,7 @@ def statistics_of(group: Any, name: str) -> Any:  # noqa: ANN401 - pyarrow has n
     return None
 
 
-def may_fit(group: Any, wish: ListingQuery) -> bool:  # noqa: ANN401 - pyarrow has no types
+def may_fit(group: Any, wish: ListingQuery) -> bool:  # pyarrow has no types
     """Whether any row of a group may be one of those that are wanted, as far as its statistics tell."""
     wanted = wish.bounds | {name: (text, text) for name, text in wish.texts.items() if text != UNKNOWN_LANGUAGE}
     for name, (least, most) in wanted.items():
@@ -442,13 +442,13 @@ def may_fit(group: Any, wish: ListingQuery) -> bool:  # noqa: ANN401 - pyarrow h
     return True
 
 
-def which_fit(batch: Any, wish: ListingQuery) -> Any:  # noqa: ANN401 - pyarrow has no types
+def which_fit(batch: Any, wish: ListingQuery) -> Any:  # pyarrow has no types
     """For each row of a batch or table whether it fits: an array of booleans; Arrow is much faster than Python.
 
     The words are in lower case. Where there is nothing, a row does not fit, or only as what cannot be told.
     """
-    import pyarrow  # noqa: PLC0415 - an extra
-    from pyarrow import compute  # noqa: PLC0415
+    import pyarrow  # an extra
+    from pyarrow import compute
 
     names = batch.schema.names
     tests = []
@@ -470,7 +470,7 @@ def which_fit(batch: Any, wish: ListingQuery) -> Any:  # noqa: ANN401 - pyarrow 
     return compute.fill_null(reduce(compute.and_kleene, tests), False)
 
 
-def _fitting_rows(batch: Any, wish: ListingQuery) -> list[dict[str, Any] | None]:  # noqa: ANN401 - pyarrow has no types
+def _fitting_rows(batch: Any, wish: ListingQuery) -> list[dict[str, Any] | None]:  # pyarrow has no types
     """Rows as they are; None for those that do not fit."""
     if not (wish.words or wish.texts or wish.bounds):
         return cast("list[dict[str, Any] | None]", batch.to_pylist())

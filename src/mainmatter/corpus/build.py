@@ -301,7 +301,7 @@ def _folder_needed(folder: Folder, plan: Plan) -> str:
     return str(Path.cwd()) if is_needed else ""
 
 
-def _work_in(place: str, work: Callable[..., Report], number: int, **options: Any) -> Report:  # noqa: ANN401
+def _work_in(place: str, work: Callable[..., Report], number: int, **options: Any) -> Report:
     """Do some work in a folder: processes of a cluster are started elsewhere.
 
     Raises:

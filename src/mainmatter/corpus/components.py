@@ -30,8 +30,8 @@ _PAIRS = 4_000_000  # that are read at once: 64 MB, and some times that while th
 
 def join(first: Indices, ones: Indices, others: Indices) -> Indices:
     """Make one group of each two pages' groups; `first` has for each page the first of its group."""
-    from scipy.sparse import coo_array  # noqa: PLC0415 - comes with datasketch
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+    from scipy.sparse import coo_array  # comes with datasketch
+    from scipy.sparse.csgraph import connected_components
 
     ones, others = first[ones], first[others]
     apart = ones != others

@@ -274,7 +274,7 @@ def band_shape(threshold: float) -> tuple[int, int]:
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 < threshold <= 1:
         raise InputError(f"near duplicates: the threshold must be above 0 and at most 1, not {threshold!r}")
     try:
-        from datasketch import MinHashLSH  # noqa: PLC0415 - an extra
+        from datasketch import MinHashLSH  # an extra
     except ImportError as error:
         raise MissingExtra("datasketch", "corpus") from error
     # Above .97 there would be a single band.
@@ -301,7 +301,7 @@ _PRIME = np.uint64(0x9E3779B97F4A7C15)  # odd, 2**64 by the golden ratio: spread
 @cache
 def _empty_minhash() -> MinHash:
     try:
-        from datasketch import MinHash  # noqa: PLC0415 - an extra
+        from datasketch import MinHash  # an extra
     except ImportError as error:
         raise MissingExtra("datasketch", "corpus") from error
     return MinHash(PERMUTATIONS, seed=_SEED, hashfunc=int, scheme=_SCHEME)

@@ -154,7 +154,7 @@ class Identifier:
         return self._classes[best], float(scores[best])
 
 
-def _table(numbers: ArrayLike, kind: str) -> Any:  # noqa: ANN401 - what is read fastest
+def _table(numbers: ArrayLike, kind: str) -> Any:  # what is read fastest
     """Numbers for random access: numpy's lie in huge pages of memory, and Python reads its own arrays faster."""
     table = np.array(numbers, kind)
     return table if cython.compiled else array(kind, table.tobytes())
@@ -244,14 +244,14 @@ def _read_unpacked(path: str | None) -> tuple[Any, ...] | None:
 
 def _read_packed() -> tuple[Any, ...]:
     try:
-        from py3langid.modelio import load_model  # noqa: PLC0415 - an extra
+        from py3langid.modelio import load_model  # an extra
     except ImportError as error:
         raise MissingExtra("py3langid", "corpus") from error
     return tuple(load_model(_model_file()))
 
 
 def _model_file() -> Path:
-    from py3langid.langid import MODEL_DIR, MODEL_FILE  # noqa: PLC0415 - an extra
+    from py3langid.langid import MODEL_DIR, MODEL_FILE  # an extra
 
     return Path(MODEL_DIR, MODEL_FILE)
 

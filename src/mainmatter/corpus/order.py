@@ -176,7 +176,7 @@ class _Reading:
         del self.ranked[self._most :]
         self._worst = self.ranked[-1] if len(self.ranked) == self._most else None
 
-    def _table(self, number: int, name: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+    def _table(self, number: int, name: str) -> Any:  # pyarrow has no types
         """A part, open: groups of all parts are read in turns."""
         if number not in self._tables:
             if len(self._tables) >= _OPEN_FILES:
@@ -185,7 +185,7 @@ class _Reading:
             self._tables[number] = self._files.enter_context(open_table(self._corpus.inside(name)))
         return self._tables[number]
 
-    def _groups_of(self, table: Any, part: int) -> Iterator[Piece]:  # noqa: ANN401 - pyarrow has no types
+    def _groups_of(self, table: Any, part: int) -> Iterator[Piece]:  # pyarrow has no types
         at = 0
         for number in range(table.metadata.num_row_groups):
             group = table.metadata.row_group(number)
@@ -195,7 +195,7 @@ class _Reading:
                 self.looked_at += group.num_rows
             at += group.num_rows
 
-    def _best_of(self, group: Any) -> Rank:  # noqa: ANN401 - pyarrow has no types
+    def _best_of(self, group: Any) -> Rank:  # pyarrow has no types
         """The rank that no row of a group can be better than."""
         facts = statistics_of(group, self._column)
         if facts is None:
@@ -205,7 +205,7 @@ class _Reading:
         rank = self._rank(facts.max if self._descends else facts.min)
         return _FIRST if rank == _LAST else rank
 
-    def _read_group(self, table: Any, piece: Piece) -> None:  # noqa: ANN401 - pyarrow has no types
+    def _read_group(self, table: Any, piece: Piece) -> None:  # pyarrow has no types
         wish = self._wish
         chosen_by = {self._column, *wish.texts, *wish.bounds, *(("title", "url", "id") if wish.words else ())}
         known = [name for name in LISTED if name in chosen_by and name in table.schema_arrow.names]
@@ -220,7 +220,7 @@ class _Reading:
         self._take((rank, Place(piece.place.part, piece.place.at + i)) for i, rank in zip(chosen, ranks, strict=True))
         self.looked_at += piece.rows
 
-    def _chosen(self, values: Any, fits: Any) -> tuple[list[int], list[Rank]]:  # noqa: ANN401 - pyarrow has no types
+    def _chosen(self, values: Any, fits: Any) -> tuple[list[int], list[Rank]]:  # pyarrow has no types
         """Which rows of a column may be among the first, and their ranks; `fits` has their numbers, None for all."""
         worst = None if self._worst is None else self._worst[0]
         if not self._is_text and worst is not None and worst[0] == 0 and _is_number(values.type):
@@ -255,7 +255,7 @@ class _Reading:
         return (0, -value if self._descends else value)
 
 
-def _is_number(type_: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
-    import pyarrow  # noqa: PLC0415 - an extra
+def _is_number(type_: Any) -> bool:  # pyarrow has no types
+    import pyarrow  # an extra
 
     return bool(pyarrow.types.is_floating(type_) or pyarrow.types.is_integer(type_))

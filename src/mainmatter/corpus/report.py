@@ -231,7 +231,7 @@ def _rows(folder: Folder, names: Iterable[str]) -> Iterator[Mapping[str, Any]]:
             yield {column: _checked(row.get(column), column, path) for column in _COLUMNS}
 
 
-def _checked(value: Any, column: str, path: str) -> Any:  # noqa: ANN401 - whatever a file holds
+def _checked(value: Any, column: str, path: str) -> Any:  # whatever a file holds
     """A value of a row, which may have been written by others, or is damaged."""
     if column in _NUMBERS:
         fits = isinstance(value, int | float) and math.isfinite(value)
@@ -253,8 +253,8 @@ def _jsonl_rows(path: str) -> Iterator[Any]:
 
 def _parquet_rows(path: str) -> Iterator[Any]:
     try:
-        from pyarrow import ArrowException  # noqa: PLC0415 - an extra
-        from pyarrow.parquet import ParquetFile  # noqa: PLC0415
+        from pyarrow import ArrowException  # an extra
+        from pyarrow.parquet import ParquetFile
     except ImportError as error:
         raise MissingExtra("pyarrow", "corpus") from error
     with storage.open_input(path) as file:

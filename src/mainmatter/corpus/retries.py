@@ -101,7 +101,7 @@ retries = Retries()  # of this process
 def pause_before(retry: int) -> float:
     """How many seconds to wait before a retry, the first of which is 1."""
     longest = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (retry - 1))
-    return random.uniform(longest / 2, longest)  # noqa: S311 - no secret
+    return random.uniform(longest / 2, longest)  # no secret
 
 
 def is_transient(error: BaseException) -> bool | None:

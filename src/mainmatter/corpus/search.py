@@ -133,8 +133,8 @@ def _count_rows(file: Path) -> int:
 @contextmanager
 def _open_parquet(file: Path) -> Iterator[Any]:
     try:
-        from pyarrow import ArrowException  # noqa: PLC0415 - an extra
-        from pyarrow.parquet import ParquetFile  # noqa: PLC0415
+        from pyarrow import ArrowException  # an extra
+        from pyarrow.parquet import ParquetFile
     except ImportError as error:
         raise MissingExtra("pyarrow", "search") from error
     try:
@@ -215,7 +215,7 @@ def load_tantivy() -> ModuleType:
         MissingExtra: it is not installed.
     """
     try:
-        import tantivy  # noqa: PLC0415 - an extra
+        import tantivy  # an extra
     except ImportError as error:
         raise MissingExtra("tantivy", "search") from error
     return tantivy

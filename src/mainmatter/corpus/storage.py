@@ -468,7 +468,7 @@ def _remote_facts(path: str, info: dict[str, Any]) -> Facts:
 def _file_system(path: str) -> tuple[Any, str]:
     """The file system of a path, and the path as that knows it."""
     try:
-        from fsspec.core import url_to_fs  # noqa: PLC0415 - an extra
+        from fsspec.core import url_to_fs  # an extra
     except ImportError as error:
         raise MissingExtra("fsspec", "corpus") from error
     try:
@@ -492,17 +492,17 @@ def _options(path: str) -> dict[str, Any]:
             return web
     if path.partition("://")[0] not in _S3:
         return {}
-    from fsspec.config import conf  # noqa: PLC0415 - an extra
+    from fsspec.config import conf  # an extra
 
     given = conf.get("s3", {}).get("config_kwargs", {})
     return {"config_kwargs": {"max_pool_connections": _AT_ONCE, **given}}
 
 
-async def _public_client(**options: Any) -> Any:  # noqa: ANN401 - a session of aiohttp
+async def _public_client(**options: Any) -> Any:  # a session of aiohttp
     """A client for the web that connects to public addresses only, also after redirects."""
-    import socket  # noqa: PLC0415 - few runs read from the web
+    import socket  # few runs read from the web
 
-    import aiohttp  # noqa: PLC0415 - an extra
+    import aiohttp  # an extra
 
     def open_socket(address: tuple[Any, ...]) -> socket.socket:
         family, type_, protocol, _, (host, port, *_) = address
@@ -513,7 +513,7 @@ async def _public_client(**options: Any) -> Any:  # noqa: ANN401 - a session of 
     return aiohttp.ClientSession(connector=aiohttp.TCPConnector(socket_factory=open_socket), **options)
 
 
-def _asked(path: str, question: Any, place: str) -> Any:  # noqa: ANN401 - fsspec has no types
+def _asked(path: str, question: Any, place: str) -> Any:  # fsspec has no types
     """What a file system answers; each has errors of its own."""
     try:
         return retries.call(lambda: question(place))
@@ -521,14 +521,14 @@ def _asked(path: str, question: Any, place: str) -> Any:  # noqa: ANN401 - fsspe
         raise InputError(f"{path}: cannot be read: {reason(error)}") from error
 
 
-def _takes_concurrency(files: Any) -> bool:  # noqa: ANN401 - fsspec has no types
+def _takes_concurrency(files: Any) -> bool:  # fsspec has no types
     return "max_concurrency" in signature(files._cat_file).parameters
 
 
 class _Patient(io.RawIOBase):
     """A remote file whose reads are repeated where they fail."""
 
-    def __init__(self, file: Any) -> None:  # noqa: ANN401 - fsspec has no types
+    def __init__(self, file: Any) -> None:  # fsspec has no types
         self._file = file
 
     def read(self, size: int = -1, /) -> bytes:
@@ -545,7 +545,7 @@ class _Patient(io.RawIOBase):
         except Exception as error:
             raise OSError(reason(error)) from error
 
-    def readinto(self, buffer: Any, /) -> int:  # noqa: ANN401
+    def readinto(self, buffer: Any, /) -> int:
         data = self.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)

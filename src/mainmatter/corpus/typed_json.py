@@ -52,7 +52,7 @@ def _types_of(kind: type) -> dict[str, Any]:
     return get_type_hints(kind, localns={"Mapping": Mapping})  # which modules import for type checkers alone
 
 
-def _checked(type_: Any, value: Any, name: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+def _checked(type_: Any, value: Any, name: str) -> Any:  # whatever JSON holds
     """A value that fits a type, as that type."""
     if type_ is Any:
         return value

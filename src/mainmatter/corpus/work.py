@@ -45,7 +45,7 @@ def check_work(job: Job) -> None:
         MainmatterError: a model or an extra is missing.
     """
     try:
-        import py3langid.modelio  # noqa: F401, PLC0415 - an extra
+        import py3langid.modelio  # noqa: F401 - an extra
     except ImportError as error:
         raise MissingExtra("py3langid", "corpus") from error
     make_writer(job)

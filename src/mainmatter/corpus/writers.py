@@ -160,7 +160,7 @@ def make_chunks(extraction: Extraction, max_tokens: int, overlap: int) -> list[d
     return [{name: _plain(getattr(chunk, name)) for name in names} for chunk in extraction.chunks(max_tokens, overlap)]
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - of a chunk
+def _plain(value: Any) -> Any:  # of a chunk
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -272,7 +272,7 @@ class _ParquetWriter:
         self._file.write_table(self._arrow.Table.from_arrays(arrays, schema=self._schema), ROWS_IN_GROUP)
         self._rows = []
 
-    def _array(self, values: Sequence[Any], type_: Any) -> Any:  # noqa: ANN401 - Arrow's
+    def _array(self, values: Sequence[Any], type_: Any) -> Any:  # Arrow's
         try:
             return self._arrow.array(values, type_)
         except UnicodeEncodeError:
@@ -283,7 +283,7 @@ def _some(row: Row, places: Sequence[int] | None) -> Row:
     return row if places is None else tuple(row[place] for place in places)
 
 
-def _schema(arrow: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - a module, and Arrow's own
+def _schema(arrow: Any, names: Sequence[str]) -> Any:  # a module, and Arrow's own
     types = {"string": arrow.string(), "int64": arrow.int64(), "float64": arrow.float64()}
     types |= {f"list<{name}>": arrow.list_(type_) for name, type_ in types.items()}
     of_columns = {
@@ -302,8 +302,8 @@ def import_arrow() -> tuple[Any, Any]:
         MissingExtra: they are not installed.
     """
     try:
-        import pyarrow  # noqa: PLC0415 - an extra
-        from pyarrow import parquet  # noqa: PLC0415
+        import pyarrow  # an extra
+        from pyarrow import parquet
     except ImportError as error:
         raise MissingExtra("pyarrow", "corpus") from error
     if is_own_process():
@@ -311,7 +311,7 @@ def import_arrow() -> tuple[Any, Any]:
     return pyarrow, parquet
 
 
-def _keep_pandas_out(arrow: Any) -> None:  # noqa: ANN401 - a module
+def _keep_pandas_out(arrow: Any) -> None:  # a module
     """Let pyarrow find no pandas: at its first array it imports that, for a second, to ask whether a list is of it."""
     finder = _FindsNoPandas()
     sys.meta_path.insert(0, finder)
@@ -334,7 +334,7 @@ def _line(content: dict[str, Any]) -> bytes:
         return (_encode(_writable(content)) + "\n").encode()
 
 
-def _writable(value: Any) -> Any:  # noqa: ANN401 - any part of a row
+def _writable(value: Any) -> Any:  # any part of a row
     """The same without halves of characters (lone surrogates), which a page's JSON can hold and UTF-8 cannot."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()

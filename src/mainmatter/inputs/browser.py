@@ -138,7 +138,7 @@ class PageLoader:
     """
 
     def __init__(self) -> None:
-        from mainmatter.html.browser import chromium  # noqa: PLC0415 - asyncio and threads, which few need
+        from mainmatter.html.browser import chromium  # asyncio and threads, which few need
 
         self._chromium = chromium
         self._thread = chromium.BrowserThread()
@@ -169,7 +169,7 @@ class PageLoader:
                         await self._stop()
 
     async def _running(self) -> Browser:
-        from playwright.async_api import async_playwright  # noqa: PLC0415 - an extra
+        from playwright.async_api import async_playwright  # an extra
 
         if self._browser is None or not self._browser.is_connected():
             await self._stop()
@@ -222,7 +222,7 @@ class _Loading:
 
     async def load(self, browser: Browser) -> LoadedPage:
         """Load the page; its tab is left to the caller to close."""
-        from playwright.async_api import Error  # noqa: PLC0415 - an extra
+        from playwright.async_api import Error  # an extra
 
         loading = asyncio.ensure_future(self._load(browser))
         crash = asyncio.ensure_future(self._crashed.wait())
@@ -346,7 +346,7 @@ class _Loading:
 
     async def _go(self) -> None:
         """Go to the page, until its first bytes are there."""
-        from playwright.async_api import Error  # noqa: PLC0415 - an extra
+        from playwright.async_api import Error  # an extra
 
         assert self._page is not None
         try:
@@ -403,9 +403,9 @@ class _Loading:
                 return [f"{_count(len(late), 'request')} had not been answered yet"] if late else []
             await asyncio.sleep(max(_POLL, 2 * (_now() - began)))  # a page with a million elements takes its time
 
-    async def _evaluate(self, expression: str) -> Any:  # noqa: ANN401 - whatever it gives
+    async def _evaluate(self, expression: str) -> Any:  # whatever it gives
         """The value of an expression; None if it fails. Waits for the next page where one is gone."""
-        from playwright.async_api import Error  # noqa: PLC0415 - an extra
+        from playwright.async_api import Error  # an extra
 
         assert self._session is not None
         while True:

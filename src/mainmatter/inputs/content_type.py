@@ -5,7 +5,7 @@ from __future__ import annotations
 
 def charset_of(header: str) -> str | None:
     """The charset of a Content-Type header, in lower case; None if it names none, or cannot be read."""
-    from email.message import Message  # noqa: PLC0415 - most users clean files
+    from email.message import Message  # most users clean files
 
     message = Message()
     message["Content-Type"] = header

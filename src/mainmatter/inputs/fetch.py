@@ -124,9 +124,9 @@ def open_url(
         TooManyRedirects: it has too many redirects.
         FetchError: it could not be fetched.
     """
-    from importlib.metadata import version  # noqa: PLC0415 - most users clean files
+    from importlib.metadata import version  # most users clean files
 
-    import urllib3  # noqa: PLC0415
+    import urllib3
 
     headers = {"User-Agent": f"mainmatter/{version('mainmatter')}", "Accept": accept}
     # A server that says "try again in an hour" is not waited for.
@@ -194,7 +194,7 @@ def _content_type(header: str) -> tuple[str, str | None]:
     """The media type and the charset of a Content-Type header."""
     if not header.strip():
         return "", None
-    from email.message import Message  # noqa: PLC0415 - most users clean files
+    from email.message import Message  # most users clean files
 
     message = Message()
     message["Content-Type"] = header
@@ -259,7 +259,7 @@ def check_url(url: str) -> None:
     Raises:
         AddressRefused: it is such a URL, or not a URL at all.
     """
-    from urllib3.util import parse_url  # noqa: PLC0415 - the parser of those who connect
+    from urllib3.util import parse_url  # the parser of those who connect
 
     try:
         parts = parse_url(url)
@@ -295,9 +295,9 @@ def addresses_of(host: str, port: int, seconds: float) -> list[str]:
         OSError: the name has none.
         UnicodeError: no host can have this name.
     """
-    import socket  # noqa: PLC0415 - most users clean files
-    from concurrent.futures import Future  # noqa: PLC0415
-    from threading import Thread  # noqa: PLC0415
+    import socket  # most users clean files
+    from concurrent.futures import Future
+    from threading import Thread
 
     answer: Future[list[str]] = Future()
 
@@ -358,7 +358,7 @@ class _BoundedReader(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any, /) -> int | None:  # noqa: ANN401 - any buffer
+    def readinto(self, buffer: Any, /) -> int | None:  # any buffer
         if self._deadline.has_passed():
             raise TimeoutError("the deadline has passed")
         self._sock.settimeout(self._deadline.shorten(self._sock.gettimeout() or TIMEOUT))
@@ -375,13 +375,13 @@ def _pools(deadline: _Deadline, public_only: bool) -> dict[str, type[HTTPConnect
     A name is looked up once, and the address that was checked is the one that is connected to. TLS and the Host header
     still use the name.
     """
-    from http.client import HTTPResponse  # noqa: PLC0415 - most users clean files
+    from http.client import HTTPResponse  # most users clean files
 
-    from urllib3.connection import HTTPConnection, HTTPSConnection  # noqa: PLC0415
-    from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool  # noqa: PLC0415
+    from urllib3.connection import HTTPConnection, HTTPSConnection
+    from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
     class BoundedResponse(HTTPResponse):
-        def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - passed on
+        def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:  # passed on
             super().__init__(sock, *arguments, **options)
             self.fp = io.BufferedReader(_BoundedReader(self.fp.detach(), sock, deadline))
 
@@ -410,17 +410,17 @@ def _pools(deadline: _Deadline, public_only: bool) -> dict[str, type[HTTPConnect
     return {"http": BoundedPool, "https": BoundedTlsPool}
 
 
-def _connect(connection: Any, deadline: _Deadline, public_only: bool) -> socket.socket:  # noqa: ANN401 - of two kinds
+def _connect(connection: Any, deadline: _Deadline, public_only: bool) -> socket.socket:  # of two kinds
     """Connect to one of the addresses of a connection's host; the socket waits until the deadline at most."""
-    import socket  # noqa: PLC0415 - most users clean files
+    import socket  # most users clean files
 
-    from urllib3.exceptions import (  # noqa: PLC0415
+    from urllib3.exceptions import (
         ConnectTimeoutError,
         LocationParseError,
         NameResolutionError,
         NewConnectionError,
     )
-    from urllib3.util.connection import create_connection  # noqa: PLC0415
+    from urllib3.util.connection import create_connection
 
     timeout = connection.timeout
     try:

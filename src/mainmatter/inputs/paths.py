@@ -255,7 +255,7 @@ def _gunzip(data: bytes, most: int) -> bytes:
 
 def find_inputs(
     names: Iterable[str],
-    format: str | None = None,  # noqa: A002 - the word users know
+    format: str | None = None,  # the word users know
     *,
     follow_links: bool = False,
 ) -> list[Input]:
@@ -278,7 +278,7 @@ def find_inputs(
 
 def look_through(
     names: Iterable[str],
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,
     *,
     follow_links: bool = False,
 ) -> FoundInputs:
@@ -307,7 +307,7 @@ def look_through(
 
 def _find_in_folder(
     folder: Path,
-    format: str | None,  # noqa: A002
+    format: str | None,
     found: FoundInputs,
     *,
     follow_links: bool,

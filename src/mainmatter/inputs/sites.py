@@ -50,7 +50,7 @@ def split_by_site(sites: Sequence[str], folds: int, seed: int = 0) -> list[list[
     for number, site in enumerate(sites):
         by_site[site or f"thing {number}"].append(number)
     names = sorted(by_site)
-    Random(seed).shuffle(names)  # noqa: S311 - no secret
+    Random(seed).shuffle(names)  # no secret
     names.sort(key=lambda name: -len(by_site[name]))  # stable: the large ones first, so that the small ones even out
     found: list[list[int]] = [[] for _ in range(folds)]
     for name in names:

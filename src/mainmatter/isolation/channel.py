@@ -48,7 +48,7 @@ class Channel:
         """Wait at most so long for something to receive, or the end of the other side; whether either came."""
         return bool(wait([self._socket], seconds))
 
-    def send(self, content: Any) -> None:  # noqa: ANN401 - whatever can be pickled
+    def send(self, content: Any) -> None:  # whatever can be pickled
         """Send an object."""
         self.send_message(pack(content))
 
@@ -64,7 +64,7 @@ class Channel:
         for part in buffers:
             self._socket.sendall(part)
 
-    def receive(self) -> Any:  # noqa: ANN401 - as above
+    def receive(self) -> Any:  # as above
         """The next object."""
         return unpack(self.receive_message())
 
@@ -86,7 +86,7 @@ class Channel:
         return found
 
 
-def pack(content: Any) -> Message:  # noqa: ANN401 - as above
+def pack(content: Any) -> Message:  # as above
     """An object as a message. Raises what pickling raises."""
     message: Message = []
 
@@ -103,7 +103,7 @@ def pack(content: Any) -> Message:  # noqa: ANN401 - as above
     return message
 
 
-def unpack(message: Message) -> Any:  # noqa: ANN401 - as above
+def unpack(message: Message) -> Any:  # as above
     """The object of a message."""
     pickled, *buffers = message
     return ForkingPickler.loads(pickled, buffers=buffers)

@@ -112,7 +112,7 @@ class Child:
     def __init__(
         self,
         make: Callable[..., Callable[..., Any]],
-        *arguments: Any,  # noqa: ANN401 - whatever the function takes
+        *arguments: Any,  # whatever the function takes
         memory: int = 0,
         fork: bool = False,
         one_thread: bool = True,
@@ -174,7 +174,7 @@ class Child:
             self.end()
             raise
 
-    def call(self, *arguments: Any, seconds: float | None = None, processor_seconds: float = 0) -> Any:  # noqa: ANN401
+    def call(self, *arguments: Any, seconds: float | None = None, processor_seconds: float = 0) -> Any:
         """Have the service called, and wait for its answer. The child lives on if that is an error.
 
         Args:
@@ -190,7 +190,7 @@ class Child:
         self.send(*arguments, processor_seconds=processor_seconds)
         return self.receive(seconds)
 
-    def send(self, *arguments: Any, processor_seconds: float = 0) -> None:  # noqa: ANN401
+    def send(self, *arguments: Any, processor_seconds: float = 0) -> None:
         """Have the service called; `receive` waits for the answer, also if the child is dead."""
         message = pack((arguments, processor_seconds))
         self.is_idle = False
@@ -201,7 +201,7 @@ class Child:
         """Wait at most so long for an answer, or the end of the child; whether either came."""
         return self._connection.poll(seconds)
 
-    def receive(self, seconds: float | None = None) -> Any:  # noqa: ANN401
+    def receive(self, seconds: float | None = None) -> Any:
         """The next answer to a call: what the service yields, and at last what it returns; then the child `is_idle`.
 
         Args:
@@ -214,7 +214,7 @@ class Child:
         self.wait_ready(seconds)
         return self._take(seconds)
 
-    def _take(self, seconds: float | None) -> Any:  # noqa: ANN401
+    def _take(self, seconds: float | None) -> Any:
         try:
             if seconds is not None and not self._connection.poll(seconds):
                 self.kill("time")
@@ -326,7 +326,7 @@ def _spawn(
 
 def _main_script() -> dict[str, Any]:
     """What a new interpreter needs for finding functions of our main script."""
-    from multiprocessing.spawn import get_preparation_data  # noqa: PLC0415 - hardly ever needed
+    from multiprocessing.spawn import get_preparation_data  # hardly ever needed
 
     found = get_preparation_data("")
     return {name: value for name, value in found.items() if name.startswith("init_main")}
@@ -339,7 +339,7 @@ def serve(connection: int, lifeline: int) -> None:
     with suppress(EOFError, ConnectionError):  # the other end is gone
         try:
             if script := ours.receive():
-                from multiprocessing.spawn import prepare  # noqa: PLC0415 - hardly ever needed
+                from multiprocessing.spawn import prepare  # hardly ever needed
 
                 prepare(script)
             setup = ours.receive()
@@ -446,7 +446,7 @@ def _serve(connection: Channel, make: Callable[..., Any], arguments: tuple[Any, 
         os._exit(OUT_OF_MEMORY)
 
 
-def _send_items(connection: Channel, items: GeneratorType[Any, None, Any]) -> Any:  # noqa: ANN401
+def _send_items(connection: Channel, items: GeneratorType[Any, None, Any]) -> Any:
     while True:
         try:
             item = next(items)
@@ -455,7 +455,7 @@ def _send_items(connection: Channel, items: GeneratorType[Any, None, Any]) -> An
         connection.send(("item", item, False, ""))
 
 
-def _answer(connection: Channel, kind: str, content: Any, *, is_last: bool = False) -> None:  # noqa: ANN401
+def _answer(connection: Channel, kind: str, content: Any, *, is_last: bool = False) -> None:
     if kind == "result":
         try:
             connection.send((kind, content, is_last, ""))

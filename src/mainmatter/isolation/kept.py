@@ -27,13 +27,13 @@ class KeptChild:
         memory: how many bytes a call may take.
     """
 
-    def __init__(self, make: Callable[..., Callable[..., Any]], *arguments: Any, memory: int) -> None:  # noqa: ANN401
+    def __init__(self, make: Callable[..., Callable[..., Any]], *arguments: Any, memory: int) -> None:
         self._make, self._arguments, self._memory = make, arguments, memory
         self._child: Child | None = None
         self._pid = os.getpid()
         self._lock = threading.Lock()
 
-    def call(self, *arguments: Any, seconds: float, processor_seconds: float) -> Any:  # noqa: ANN401 - whatever the service takes
+    def call(self, *arguments: Any, seconds: float, processor_seconds: float) -> Any:  # whatever the service takes
         """Have the service called, and wait for its answer.
 
         Args:
@@ -85,7 +85,7 @@ _lock = threading.Lock()
 def kept_child(
     key: str,
     make: Callable[..., Callable[..., Any]],
-    *arguments: Any,  # noqa: ANN401 - whatever the function takes
+    *arguments: Any,  # whatever the function takes
     memory: int,
 ) -> KeptChild:
     """The child of this process for a key, which says all that matters; the one asked for longest ago makes room."""

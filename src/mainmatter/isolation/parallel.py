@@ -68,11 +68,11 @@ def ordered_map(
         for item in items:
             yield _try(function, item)
         return
-    from multiprocessing import get_start_method  # noqa: PLC0415 - who needs no processes need not load them
-    from multiprocessing.reduction import ForkingPickler  # noqa: PLC0415
+    from multiprocessing import get_start_method  # who needs no processes need not load them
+    from multiprocessing.reduction import ForkingPickler
 
-    from mainmatter.isolation.child import Child, ChildExited  # noqa: PLC0415
-    from mainmatter.isolation.pool import Pool  # noqa: PLC0415
+    from mainmatter.isolation.child import Child, ChildExited
+    from mainmatter.isolation.pool import Pool
 
     ForkingPickler.dumps(function)  # one that cannot be sent raises an error at once, not for each item
     fork = get_start_method() == "fork"

@@ -94,7 +94,7 @@ class Pool:
             self._give(slot, future)
         return futures
 
-    def submit(self, *arguments: Any, seconds: float | None = None, processor_seconds: float = 0) -> Call:  # noqa: ANN401
+    def submit(self, *arguments: Any, seconds: float | None = None, processor_seconds: float = 0) -> Call:
         """Have a child answer a call as soon as one is free. The future fails with what `Child.call` raises.
 
         Args:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def trafilatura(page: Page, with_metadata: bool) -> Output:
     """Trafilatura with its default settings, which keep readers' comments."""
-    from trafilatura import extract, extract_metadata  # noqa: PLC0415 - an extra
+    from trafilatura import extract, extract_metadata  # an extra
 
     text = extract(page.html) or ""
     if not with_metadata:
@@ -38,15 +38,15 @@ def trafilatura(page: Page, with_metadata: bool) -> Output:
 
 def trafilatura_no_comments(page: Page, with_metadata: bool) -> Output:  # noqa: ARG001 - it is asked for none
     """Trafilatura, told to leave readers' comments out."""
-    from trafilatura import extract  # noqa: PLC0415
+    from trafilatura import extract
 
     return _plain(extract(page.html, include_comments=False))
 
 
 def resiliparse(page: Page, with_metadata: bool) -> Output:  # noqa: ARG001 - it reads none
     """Resiliparse's plain text of the main content, after its own detection of the encoding."""
-    from resiliparse.extract.html2text import extract_plain_text  # noqa: PLC0415 - an extra
-    from resiliparse.parse.encoding import bytes_to_str, detect_encoding  # noqa: PLC0415
+    from resiliparse.extract.html2text import extract_plain_text  # an extra
+    from resiliparse.parse.encoding import bytes_to_str, detect_encoding
 
     html = page.html if isinstance(page.html, str) else bytes_to_str(page.html, detect_encoding(page.html) or "utf-8")
     return _plain(extract_plain_text(html, main_content=True))
@@ -54,7 +54,7 @@ def resiliparse(page: Page, with_metadata: bool) -> Output:  # noqa: ARG001 - it
 
 def turbohtml(page: Page, with_metadata: bool) -> Output:
     """The parser's own guess at the main content and its metadata."""
-    from turbohtml import parse  # noqa: PLC0415 - here it is a peer, not our parser
+    from turbohtml import parse  # here it is a peer, not our parser
 
     tree = parse(page.html)
     text = tree.main_text()
@@ -66,14 +66,14 @@ def turbohtml(page: Page, with_metadata: bool) -> Output:
 
 def readability_lxml(page: Page, with_metadata: bool) -> Output:  # noqa: ARG001 - it is asked for none
     """The summary of readability-lxml, which is HTML, as text."""
-    from readability import Document  # noqa: PLC0415 - an extra
+    from readability import Document  # an extra
 
     return _plain(_text_of(Document(page.html).summary()))
 
 
 def justext(page: Page, with_metadata: bool) -> Output:  # noqa: ARG001 - it reads none
     """The good paragraphs of jusText, with English stop words: it must be told a language, and pages do not tell."""
-    from justext import justext as classify  # noqa: PLC0415 - an extra
+    from justext import justext as classify  # an extra
 
     paragraphs = classify(page.html, _english_stop_words())
     return _plain("\n\n".join(paragraph.text for paragraph in paragraphs if not paragraph.is_boilerplate))
@@ -81,7 +81,7 @@ def justext(page: Page, with_metadata: bool) -> Output:  # noqa: ARG001 - it rea
 
 def boilerpy3(page: Page, with_metadata: bool) -> Output:  # noqa: ARG001 - it is asked for none
     """BoilerPy3's article extractor; where its parser fails, what it had read so far."""
-    from boilerpy3.extractors import ArticleExtractor  # noqa: PLC0415 - an extra
+    from boilerpy3.extractors import ArticleExtractor  # an extra
 
     return _plain(ArticleExtractor(raise_on_failure=False).get_content(_decoded(page)))
 
@@ -102,7 +102,7 @@ def goose3(page: Page, with_metadata: bool) -> Output:  # noqa: ARG001 - it is a
 
 def rs_trafilatura(page: Page, with_metadata: bool) -> Output:  # noqa: ARG001 - it is asked for none
     """The Python binding of rs-trafilatura, which gets the URL for its guess at the type of page."""
-    from rs_trafilatura import extract  # noqa: PLC0415 - only if installed
+    from rs_trafilatura import extract  # only if installed
 
     return _plain(extract(_decoded(page), url=page.url).main_content)
 
@@ -193,29 +193,29 @@ def _text_of(html: str | None) -> str:
 
 
 @cache
-def _english_stop_words() -> Any:  # noqa: ANN401 - what justext gives
-    from justext import get_stoplist  # noqa: PLC0415 - an extra
+def _english_stop_words() -> Any:  # what justext gives
+    from justext import get_stoplist  # an extra
 
     return get_stoplist("English")
 
 
 @cache
-def _newspaper() -> Any:  # noqa: ANN401 - a module
+def _newspaper() -> Any:  # a module
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it tells that nltk is missing, which only its summaries need
-        import newspaper  # noqa: PLC0415 - an extra
+        import newspaper  # an extra
     return newspaper
 
 
 @cache
-def _goose() -> Any:  # noqa: ANN401 - an object of theirs
-    from goose3 import Goose  # noqa: PLC0415 - an extra
+def _goose() -> Any:  # an object of theirs
+    from goose3 import Goose  # an extra
 
     return Goose()
 
 
 @cache
-def _magic_extractor() -> Any:  # noqa: ANN401 - an object of theirs
-    from magic_html import GeneralExtractor  # noqa: PLC0415 - only if installed
+def _magic_extractor() -> Any:  # an object of theirs
+    from magic_html import GeneralExtractor  # only if installed
 
     return GeneralExtractor()

@@ -52,7 +52,7 @@ _OF_BLOCKS: dict[str, tuple[Callable[[NetExample], NDArray[Any]], type]] = {
 
 def choose_pages(pages: Sequence[ObservedPage]) -> list[ObservedPage]:
     """Some pages at random, one of each site, neither very short nor long: as many as a rehearsal takes."""
-    pages = Random(0).sample(list(pages), len(pages))  # noqa: S311 - no secret
+    pages = Random(0).sample(list(pages), len(pages))  # no secret
     suited = (page for page in pages if not page.is_dump and _FEWEST_BLOCKS <= len(page.example.shares) <= _MOST_BLOCKS)
     return list({page.site: page for page in suited}.values())[: LEARNED_AGAIN + _CHECKED]
 

@@ -77,7 +77,7 @@ def load_templates(path: str) -> SiteTemplates:
 
 @lru_cache(maxsize=4)
 def _load(path: str, changed: int | None) -> SiteTemplates:  # noqa: ARG001 - counts that were written anew are read anew
-    from mainmatter.papers.template.site_counts import SiteTemplates  # noqa: PLC0415 - few have counted sites
+    from mainmatter.papers.template.site_counts import SiteTemplates  # few have counted sites
 
     return SiteTemplates.load(path)
 

@@ -81,7 +81,7 @@ def split(
     extraction: Extraction,
     max_tokens: int = MAX_TOKENS,
     overlap: int = 0,
-    tokenizer: Any = None,  # noqa: ANN401 - one of several kinds, of other packages
+    tokenizer: Any = None,  # one of several kinds, of other packages
 ) -> list[Chunk]:
     """Cut the text of a page into chunks; `Extraction.chunks` describes the arguments.
 
@@ -104,7 +104,7 @@ def split(
 def check_chunking(
     max_tokens: int = MAX_TOKENS,
     overlap: int = 0,
-    tokenizer: Any = None,  # noqa: ANN401 - one of several kinds, of other packages
+    tokenizer: Any = None,  # one of several kinds, of other packages
 ) -> Callable[[str], int]:
     """Check the arguments of `split` before there is a page; returns the function that counts tokens.
 
@@ -124,7 +124,7 @@ def check_chunking(
     return count
 
 
-def _counter(tokenizer: Any) -> Callable[[str], int]:  # noqa: ANN401
+def _counter(tokenizer: Any) -> Callable[[str], int]:
     """A function that counts tokens."""
     if tokenizer is None:
         return estimate_tokens

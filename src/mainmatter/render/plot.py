@@ -46,7 +46,7 @@ def plot(extraction: Extraction) -> Figure:
         MissingExtra: matplotlib is not installed.
     """
     try:
-        from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
+        from matplotlib.figure import Figure  # an extra
     except ImportError as error:
         raise MissingExtra("matplotlib", "plot") from error
     document, page = extraction.document, extraction.document.page

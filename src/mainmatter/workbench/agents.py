@@ -138,7 +138,7 @@ class ToolServer(MCPServer):
         self,
         name: str,
         arguments: dict[str, Any],
-        context: Any = None,  # noqa: ANN401 - a generic of the SDK's
+        context: Any = None,  # a generic of the SDK's
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool.
 
@@ -391,7 +391,7 @@ def _with_tool_errors(tool: Callable[..., Awaitable[CallToolResult]]) -> Callabl
     """The same tool, with our error messages for the agent."""
 
     @wraps(tool)
-    async def call(*arguments: Any, **named: Any) -> CallToolResult:  # noqa: ANN401
+    async def call(*arguments: Any, **named: Any) -> CallToolResult:
         try:
             return await tool(*arguments, **named)
         except MainmatterError as error:

@@ -21,7 +21,7 @@ HEAD_SECONDS = 20.0  # from the connection, or from the first byte of a later re
 class _OneLength(h11.Connection):
     """HTTP in which the end of a request is unambiguous: a proxy might use the other length, and see two requests."""
 
-    def next_event(self) -> Any:  # noqa: ANN401 - h11's
+    def next_event(self) -> Any:  # h11's
         event = super().next_event()
         if isinstance(event, h11.Request):
             names = {name for name, _ in event.headers}
@@ -33,7 +33,7 @@ class _OneLength(h11.Connection):
 class Connection(H11Protocol):
     """A connection that ends if the head of a request does not arrive in time or is malformed."""
 
-    def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 - uvicorn's
+    def __init__(self, *arguments: Any, **named: Any) -> None:  # uvicorn's
         super().__init__(*arguments, **named)
         self.conn = _OneLength(h11.SERVER)
         self._deadline: asyncio.TimerHandle | None = None

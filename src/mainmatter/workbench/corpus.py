@@ -320,7 +320,7 @@ async def show_page(bench: Bench, name: Name, key: Annotated[str, PathParameter(
     )
 
 
-async def _ask(bench: Workbench, task: Callable[..., Payload], **arguments: Any) -> Response:  # noqa: ANN401
+async def _ask(bench: Workbench, task: Callable[..., Payload], **arguments: Any) -> Response:
     return (await bench.run(task, **arguments)).to_response()
 
 

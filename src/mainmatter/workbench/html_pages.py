@@ -8,7 +8,7 @@ from functools import cache
 @cache
 def html_page(name: str) -> str:
     """A page of the workbench, such as "inspect". It is the same for everybody, so it is rendered once."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - workers need none of it
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # workers need none of it
 
     environment = Environment(
         loader=PackageLoader("mainmatter.workbench"),

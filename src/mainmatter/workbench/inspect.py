@@ -239,7 +239,7 @@ async def _ask(
     workbench: Workbench,
     asked: InspectRequest,
     task: Callable[..., Payload],
-    **arguments: Any,  # noqa: ANN401
+    **arguments: Any,
 ) -> Response:
     question = Question(find_source(asked, None, workbench), workbench.models, asked.method, asked.options)
     return (await workbench.run(task, question=question, **arguments)).to_response()
@@ -379,7 +379,9 @@ def _round_up(first: float, end: float) -> float:
     return float(next((number for number in rounded if number < end), first))
 
 
-def _at_all_steps(method: Any, document: Document, steps: Iterable[float]) -> Iterable[Extraction]:  # noqa: ANN401 - any method with a dial
+def _at_all_steps(
+    method: Any, document: Document, steps: Iterable[float]
+) -> Iterable[Extraction]:  # any method with a dial
     """The method's decisions at each step; `main` scores the page once, since the dial applies afterwards."""
     method = copy.copy(method)
     if isinstance(method, Main):

@@ -50,7 +50,7 @@ class StrictModel(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _has_few_fields(cls, value: Any) -> Any:  # noqa: ANN401 - whatever was sent
+    def _has_few_fields(cls, value: Any) -> Any:  # whatever was sent
         """Refuse many unknown fields with one error, instead of one each."""
         if isinstance(value, dict) and len(value) > len(cls.model_fields):
             unknown = next(name for name in value if name not in cls.model_fields)
@@ -61,7 +61,7 @@ class StrictModel(BaseModel):
 def at_most(count: int) -> BeforeValidator:
     """For a field: refuse too many members before they are validated. Pydantic reads all of a dict first."""
 
-    def check_count(value: Any) -> Any:  # noqa: ANN401 - whatever was sent
+    def check_count(value: Any) -> Any:  # whatever was sent
         if isinstance(value, dict | list) and len(value) > count:
             raise ValueError(f"there are {len(value):,}; send at most {count:,}")
         return value
@@ -69,7 +69,7 @@ def at_most(count: int) -> BeforeValidator:
     return BeforeValidator(check_count)
 
 
-def _validate_in_pieces(value: Any, validate: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - whatever was sent
+def _validate_in_pieces(value: Any, validate: Callable[[Any], Any]) -> Any:  # whatever was sent
     if not isinstance(value, dict):
         return validate(value)
     members = iter(value.items())
@@ -129,7 +129,7 @@ def _count_separators(text: bytes) -> int:
     return sum(text.count(separator) for separator in (b",", b"[", b"{"))
 
 
-def parse_json(text: str | bytes, what: str) -> Any:  # noqa: ANN401 - whatever was sent
+def parse_json(text: str | bytes, what: str) -> Any:  # whatever was sent
     """Parse a JSON text.
 
     Args:

@@ -148,7 +148,7 @@ class Workers:
         for call in await asyncio.get_running_loop().run_in_executor(None, self._pool.close):
             _fail(call, Busy())
 
-    async def run(self, function: Callable[..., Any], /, **arguments: Any) -> Any:  # noqa: ANN401
+    async def run(self, function: Callable[..., Any], /, **arguments: Any) -> Any:
         """Have a worker call a function, under the common limits.
 
         Args:
@@ -163,7 +163,7 @@ class Workers:
         """
         return await self.run_for(self.seconds, function, **arguments)
 
-    async def run_for(self, seconds: float, function: Callable[..., Any], /, **arguments: Any) -> Any:  # noqa: ANN401
+    async def run_for(self, seconds: float, function: Callable[..., Any], /, **arguments: Any) -> Any:
         """As `run`, with a time limit of its own."""
         if self.is_full:
             raise Busy(self.retry_after())
@@ -235,7 +235,7 @@ def _task_service(modules: tuple[str, ...]) -> Callable[..., Any]:
     return _do_task
 
 
-def _do_task(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:  # noqa: ANN401
+def _do_task(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     try:
         return function(**arguments)
     except OSError as error:

@@ -44,7 +44,7 @@ def test_a_process_that_is_killed_is_replaced(tmp_path: Path, monkeypatch: pytes
         encoding="utf-8",
     )
     monkeypatch.syspath_prepend(tmp_path)
-    from fragile import work  # type: ignore[import-not-found]  # noqa: PLC0415
+    from fragile import work  # type: ignore[import-not-found]
 
     assert sorted(run_all(partial(work, str(tmp_path)), [1, 2, 3], 2)) == [1, 2, 3]
 
@@ -60,7 +60,7 @@ def test_what_the_work_tells_is_heard_before_it_is_done(tmp_path: Path, monkeypa
         encoding="utf-8",
     )
     monkeypatch.syspath_prepend(tmp_path)
-    from talkative import work  # type: ignore[import-not-found]  # noqa: PLC0415
+    from talkative import work  # type: ignore[import-not-found]
 
     def hear(note: dict[str, int]) -> None:
         (tmp_path / str(note["number"])).touch()

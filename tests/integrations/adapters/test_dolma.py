@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 for name in ("dolma", "fastwarc", "dateparser"):
     pytest.importorskip(name, reason=f"{name} is not installed; make test-integrations runs this")
 
-from dolma.warc.linearizers import LinearizerRegistry  # noqa: E402
+from dolma.warc.linearizers import LinearizerRegistry
 
-from mainmatter.corpus.adapters.dolma import MainmatterLinearizer  # noqa: E402
+from mainmatter.corpus.adapters.dolma import MainmatterLinearizer
 
 
 def texts_of(folder: Path) -> dict[str, str]:

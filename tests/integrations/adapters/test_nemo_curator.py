@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 for name in ("nemo_curator", "warcio", "pycld2"):
     pytest.importorskip(name, reason=f"{name} is not installed; make test-integrations runs this")
 
-import ray  # noqa: E402
-from nemo_curator.backends.ray_data import RayDataExecutor  # noqa: E402
-from nemo_curator.pipeline import Pipeline  # noqa: E402
-from nemo_curator.stages.text.download.common_crawl.extract import CommonCrawlHTMLExtractor  # noqa: E402
-from nemo_curator.stages.text.io.writer import JsonlWriter  # noqa: E402
-from nemo_curator.tasks import FileGroupTask  # noqa: E402
+import ray
+from nemo_curator.backends.ray_data import RayDataExecutor
+from nemo_curator.pipeline import Pipeline
+from nemo_curator.stages.text.download.common_crawl.extract import CommonCrawlHTMLExtractor
+from nemo_curator.stages.text.io.writer import JsonlWriter
+from nemo_curator.tasks import FileGroupTask
 
-from mainmatter.corpus.adapters.nemo_curator import MainmatterExtractor  # noqa: E402
+from mainmatter.corpus.adapters.nemo_curator import MainmatterExtractor
 
 
 @pytest.fixture

@@ -40,8 +40,8 @@ def test_a_dataset_from_parquet_to_parquet(
     texts: dict[str, str],
     program: Callable[[str, Path], str],
 ) -> None:
-    import pyarrow as pa  # noqa: PLC0415 - Ray Data brings it
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow as pa  # Ray Data brings it
+    import pyarrow.parquet as pq
 
     (tmp_path / "pages").mkdir()
     table = pa.table({"url": [*pages, "none", "empty"], "html": pa.array([*pages.values(), None, b""], pa.binary())})

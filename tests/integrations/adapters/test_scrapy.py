@@ -63,7 +63,7 @@ class Handler(SimpleHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"<html><body></body></html>")
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as its parent
+    def log_message(self, format: str, *args: Any) -> None:  # as its parent
         """Say nothing."""
 
 

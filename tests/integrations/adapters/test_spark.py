@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
     """A session of our own, with as little as it needs."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415
+    from pyspark.sql import SparkSession
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
@@ -63,9 +63,9 @@ def test_a_frame_from_parquet_to_parquet(
 
 
 def test_strings_parameters_and_no_url(spark: Any) -> None:
-    from pyspark.sql.functions import lit  # noqa: PLC0415
+    from pyspark.sql.functions import lit
 
-    from mainmatter.corpus.adapters.spark import clean_udf  # noqa: PLC0415
+    from mainmatter.corpus.adapters.spark import clean_udf
 
     page = "<h1>Tides</h1><p>The tide comes in twice a day, and it goes out twice a day, and that is all.</p>"
     frame = spark.createDataFrame([(page,), ("x" * 300,)], "html string")
@@ -76,7 +76,7 @@ def test_strings_parameters_and_no_url(spark: Any) -> None:
 
 
 def test_what_is_wrong_is_told_before_a_job_starts() -> None:
-    from mainmatter.corpus.adapters.spark import clean_udf  # noqa: PLC0415
+    from mainmatter.corpus.adapters.spark import clean_udf
 
     with pytest.raises(UnknownName):
         clean_udf("densty")

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 theirs = pytest.importorskip("trafilatura", reason="trafilatura is not installed")
 
-from lxml import html as lxml_html  # type: ignore[import-untyped] # noqa: E402
-from trafilatura.settings import Extractor  # noqa: E402
+from lxml import html as lxml_html  # type: ignore[import-untyped]
+from trafilatura.settings import Extractor
 
 FORMATS = ("csv", "html", "json", "markdown", "txt", "xml", "xmltei")
 LENS = "https://harbourlamp.example/blog/lens.html"

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 @contextmanager
 def ray_cluster() -> Iterator[int]:
     """Two nodes with a processor each; a dead one is noticed sooner than by default. Gives the first one's raylet."""
-    import ray  # noqa: PLC0415 - only the engine that is tested need be installed
-    from ray.cluster_utils import Cluster  # noqa: PLC0415
+    import ray  # only the engine that is tested need be installed
+    from ray.cluster_utils import Cluster
 
     settings = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 20}
     cluster: Any = Cluster(
@@ -59,7 +59,7 @@ def ray_cluster() -> Iterator[int]:
 @contextmanager
 def spark_cluster() -> Iterator[int]:
     """Two workers with a core each, in processes of their own; none of them is needed."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415
+    from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     options: dict[str, Any] = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}

@@ -58,7 +58,7 @@ def _wait_for(port: int) -> None:
 
 
 def _files() -> Any:
-    import s3fs  # noqa: PLC0415 - may be missing
+    import s3fs  # may be missing
 
     return s3fs.S3FileSystem(use_listings_cache=False, skip_instance_cache=True)
 

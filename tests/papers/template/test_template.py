@@ -79,7 +79,7 @@ def test_pages_documents_and_examples_are_the_same() -> None:
 
 
 def mainmatter_gold(page: Page) -> Any:
-    from mainmatter.lab.datasets import GoldPage  # noqa: PLC0415 - here only
+    from mainmatter.lab.datasets import GoldPage  # here only
 
     return make_example(GoldPage(page, Gold("any text"), {}))
 

@@ -67,7 +67,7 @@ def test_blocks_that_are_built_alike_have_one_number() -> None:
 
 
 def test_the_newest_model_suggests_unless_it_is_damaged_or_knows_no_blocks(tmp_path: Path) -> None:
-    from mainmatter.lab.training.teach import Teaching, save_lesson, teach  # noqa: PLC0415 - it takes a moment
+    from mainmatter.lab.training.teach import Teaching, save_lesson, teach  # it takes a moment
 
     models = tmp_path / "models"
     assert newest_model(models) == SuggestingModel("main", "main", 0)

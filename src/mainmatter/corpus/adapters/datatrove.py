@@ -61,11 +61,11 @@ class Mainmatter(BaseExtractor):  # type: ignore[misc]
         method: str | PathLike[str] | Method = DEFAULT_METHOD,
         *,
         limits: Limits = DEFAULT_LIMITS,
-        format: str = "text",  # noqa: A002 - the word users know
+        format: str = "text",  # the word users know
         timeout: float = 10,
         metadata: bool = True,
         exclusion_writer: DiskWriter | None = None,
-        **parameters: Any,  # noqa: ANN401 - each method has its own
+        **parameters: Any,  # each method has its own
     ) -> None:
         super().__init__(timeout)
         self.metadata = metadata

@@ -46,7 +46,7 @@ class MainmatterLinearizer(BaseLinearizer):  # type: ignore[misc]
         method: str | PathLike[str] | Method = DEFAULT_METHOD,
         *,
         limits: Limits = DEFAULT_LIMITS,
-        **parameters: Any,  # noqa: ANN401 - each method has its own
+        **parameters: Any,  # each method has its own
     ) -> None:
         self.cleaner = PipelineCleaner(method, limits, parameters=parameters)
 

@@ -59,7 +59,7 @@ class GuardedCleaner:
 
 def child_for(wanted: GuardedCleaner) -> KeptChild:
     """The child of this process for a way of cleaning."""
-    from mainmatter.isolation.kept import kept_child  # noqa: PLC0415 - Windows has none
+    from mainmatter.isolation.kept import kept_child  # Windows has none
 
     cleaner = wanted.cleaner
     method = cleaner.method if isinstance(cleaner.method, str | os.PathLike) else id(cleaner.method)
@@ -68,8 +68,8 @@ def child_for(wanted: GuardedCleaner) -> KeptChild:
 
 
 def _clean_in_child(wanted: GuardedCleaner, html: str | bytes, url: str | None) -> Cleaned:
-    from mainmatter.isolation.child import ChildExited  # noqa: PLC0415 - Windows has none
-    from mainmatter.isolation.kept import why_ended  # noqa: PLC0415
+    from mainmatter.isolation.child import ChildExited  # Windows has none
+    from mainmatter.isolation.kept import why_ended
 
     seconds, wall = wanted.max_seconds, WALL_FACTOR * wanted.max_seconds
     try:

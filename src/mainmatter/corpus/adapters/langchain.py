@@ -59,7 +59,7 @@ class MainmatterTransformer(BaseDocumentTransformer):
     def __init__(self, **options: Unpack[DocumentOptions]) -> None:
         self._documents = PageDocuments(**options)
 
-    def transform_documents(self, documents: Sequence[Document], **_: Any) -> list[Document]:  # noqa: ANN401
+    def transform_documents(self, documents: Sequence[Document], **_: Any) -> list[Document]:
         """Clean the pages of documents.
 
         Raises:

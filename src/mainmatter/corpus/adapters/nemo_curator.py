@@ -37,7 +37,7 @@ class MainmatterExtractor(HTMLExtractorAlgorithm):  # type: ignore[misc]
         method: str | PathLike[str] | Method = DEFAULT_METHOD,
         *,
         limits: Limits = DEFAULT_LIMITS,
-        **parameters: Any,  # noqa: ANN401 - each method has its own
+        **parameters: Any,  # each method has its own
     ) -> None:
         self.cleaner = PipelineCleaner(method, limits, parameters=parameters)
 

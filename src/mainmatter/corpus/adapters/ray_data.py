@@ -60,10 +60,10 @@ class CleanBatch:
         prefix: str = "page_",
         method: str | PathLike[str] | Method = DEFAULT_METHOD,
         limits: Limits = DEFAULT_LIMITS,
-        format: str = "text",  # noqa: A002 - the word users know
+        format: str = "text",  # the word users know
         max_seconds: float = DEFAULT_SECONDS,
         max_memory: int = DEFAULT_MEMORY,
-        **parameters: Any,  # noqa: ANN401 - each method has its own
+        **parameters: Any,  # each method has its own
     ) -> None:
         self.html = html
         self.url = url
@@ -87,8 +87,8 @@ class CleanBatch:
         new = self._clean(batch, batch.columns)  # type: ignore[attr-defined]
         return batch.assign(**new)  # type: ignore[attr-defined, no-any-return]
 
-    def _add_to_table(self, table: Any) -> Any:  # noqa: ANN401 - pyarrow tells mypy nothing
-        import pyarrow as pa  # noqa: PLC0415 - whoever gives a table has it
+    def _add_to_table(self, table: Any) -> Any:  # pyarrow tells mypy nothing
+        import pyarrow as pa  # whoever gives a table has it
 
         names = [self.html] if self.url is None else [self.html, self.url]
         given = {name: table[name].to_pylist() for name in names if name in table.column_names}
@@ -98,7 +98,7 @@ class CleanBatch:
             table = table.append_column(name, column) if place < 0 else table.set_column(place, name, column)
         return table
 
-    def _clean(self, columns: Any, names: Iterable[str]) -> dict[str, list[Any]]:  # noqa: ANN401 - dict or frame
+    def _clean(self, columns: Any, names: Iterable[str]) -> dict[str, list[Any]]:  # dict or frame
         for wanted in (self.html, self.url):
             if wanted is not None and wanted not in names:
                 raise InputError(f"no column {wanted!r}; the columns are {', '.join(map(str, names))}")

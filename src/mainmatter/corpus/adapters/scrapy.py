@@ -62,7 +62,7 @@ class MainmatterPipeline:
         """Make it with the crawler's settings; Scrapy calls this."""
         return cls(crawler.settings, crawler.stats)
 
-    def process_item(self, item: Any, spider: object = None) -> Any:  # noqa: ANN401, ARG002 - Scrapy before 2.14 gives one
+    def process_item(self, item: Any, spider: object = None) -> Any:  # noqa: ARG002 - Scrapy before 2.14 gives one
         """Clean the page of an item.
 
         Raises:

@@ -32,10 +32,10 @@ def clean_udf(
     method: str | PathLike[str] | Method = DEFAULT_METHOD,
     *,
     limits: Limits = DEFAULT_LIMITS,
-    format: str = "text",  # noqa: A002 - the word users know
+    format: str = "text",  # the word users know
     max_seconds: float = DEFAULT_SECONDS,
     max_memory: int = DEFAULT_MEMORY,
-    **parameters: Any,  # noqa: ANN401 - each method has its own
+    **parameters: Any,  # each method has its own
 ) -> Callable[..., Any]:
     """A function of two columns, the page (binary or string) and its URL (a string, or a literal null).
 

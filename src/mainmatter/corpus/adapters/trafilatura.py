@@ -56,7 +56,7 @@ class NotHonoured(UserWarning):
 
 
 def extract(  # noqa: PLR0913, PLR0917 - as trafilatura has it
-    filecontent: Any,  # noqa: ANN401 - as trafilatura, anything
+    filecontent: Any,  # as trafilatura, anything
     url: str | None = None,
     record_id: str | None = None,
     fast: bool = False,
@@ -71,7 +71,7 @@ def extract(  # noqa: PLR0913, PLR0917 - as trafilatura has it
     include_images: bool = False,
     include_formatting: bool | None = None,
     include_links: bool = False,
-    deduplicate: Any = False,  # noqa: ANN401
+    deduplicate: Any = False,
     date_extraction_params: dict[str, Any] | None = None,
     with_metadata: bool = False,
     only_with_metadata: bool = False,
@@ -80,8 +80,8 @@ def extract(  # noqa: PLR0913, PLR0917 - as trafilatura has it
     author_blacklist: set[str] | None = None,
     settingsfile: str | None = None,
     prune_xpath: str | list[str] | None = None,
-    config: Any = None,  # noqa: ANN401
-    options: Any = None,  # noqa: ANN401
+    config: Any = None,
+    options: Any = None,
 ) -> str | None:
     """A page's main matter in one of trafilatura's formats; None where there is none, or a filter drops the page.
 
@@ -96,7 +96,7 @@ def extract(  # noqa: PLR0913, PLR0917 - as trafilatura has it
 
 
 def extract_with_metadata(  # noqa: PLR0913, PLR0917 - as trafilatura has it
-    filecontent: Any,  # noqa: ANN401
+    filecontent: Any,
     url: str | None = None,
     record_id: str | None = None,
     fast: bool = False,
@@ -110,14 +110,14 @@ def extract_with_metadata(  # noqa: PLR0913, PLR0917 - as trafilatura has it
     include_images: bool = False,
     include_formatting: bool | None = None,
     include_links: bool = False,
-    deduplicate: Any = False,  # noqa: ANN401
+    deduplicate: Any = False,
     date_extraction_params: dict[str, Any] | None = None,
     url_blacklist: set[str] | None = None,
     author_blacklist: set[str] | None = None,
     settingsfile: str | None = None,
     prune_xpath: str | list[str] | None = None,
-    config: Any = None,  # noqa: ANN401
-    options: Any = None,  # noqa: ANN401
+    config: Any = None,
+    options: Any = None,
 ) -> Extracted | None:
     """As `extract`, but gives an object: its `text` is what `extract` gives, beside the metadata.
 
@@ -128,7 +128,7 @@ def extract_with_metadata(  # noqa: PLR0913, PLR0917 - as trafilatura has it
 
 
 def bare_extraction(  # noqa: PLR0913, PLR0917 - as trafilatura has it
-    filecontent: Any,  # noqa: ANN401
+    filecontent: Any,
     url: str | None = None,
     fast: bool = False,
     no_fallback: bool = False,
@@ -141,7 +141,7 @@ def bare_extraction(  # noqa: PLR0913, PLR0917 - as trafilatura has it
     include_images: bool = False,
     include_formatting: bool | None = None,
     include_links: bool = False,
-    deduplicate: Any = False,  # noqa: ANN401
+    deduplicate: Any = False,
     date_extraction_params: dict[str, Any] | None = None,
     with_metadata: bool = False,
     only_with_metadata: bool = False,
@@ -150,8 +150,8 @@ def bare_extraction(  # noqa: PLR0913, PLR0917 - as trafilatura has it
     author_blacklist: set[str] | None = None,
     as_dict: bool = False,
     prune_xpath: str | list[str] | None = None,
-    config: Any = None,  # noqa: ANN401
-    options: Any = None,  # noqa: ANN401
+    config: Any = None,
+    options: Any = None,
 ) -> Extracted | dict[str, Any] | None:
     """As `extract`, but gives an object with the texts and the metadata, or a dict; `body` is always None.
 
@@ -164,7 +164,7 @@ def bare_extraction(  # noqa: PLR0913, PLR0917 - as trafilatura has it
     return document.as_dict() if wants_dict and document is not None else document
 
 
-def _extract(filecontent: Any, formats: tuple[str, ...] = FORMATS, **given: Any) -> Extracted | None:  # noqa: ANN401
+def _extract(filecontent: Any, formats: tuple[str, ...] = FORMATS, **given: Any) -> Extracted | None:
     options = _from_extractor(given["options"], given) if given["options"] is not None else _from_arguments(given)
     if options.format not in formats:
         raise UnknownName("format", options.format, formats)
@@ -235,7 +235,7 @@ def _from_arguments(given: dict[str, Any]) -> Options:
     )
 
 
-def _from_extractor(extractor: Any, given: dict[str, Any]) -> Options:  # noqa: ANN401
+def _from_extractor(extractor: Any, given: dict[str, Any]) -> Options:
     """What an `Extractor` of trafilatura says, which replaces all arguments but the record's id and `prune_xpath`."""
     try:
         for name, value in (("prune_xpath", given["prune_xpath"]), ("deduplicate", extractor.dedup)):
@@ -275,13 +275,13 @@ def _warn(name: str, instead: str) -> None:
         warnings.warn(f"{name} is not honoured by mainmatter: {instead}", NotHonoured, stacklevel=5)
 
 
-def _to_html(content: Any) -> str | bytes | None:  # noqa: ANN401
+def _to_html(content: Any) -> str | bytes | None:
     """The page that was given as text, bytes, a response, or a tree of lxml; None if it is something else."""
     data = getattr(content, "data", content)  # of responses of urllib3 and trafilatura
     if isinstance(data, str | bytes):
         return data
     if hasattr(content, "getroottree"):
-        from lxml.html import tostring  # type: ignore[import-untyped]  # noqa: PLC0415 - who gives a tree has it
+        from lxml.html import tostring  # type: ignore[import-untyped]  # who gives a tree has it
 
         return str(tostring(content, encoding="unicode"))
     return None

@@ -59,7 +59,7 @@ def run_all(
     if not numbers:
         return
     try:
-        import ray  # noqa: PLC0415 - an extra
+        import ray  # an extra
     except ImportError as error:
         raise MissingExtra("ray", "ray") from error
     with _connected(ray, workers):
@@ -70,7 +70,7 @@ def run_all(
 
 
 @contextmanager
-def _connected(ray: Any, workers: int | None) -> Iterator[None]:  # noqa: ANN401 - a module
+def _connected(ray: Any, workers: int | None) -> Iterator[None]:  # a module
     """Ray for the time of a run; a connection that was there before stays."""
     if ray.is_initialized():
         yield
@@ -122,7 +122,7 @@ class _Tasks:
 
     def __init__(
         self,
-        ray: Any,  # noqa: ANN401 - a module
+        ray: Any,  # a module
         work: Callable[[int], Result],
         workers: int | None,
         notes: _TaskNotes | None,
@@ -164,7 +164,7 @@ class _Tasks:
             if self.notes is not None:
                 self.notes.take()
 
-    def submit(self, number: int) -> Any:  # noqa: ANN401 - Ray's
+    def submit(self, number: int) -> Any:  # Ray's
         reference = self.task.options(name=f"shard {number}").remote(self.work, number)
         self.pending[reference] = number
         return reference
@@ -176,7 +176,7 @@ class _Tasks:
             done, _ = self.ray.wait(list(self.pending), num_returns=len(self.pending), timeout=0)
         return list(done)
 
-    def results(self, reference: Any) -> Iterator[Any]:  # noqa: ANN401 - Ray's
+    def results(self, reference: Any) -> Iterator[Any]:  # Ray's
         """The result of a task that is done; none if another did the same earlier or may still do it."""
         if reference not in self.pending:
             return
@@ -222,7 +222,7 @@ class _TaskNotes:
         on_note: called with each note.
     """
 
-    def __init__(self, ray: Any, on_note: Callable[[Any], object]) -> None:  # noqa: ANN401
+    def __init__(self, ray: Any, on_note: Callable[[Any], object]) -> None:
         self.ray, self.on_note = ray, on_note
         self.actor = ray.remote(num_cpus=0)(_Gatherer).remote()
         self.tell = _Tell(self.actor)
@@ -278,7 +278,7 @@ class _Lost(MainmatterError):
     """A task's machine or process died again and again."""
 
 
-def _result(ray: Any, reference: Any, number: int) -> Any:  # noqa: ANN401 - Ray's
+def _result(ray: Any, reference: Any, number: int) -> Any:  # Ray's
     """What a task returned; what it raised is raised as if it had been called here."""
     try:
         return ray.get(reference)

@@ -65,8 +65,8 @@ def run_all(
 def _context(workers: int | None) -> Iterator[SparkContext]:
     """Spark for the time of a run; a context that was there before stays."""
     try:
-        from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - an extra
-        from pyspark.sql import SparkSession  # noqa: PLC0415
+        from pyspark import SparkConf, SparkContext  # an extra
+        from pyspark.sql import SparkSession
     except ImportError as error:
         raise MissingExtra("pyspark", "spark") from error
     there = SparkContext._active_spark_context

@@ -61,10 +61,10 @@ def read_parquet(one: Slice, limits: Limits, start: int) -> Iterator[Read]:
             first += rows
 
 
-def _open(file: Any, path: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+def _open(file: Any, path: str) -> Any:  # pyarrow has no types
     try:
-        from pyarrow import ArrowException  # noqa: PLC0415 - an extra
-        from pyarrow.parquet import ParquetFile  # noqa: PLC0415
+        from pyarrow import ArrowException  # an extra
+        from pyarrow.parquet import ParquetFile
     except ImportError as error:
         raise MissingExtra("pyarrow", "corpus") from error
     try:
@@ -73,7 +73,7 @@ def _open(file: Any, path: str) -> Any:  # noqa: ANN401 - pyarrow has no types
         raise InputError(f"{path}: not a Parquet file, or damaged: {error}") from error
 
 
-def _find_columns(table: Any, path: str, wanted: FieldNames) -> Names:  # noqa: ANN401
+def _find_columns(table: Any, path: str, wanted: FieldNames) -> Names:
     columns = list(table.schema_arrow.names)
     names = find_names(columns, wanted)
     if names.content is None:
@@ -85,14 +85,14 @@ def _find_columns(table: Any, path: str, wanted: FieldNames) -> Names:  # noqa: 
 
 
 def _read_group(
-    table: Any,  # noqa: ANN401
+    table: Any,
     number: int,
     first: int,
     names: Names,
     path: str,
     limits: Limits,
 ) -> Iterator[Read]:
-    from pyarrow import ArrowException  # noqa: PLC0415 - an extra
+    from pyarrow import ArrowException  # an extra
 
     group = table.metadata.row_group(number)
     columns = [name for name in (names.content, names.url, names.id, names.time) if name is not None]
@@ -112,9 +112,9 @@ def _read_group(
         yield Reject("damaged", detail, path, position)
 
 
-def _values(column: Any) -> tuple[Any, bool]:  # noqa: ANN401
+def _values(column: Any) -> tuple[Any, bool]:
     """A column's values, and whether they are text. Text is taken as bytes first, as it may not be UTF-8."""
-    import pyarrow  # noqa: PLC0415 - an extra
+    import pyarrow  # an extra
 
     if pyarrow.types.is_dictionary(column.type):
         column = column.dictionary_decode()
@@ -125,7 +125,7 @@ def _values(column: Any) -> tuple[Any, bool]:  # noqa: ANN401
     return column, False
 
 
-def _value(value: Any, is_text: bool) -> Any:  # noqa: ANN401
+def _value(value: Any, is_text: bool) -> Any:
     try:
         plain = value.as_py()
     except (ArithmeticError, LookupError, ValueError):  # a date or a time zone that Python has none for

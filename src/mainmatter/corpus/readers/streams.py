@@ -93,7 +93,7 @@ class Unpacked(io.RawIOBase):
             self.damage = str(error)
             return b""
 
-    def readinto(self, buffer: Any, /) -> int:  # noqa: ANN401
+    def readinto(self, buffer: Any, /) -> int:
         """Fill a buffer."""
         data = self.read(len(buffer))
         buffer[: len(data)] = data
@@ -154,7 +154,7 @@ def read_fully(file: BinaryIO, size: int) -> bytes:
     return b"".join(parts)
 
 
-def archive_iterator() -> Any:  # noqa: ANN401 - an extra
+def archive_iterator() -> Any:  # an extra
     """FastWARC's iterator over the records of an archive.
 
     Raises:
@@ -163,7 +163,7 @@ def archive_iterator() -> Any:  # noqa: ANN401 - an extra
     return _fastwarc("fastwarc.warc").ArchiveIterator
 
 
-def stream_io() -> Any:  # noqa: ANN401 - an extra
+def stream_io() -> Any:  # an extra
     """FastWARC's readers of packed streams.
 
     Raises:
@@ -172,7 +172,7 @@ def stream_io() -> Any:  # noqa: ANN401 - an extra
     return _fastwarc("fastwarc.stream_io")
 
 
-def _fastwarc(name: str) -> Any:  # noqa: ANN401
+def _fastwarc(name: str) -> Any:
     if name in sys.modules:
         return sys.modules[name]
     try:
@@ -493,7 +493,7 @@ class Zstd(_Searching):
             return Member(bytes(kept), length, None, f"it cannot be decompressed: {error}")
         return Member(bytes(kept), length, end)
 
-    def _reader(self, file: Any) -> Any:  # noqa: ANN401
+    def _reader(self, file: Any) -> Any:
         return stream_io().ZstdReader(file, dictionary=self.dictionary)
 
     def _frame_end(self, place: int) -> int:

@@ -261,7 +261,7 @@ class RobotsRules:
         public_only: bool = True,
     ) -> None:
         try:
-            from protego import Protego  # noqa: PLC0415 - an extra
+            from protego import Protego  # an extra
         except ImportError as error:
             raise MissingExtra("protego", "corpus") from error
         self.agent = agent

@@ -141,7 +141,7 @@ class _Range:
             pass
         return place
 
-    def _take(self, record: Any, headers: Mapping[str, str], position: int) -> Read | None:  # noqa: ANN401
+    def _take(self, record: Any, headers: Mapping[str, str], position: int) -> Read | None:
         """What a record is; None if it is shorter than it says."""
         found = ArchiveRecord(self.source, position, headers, record.content_length)
         content = record.reader
@@ -203,7 +203,7 @@ class _Range:
         return Reject("damaged", detail, self.source, position)
 
 
-def _headers(record: Any) -> Mapping[str, str]:  # noqa: ANN401 - FastWARC's
+def _headers(record: Any) -> Mapping[str, str]:  # FastWARC's
     """The headers of a record; none if it lacks one that all records have, or has two types."""
     lines = [(name.decode("latin-1"), value.decode("utf-8", "replace")) for name, value in record.headers.items_bytes()]
     headers = {name.lower(): value for name, value in lines}

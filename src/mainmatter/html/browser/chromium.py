@@ -314,7 +314,7 @@ class _Tabs:
         Raises:
             InputError: there is no Chromium, or it does not start.
         """
-        from playwright.async_api import async_playwright  # noqa: PLC0415 - an extra
+        from playwright.async_api import async_playwright  # an extra
 
         if self._playwright is None:
             self._playwright = await async_playwright().start()
@@ -405,7 +405,7 @@ class _Tabs:
             await in_time(playwright.stop())
 
 
-async def launch(playwright: Playwright, *arguments: str, **options: Any) -> Browser:  # noqa: ANN401 - Playwright's
+async def launch(playwright: Playwright, *arguments: str, **options: Any) -> Browser:  # Playwright's
     """Start Chromium, with its sandbox where it can have one.
 
     Args:
@@ -416,7 +416,7 @@ async def launch(playwright: Playwright, *arguments: str, **options: Any) -> Bro
     Raises:
         InputError: there is no Chromium, or it does not start.
     """
-    from playwright.async_api import Error  # noqa: PLC0415 - an extra
+    from playwright.async_api import Error  # an extra
 
     program = find_chromium()
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
@@ -435,7 +435,7 @@ async def launch(playwright: Playwright, *arguments: str, **options: Any) -> Bro
         raise InputError(f"{program} does not start: {str(error).splitlines()[0]}{hint}") from error
 
 
-async def in_time(closing: Any) -> bool:  # noqa: ANN401 - a coroutine of Playwright's
+async def in_time(closing: Any) -> bool:  # a coroutine of Playwright's
     """Whether something closed in time."""
     try:
         async with asyncio.timeout(_CLOSING_SECONDS):
@@ -453,7 +453,7 @@ def need_browser() -> None:
         InputError: there is no Chromium.
     """
     try:
-        import playwright  # noqa: F401, PLC0415 - an extra
+        import playwright  # noqa: F401 - an extra
     except ImportError as error:
         raise MissingExtra("playwright", "visual") from error
     find_chromium()

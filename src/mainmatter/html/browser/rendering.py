@@ -216,7 +216,7 @@ class SharedBrowser(Generic[Browser]):
 
 
 def _start_chromium() -> Chromium:
-    from mainmatter.html.browser.chromium import Chromium  # noqa: PLC0415 - asyncio takes its time
+    from mainmatter.html.browser.chromium import Chromium  # asyncio takes its time
 
     chromium = Chromium()
     chromium.start()

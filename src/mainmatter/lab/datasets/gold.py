@@ -159,8 +159,8 @@ def load_dataset(name: str, data: str | Path | None = None) -> list[GoldPage]:
 
 def _read_parquet(path: Path) -> Iterator[GoldPage]:
     try:
-        from pyarrow import ArrowException  # noqa: PLC0415 - an extra
-        from pyarrow.parquet import ParquetFile  # noqa: PLC0415
+        from pyarrow import ArrowException  # an extra
+        from pyarrow.parquet import ParquetFile
     except ImportError as error:
         raise MissingExtra("pyarrow", "eval") from error
     try:
@@ -177,9 +177,9 @@ def _read_parquet(path: Path) -> Iterator[GoldPage]:
         raise DatasetError(f"{path}: cannot be read as a Parquet file: {' '.join(str(error).split())}") from error
 
 
-def _are_ours(kind: Any) -> bool:  # noqa: ANN401 - a type of pyarrow, which is an extra
+def _are_ours(kind: Any) -> bool:  # a type of pyarrow, which is an extra
     """Whether a column holds the labels of blocks: lists of objects with a reference each."""
-    from pyarrow import types  # noqa: PLC0415
+    from pyarrow import types
 
     is_list = types.is_list(kind) or types.is_large_list(kind)
     return bool(is_list and types.is_struct(kind.value_type) and kind.value_type.get_field_index("ref") >= 0)
@@ -226,7 +226,7 @@ def _from_row(row: dict[str, Any], where: str) -> GoldPage:
     )
 
 
-def _to_labels(content: Any, where: str) -> tuple[Label, ...] | None:  # noqa: ANN401 - whatever a file holds
+def _to_labels(content: Any, where: str) -> tuple[Label, ...] | None:  # whatever a file holds
     """The labels of a page's blocks; None where there are none."""
     if content is None:
         return None
@@ -235,7 +235,7 @@ def _to_labels(content: Any, where: str) -> tuple[Label, ...] | None:  # noqa: A
     return tuple(_to_label(label, where) for label in content)
 
 
-def _to_label(content: Any, where: str) -> Label:  # noqa: ANN401
+def _to_label(content: Any, where: str) -> Label:
     match content:
         case {"ref": str(ref), "text": str(text), "kept": bool(kept), "kind": kind} if kind in LABEL_KINDS:
             return Label(kept, kind, ref, text, str(content.get("suggested_by") or ""))
@@ -323,7 +323,7 @@ def sample_by_site(pages: Sequence[GoldPage], most: int | None, seed: int = 0) -
     if most is None or len(pages) <= most:
         return pages
     order = list(range(len(pages)))
-    Random(seed).shuffle(order)  # noqa: S311 - no secret
+    Random(seed).shuffle(order)  # no secret
     seen: Counter[str] = Counter()
     turns = {}
     for number in order:

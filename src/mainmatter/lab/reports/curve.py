@@ -37,7 +37,7 @@ def check_ending(path: Path) -> None:
         raise InputError(f"{path}: the name of a curve's file must end in {', '.join(ENDINGS)}")
     if path.suffix.lower() == ".png":
         try:
-            import matplotlib  # noqa: F401, PLC0415 - an extra
+            import matplotlib  # noqa: F401 - an extra
         except ImportError as error:
             raise MissingExtra("matplotlib", "plot") from error
     if path.suffix.lower() == ".html":
@@ -56,7 +56,7 @@ def save_curve(lesson: Lesson, path: Path) -> None:
         case ".svg":
             write_whole(path, curve_svg(lesson.curve).encode("utf-8"))
         case ".html":
-            from markupsafe import Markup  # noqa: PLC0415 - an extra
+            from markupsafe import Markup  # an extra
 
             svg = Markup(curve_svg(lesson.curve))  # noqa: S704 - our own
             page = environment().get_template("curve.html").render(lesson=lesson, svg=svg)
@@ -141,7 +141,7 @@ def _ticks(low: float, high: float) -> list[float]:
 
 def _save_png(svg: str, path: Path) -> None:
     """Draw the shapes of the SVG document with matplotlib: the same picture."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
+    from matplotlib.figure import Figure  # an extra
 
     figure = Figure(figsize=(_WIDTH / 100, _HEIGHT / 100), dpi=200)
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, _WIDTH), ylim=(_HEIGHT, 0))

@@ -94,7 +94,7 @@ def report_of(studies: Sequence[Study], *, command: str = "", made: datetime | N
 
 
 def _joined(parts: Iterable[Markup]) -> Markup:
-    from markupsafe import Markup  # noqa: PLC0415 - an extra
+    from markupsafe import Markup  # an extra
 
     return Markup().join(parts)
 

@@ -36,7 +36,7 @@ def environment() -> Environment:
         MissingExtra: Jinja2 is not installed.
     """
     try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
+        from jinja2 import Environment, PackageLoader, StrictUndefined  # an extra
     except ImportError as error:
         raise MissingExtra("jinja2", "eval") from error
     found = Environment(
@@ -90,7 +90,7 @@ def html_page(title: str, lead: str, facts: Sequence[tuple[str, object]], sectio
         facts: how it was made: names and values, which may be markup.
         sections: what it shows; those without content are left out.
     """
-    from markupsafe import Markup  # noqa: PLC0415 - an extra
+    from markupsafe import Markup  # an extra
 
     style, script = (
         files("mainmatter.lab.reports").joinpath("templates", name) for name in ("report.css", "report.js")

@@ -98,7 +98,7 @@ class Split:
         """The pages that are not in a fold, in random order."""
         left_out = set(fold)
         rest = [page for other in self.folds for page in other if page not in left_out]
-        Random(f"{seed} {fold[0]}").shuffle(rest)  # noqa: S311 - no secret
+        Random(f"{seed} {fold[0]}").shuffle(rest)  # no secret
         return rest
 
 

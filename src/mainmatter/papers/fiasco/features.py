@@ -225,7 +225,7 @@ def need_frequencies() -> None:
         MissingExtra: wordfreq is not installed.
     """
     try:
-        import wordfreq  # noqa: F401, PLC0415 - an extra
+        import wordfreq  # noqa: F401 - an extra
     except ImportError as error:
         raise MissingExtra("wordfreq", "train") from error
 
@@ -246,7 +246,7 @@ def general_frequency(word: str, language: str) -> float:
 @cache
 def _lists(language: str) -> Mapping[str, float]:
     need_frequencies()
-    from wordfreq import get_frequency_dict  # noqa: PLC0415 - an extra
+    from wordfreq import get_frequency_dict  # an extra
 
     return dict(get_frequency_dict(language))
 
@@ -254,7 +254,7 @@ def _lists(language: str) -> Mapping[str, float]:
 @cache
 def _known_language(language: str) -> str:
     need_frequencies()
-    from wordfreq import available_languages  # noqa: PLC0415 - an extra
+    from wordfreq import available_languages  # an extra
 
     short = language.replace("_", "-").partition("-")[0].lower()
     return short if short in available_languages() and short not in _SEGMENTED else "en"
@@ -333,7 +333,7 @@ def need_tagger() -> None:
         MissingExtra: HanTa is not installed.
     """
     try:
-        import HanTa.HanoverTagger  # noqa: F401, PLC0415 - an extra
+        import HanTa.HanoverTagger  # noqa: F401 - an extra
     except ImportError as error:
         raise MissingExtra("HanTa", "pos") from error
 
@@ -398,9 +398,9 @@ def _class_of(language: str, token: str) -> int:
 
 
 @cache
-def _tagger(language: str) -> Any:  # noqa: ANN401 - HanTa has no types
+def _tagger(language: str) -> Any:  # HanTa has no types
     need_tagger()
-    from HanTa.HanoverTagger import HanoverTagger  # noqa: PLC0415 - an extra
+    from HanTa.HanoverTagger import HanoverTagger  # an extra
 
     return HanoverTagger(_TAGGERS[language])
 

@@ -152,7 +152,7 @@ def train_svm(
         MissingExtra: scikit-learn is not installed.
     """
     need_trainer()
-    from sklearn.svm import SVC  # noqa: PLC0415 - an extra
+    from sklearn.svm import SVC  # an extra
 
     machine = SVC(C=cost, gamma=gamma, kernel=_NAMES[kernel], degree=_DEGREE, coef0=0.0, cache_size=500)
     machine.fit(rows, is_positive, sample_weight=weights)
@@ -172,7 +172,7 @@ def need_trainer() -> None:
         MissingExtra: scikit-learn is not installed.
     """
     try:
-        import sklearn.svm  # noqa: F401, PLC0415 - an extra
+        import sklearn.svm  # noqa: F401 - an extra
     except ImportError as error:
         raise MissingExtra("scikit-learn", "train") from error
 

@@ -70,14 +70,14 @@ class Regions:
     line: float
 
 
-def need_opencv() -> Any:  # noqa: ANN401 - the module; its types say little
+def need_opencv() -> Any:  # the module; its types say little
     """OpenCV.
 
     Raises:
         MissingExtra: it is not installed.
     """
     try:
-        import cv2  # noqa: PLC0415 - an extra
+        import cv2  # an extra
     except ImportError as error:
         raise MissingExtra("opencv-python-headless", "visual") from error
     return cv2
@@ -147,7 +147,7 @@ def _draw(lines: NDArray[np.float64], scale: float, margin: int) -> NDArray[np.u
     return text
 
 
-def _shape(cv2: Any, outline: NDArray[np.int32], line: float) -> list[float]:  # noqa: ANN401
+def _shape(cv2: Any, outline: NDArray[np.int32], line: float) -> list[float]:
     """The share of the bounding rectangle, the number of corners, and their mean distance from the middle."""
     polygon = cv2.approxPolyDP(outline, _CORNER * line, closed=True)[:, 0]
     low, high = outline[:, 0].min(axis=0), outline[:, 0].max(axis=0)
@@ -192,7 +192,7 @@ def need_rendering() -> None:
         InputError: there is no Chromium.
     """
     need_opencv()
-    from mainmatter.html.browser.chromium import need_browser  # noqa: PLC0415 - asyncio takes its time
+    from mainmatter.html.browser.chromium import need_browser  # asyncio takes its time
 
     need_browser()
 

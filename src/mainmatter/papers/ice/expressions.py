@@ -115,7 +115,7 @@ class Tree:
             number -= child.size
         return Tree(self.kind, self.literal, tuple(children))
 
-    def to_json(self) -> Any:  # noqa: ANN401 - text or a list
+    def to_json(self) -> Any:  # text or a list
         """A form that JSON holds: a literal is its text, other nodes are lists that start with their kind."""
         return self.literal if self.kind == "literal" else [self.kind, *(child.to_json() for child in self.children)]
 

@@ -314,7 +314,7 @@ def search(
             report(f"continues after generation {len(state.history)} of {checkpoint}")
     if state is None:
         # Random expressions, and the one that keeps everything: no search should end below what the paper's ended with.
-        rng = Random(f"{settings.seed} at first")  # noqa: S311 - no secret
+        rng = Random(f"{settings.seed} at first")  # no secret
         first = [EVERYTHING[grammar.name]] if settings.strategy == "tournament" else []
         first += [random_tree(rng, grammar, settings.max_depth) for _ in range(settings.population - len(first))]
         state = SearchState(first, first[0])
@@ -331,7 +331,7 @@ def search(
 def _step(state: SearchState, judge: _Judge, grammar: Grammar, settings: SearchSettings) -> None:
     """Judge a generation, and make the next."""
     number = len(state.history)
-    rng = Random(f"{settings.seed} {number}")  # noqa: S311 - no secret
+    rng = Random(f"{settings.seed} {number}")  # no secret
     pages = rng.sample(range(judge.problem.pages), min(settings.sample, judge.problem.pages))
     ranked = _rank(state.population, judge, pages)
     for _, tree in ranked[:_FINALISTS]:
@@ -354,9 +354,9 @@ def _step(state: SearchState, judge: _Judge, grammar: Grammar, settings: SearchS
 def _step_of_paper(state: SearchState, judge: _Judge, grammar: Grammar, settings: SearchSettings) -> None:
     """Judge a generation, select its fittest, and make the next by crossing them (ICE 3.5)."""
     number = len(state.history)
-    rng = Random(f"{settings.seed} {number}")  # noqa: S311 - no secret
+    rng = Random(f"{settings.seed} {number}")  # no secret
     everywhere = range(judge.problem.pages)
-    pages = Random(f"{settings.seed} pages").sample(everywhere, min(settings.sample, len(everywhere)))  # noqa: S311
+    pages = Random(f"{settings.seed} pages").sample(everywhere, min(settings.sample, len(everywhere)))
     ranked = sorted(((judge.remember(tree, pages), tree) for tree in state.population), key=lambda each: -each[0])
     in_time = [fitness for fitness, _ in ranked if fitness > WORST]
     state.fitness, state.best = ranked[0]
@@ -494,7 +494,7 @@ def _tree(content: object, grammar: Grammar) -> Tree:
     return tree
 
 
-def _finite(content: Any) -> float:  # noqa: ANN401 - of JSON
+def _finite(content: Any) -> float:  # of JSON
     number = float(content)
     if not isfinite(number):
         raise ValueError(f"a fitness of {number}")
@@ -536,7 +536,7 @@ def polish(
     best = judge(tree, everywhere)
     failed = 0
     for number in range(rounds):
-        rng = Random(f"{settings.seed} polishing {number}")  # noqa: S311 - no secret
+        rng = Random(f"{settings.seed} polishing {number}")  # no secret
         pages = rng.sample(everywhere, len(everywhere))
         candidates = list(dict.fromkeys(_neighbours(rng, grammar, settings.max_depth, tree)))
         for heat, stay in _HEATS:

@@ -64,7 +64,7 @@ def captured_in_lines(pattern: re.Pattern[str], text: str, lines: Sequence[int])
     return spans
 
 
-def captured_in_time(pattern: Any, text: str, seconds: float) -> list[Span] | None:  # noqa: ANN401
+def captured_in_time(pattern: Any, text: str, seconds: float) -> list[Span] | None:
     """What any expression captures in a text; None if that takes longer, in which case it is interrupted.
 
     Python's own `re` can be interrupted by signals only, and those reach the main thread only; so this takes a
@@ -80,7 +80,7 @@ def captured_in_time(pattern: Any, text: str, seconds: float) -> list[Span] | No
     return spans
 
 
-def compile_for_time_out(expression: str) -> Any:  # noqa: ANN401 - it has no types
+def compile_for_time_out(expression: str) -> Any:  # it has no types
     """Compile an expression with a matcher that can be interrupted; tags are written in both cases, so case is ignored.
 
     Raises:
@@ -185,7 +185,7 @@ class ObservedSource:
         """How many words the gold text has."""
         return self.gold.total()
 
-    def judge(self, pattern: Any, method: IceRegex) -> tuple[int, int] | None:  # noqa: ANN401 - of a package
+    def judge(self, pattern: Any, method: IceRegex) -> tuple[int, int] | None:  # of a package
         """How many words of what an expression captures are right, and how many not; None if it was too slow.
 
         All content of the capturing groups is the text, tags that they may hold included.
@@ -463,7 +463,7 @@ class Fitness:
         return sum(max(-1.0, each / its_most) for each, its_most in zip(points, most, strict=True)) / max(1, len(most))
 
 
-def _compile(grammar: Grammar, tree: Tree) -> Any:  # noqa: ANN401 - of Python, or of a package
+def _compile(grammar: Grammar, tree: Tree) -> Any:  # of Python, or of a package
     if grammar.bounded:
         return grammar.compile(tree)
     return compile_for_time_out(grammar.text(tree))

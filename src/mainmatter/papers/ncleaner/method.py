@@ -321,7 +321,7 @@ def choose_threshold(
     return (best * _EVEN_LENGTH, -best), best_f1
 
 
-def _f1(matched: Any, sizes: Any) -> Any:  # noqa: ANN401 - of arrays, or of numbers
+def _f1(matched: Any, sizes: Any) -> Any:  # of arrays, or of numbers
     """F1 from the words that two texts share and those that they have together; 1 if both are empty."""
     return np.where(sizes > 0, 2 * matched / np.maximum(sizes, 1), 1.0)
 

@@ -289,8 +289,8 @@ def _labels(collected: Collected) -> list[dict[str, Any]]:
 
 def _to_parquet(pages: Sequence[Collected]) -> bytes:
     try:
-        import pyarrow as arrow  # noqa: PLC0415 - an extra
-        from pyarrow import parquet  # noqa: PLC0415
+        import pyarrow as arrow  # an extra
+        from pyarrow import parquet
     except ImportError as error:
         raise MissingExtra("pyarrow", "eval") from error
     text = arrow.string()

@@ -390,7 +390,7 @@ class Store:
                 what all who are done with it agree on, else those of the only annotator.
             unfinished: also give pages that nobody is done with. See `collect` in gold.py for what is left out.
         """
-        from mainmatter.workbench.labels.gold import collect  # noqa: PLC0415 - it is built on the store
+        from mainmatter.workbench.labels.gold import collect  # it is built on the store
 
         return [each.gold_page for each in collect(self, annotator, unfinished=unfinished).pages]
 
