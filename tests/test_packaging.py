@@ -62,6 +62,7 @@ def test_the_images_get_what_installing_needs() -> None:
     assert dockerfile.index("\nUSER mainmatter\n") < dockerfile.index("\nENTRYPOINT")
 
 
+MAKES_OWN = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")  # of the make that runs the tests
 INSTALLER = """#!/bin/sh
 echo "$@" >> calls
 echo "WARNING: Location /somewhere is ignored"
@@ -84,7 +85,7 @@ def test_make_says_what_takes_time_and_shows_what_an_installer_prints_only_if_it
     (tmp_path / "installer").chmod(0o755)
     (tmp_path / ".venv/bin").mkdir(parents=True)
     (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
-    environment = {name: value for name, value in os.environ.items() if name not in (compiled.PURE, "MAKEFLAGS")}
+    environment = {name: value for name, value in os.environ.items() if name not in (compiled.PURE, *MAKES_OWN)}
 
     def install(**more: str) -> subprocess.CompletedProcess[str]:
         command = ["make", ".venv/installed", f"UV={tmp_path / 'installer'}"]
